@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// fp16 convolution on blocked activations: storage fp16, products and sums in fp32, one rounding
+// per output.
+//   v = bias + sum x * w ; activation ; + residual ; relu_after_add ; round to fp16
+// The sum runs over input channel block, kernel row, kernel column, channel in block: its order
+// depends on the filter only. Bound against exact arithmetic: 1 fp16 ulp + K * 2^-24 * sum |x * w|.
+// Taps outside the input are 0.
+#pragma once
+
+#include <cstdint>
+
+#include "base/buffer.h"
+#include "base/status.h"
+#include "kernels/conv/conv.h"
+
+namespace rk::kernels {
+
+struct ConvF16Params {
+  ConvFilter filter;
+  WeightOrder order = WeightOrder::kOihw;
+  // Exactly one of the two is set.
+  const uint16_t* weights_f16 = nullptr;
+  const float* weights_f32 = nullptr;
+  const float* bias = nullptr;  // per output channel; null: all 0
+
+  Activation activation = Activation::kNone;  // before the residual
+  float clip = 0;                             // upper bound of Activation::kClip
+  bool has_residual = false;
+  bool relu_after_add = false;
+};
+
+// Weights widened to fp32 as [oc block][ic block][kernel.h][kernel.w][16 ic][16 oc], depthwise as
+// [block][kernel.h][kernel.w][16]. Immutable after packing.
+struct PackedConvF16 {
+  ConvF16Params params;  // its pointers are null
+  Buffer weights;
+  Buffer bias;
+};
+
+Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params);
+
+struct ConvF16Args {
+  const PackedConvF16* packed = nullptr;
+  ConvExtents extents;
+  const uint16_t* input = nullptr;     // blocked
+  const uint16_t* residual = nullptr;  // blocked, shape of the output; only if has_residual
+  uint16_t* output = nullptr;          // blocked; may be `residual`, never `input`
+  int64_t input_batch_stride = 0;      // elements; 0 means dense
+  int64_t output_batch_stride = 0;
+};
+
+// One unit is one output row of one block of 16 output channels. Rows are innermost.
+int64_t conv_f16_units(const ConvF16Args& args);
+void conv_f16(const ConvF16Args& args, IndexRange units);
+
+}  // namespace rk::kernels
