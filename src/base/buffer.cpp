@@ -12,7 +12,8 @@ void Buffer::Free::operator()(uint8_t* p) const { std::free(p); }
 
 Result<Buffer> Buffer::try_make(uint64_t size_bytes, uint64_t limit_bytes) {
   if (size_bytes > limit_bytes) {
-    return out_of_memory(str("a block of ", size_bytes, " bytes is wanted, the limit is ", limit_bytes));
+    return out_of_memory(
+        str("a block of ", size_bytes, " bytes is wanted, the limit is ", limit_bytes));
   }
   Buffer out;
   if (size_bytes == 0) return out;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed-size block of zeroed bytes, aligned to 64, owned and movable. Copies are explicit. Allocation of a size that
-// came from a file goes through try_make, which refuses instead of throwing.
+// A fixed-size block of zeroed bytes, aligned to 64, owned and movable. Copies are explicit.
+// Allocation of a size that came from a file goes through try_make, which refuses instead of
+// throwing.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds-checked little-endian reading and writing. A reader never looks past its span: running off the end is
-// kInvalidModel with the offset, the wanted and the available bytes.
+// Bounds-checked little-endian reading and writing. A reader never looks past its span: running off
+// the end is kInvalidModel with the offset, the wanted and the available bytes.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,8 @@
 
 namespace rk {
 
-static_assert(std::endian::native == std::endian::little, "loads and stores here copy little-endian bytes");
+static_assert(std::endian::native == std::endian::little,
+              "loads and stores here copy little-endian bytes");
 
 using ByteSpan = std::span<const uint8_t>;
 
@@ -63,7 +64,8 @@ class ByteReader {
     return std::string(bytes.begin(), bytes.end());
   }
 
-  // u32 count, then that many elements; the count is checked against the bytes that are left before allocating.
+  // u32 count, then that many elements; the count is checked against the bytes that are left before
+  // allocating.
   template <typename T>
   Result<std::vector<T>> read_vector() {
     RK_ASSIGN(const uint32_t count, read<uint32_t>());
@@ -75,8 +77,8 @@ class ByteReader {
 
  private:
   Status past_end(uint64_t offset, uint64_t wanted) const {
-    return invalid_model(str("truncated data: ", wanted, " bytes wanted at offset ", offset, ", ", bytes_.size(),
-                             " bytes in all"));
+    return invalid_model(str("truncated data: ", wanted, " bytes wanted at offset ", offset, ", ",
+                             bytes_.size(), " bytes in all"));
   }
   ByteSpan bytes_;
   size_t offset_ = 0;

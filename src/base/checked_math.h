@@ -9,7 +9,8 @@
 
 namespace rk {
 
-// Nothing we allocate for one object may exceed this; larger requests from a file are refused, not tried.
+// Nothing we allocate for one object may exceed this; larger requests from a file are refused, not
+// tried.
 inline constexpr uint64_t kMaxObjectBytes = uint64_t{1} << 30;
 
 inline std::optional<uint64_t> checked_mul(uint64_t a, uint64_t b) {

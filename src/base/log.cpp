@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <unistd.h>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <mutex>
 #include <string>
-#include <unistd.h>
 
 namespace rk {
 namespace {
@@ -65,8 +65,9 @@ void log(LogLevel level, std::string_view text) {
   tm local{};
   localtime_r(&now.tv_sec, &local);
   char head[64];
-  std::snprintf(head, sizeof head, "%c RKNN: [%02d:%02d:%02d.%03d] ", "EWID"[static_cast<int>(level)],
-                local.tm_hour, local.tm_min, local.tm_sec, static_cast<int>(now.tv_nsec / 1000000));
+  std::snprintf(head, sizeof head, "%c RKNN: [%02d:%02d:%02d.%03d] ",
+                "EWID"[static_cast<int>(level)], local.tm_hour, local.tm_min, local.tm_sec,
+                static_cast<int>(now.tv_nsec / 1000000));
   const std::string line = std::string(head) + std::string(text) + "\n";
   const std::lock_guard lock(sink_mutex());
   if (sink()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Status and Result<T>: how every failure travels. A message names the user's own node or argument, what was
-// found, what was expected and what to do. A Status is returned, never logged on the way; the boundary that
-// swallows it logs it once.
+// Status and Result<T>: how every failure travels. A message names the user's own node or argument,
+// what was found, what was expected and what to do. A Status is returned, never logged on the way;
+// the boundary that swallows it logs it once.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ enum class Code {
   kOutOfMemory,      // an allocation failed or would exceed the limit
   kIo,               // a file cannot be read or written
   kTimeout,
-  kUnavailable,      // a device, server or optional library is not there
+  kUnavailable,  // a device, server or optional library is not there
   kCancelled,
 };
 
@@ -65,7 +65,8 @@ inline Status unsupported(std::string m) { return {Code::kUnsupported, std::move
 inline Status out_of_memory(std::string m) { return {Code::kOutOfMemory, std::move(m)}; }
 inline Status io_error(std::string m) { return {Code::kIo, std::move(m)}; }
 
-// A value or the Status that explains why there is none. value() on a failure is a bug of ours and aborts.
+// A value or the Status that explains why there is none. value() on a failure is a bug of ours and
+// aborts.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -105,15 +106,14 @@ void Result<T>::require() const {
 #define RK_CONCAT(a, b) RK_CONCAT_INNER(a, b)
 
 // Returns the Status of a failed expression to the caller.
-#define RK_TRY(...)                                              \
-  do {                                                           \
-    if (::rk::Status rk_status = (__VA_ARGS__); !rk_status.ok()) \
-      return rk_status;                                          \
+#define RK_TRY(...)                                                                \
+  do {                                                                             \
+    if (::rk::Status rk_status = (__VA_ARGS__); !rk_status.ok()) return rk_status; \
   } while (0)
 
 // RK_ASSIGN(const Pads pads, parse_pads(proto)); declares or assigns, or returns the Status.
 #define RK_ASSIGN(target, ...) RK_ASSIGN_INNER(RK_CONCAT(rk_result_, __LINE__), target, __VA_ARGS__)
-#define RK_ASSIGN_INNER(result, target, ...)    \
-  auto result = (__VA_ARGS__);                  \
-  if (!result.ok()) return result.status();     \
+#define RK_ASSIGN_INNER(result, target, ...) \
+  auto result = (__VA_ARGS__);               \
+  if (!result.ok()) return result.status();  \
   target = std::move(result).value()

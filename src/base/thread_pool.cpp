@@ -56,7 +56,8 @@ void ThreadPool::worker() {
   }
 }
 
-void ThreadPool::parallel_for(int64_t count, int64_t grain, const std::function<void(IndexRange)>& work) {
+void ThreadPool::parallel_for(int64_t count, int64_t grain,
+                              const std::function<void(IndexRange)>& work) {
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   if (workers_.empty() || count <= grain) {

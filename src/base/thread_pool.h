@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small pool for splitting one step's work. Results must not depend on the number of threads: callers split over
-// independent outputs only. One pool serves one caller at a time; it is made by a session and runs under its lock.
+// A small pool for splitting one step's work. Results must not depend on the number of threads:
+// callers split over independent outputs only. One pool serves one caller at a time; it is made by
+// a session and runs under its lock.
 #pragma once
 
 #include <condition_variable>
@@ -27,8 +28,8 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // Calls work on disjoint ranges that cover 0..count, and returns when all are done. `grain` is the smallest range
-  // worth a hand-over. The work must not throw.
+  // Calls work on disjoint ranges that cover 0..count, and returns when all are done. `grain` is
+  // the smallest range worth a hand-over. The work must not throw.
   void parallel_for(int64_t count, int64_t grain, const std::function<void(IndexRange)>& work);
 
  private:

@@ -7,7 +7,8 @@
 namespace rk {
 
 std::string_view attr_kind(const Attr& value) {
-  constexpr std::string_view kKinds[] = {"int", "float", "string", "ints", "floats", "strings", "tensor"};
+  constexpr std::string_view kKinds[] = {"int",    "float",   "string", "ints",
+                                         "floats", "strings", "tensor"};
   return kKinds[value.index()];
 }
 

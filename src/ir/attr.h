@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attribute values of nodes. The kinds are ONNX's, less subgraphs: those are expanded by the importer.
+// Attribute values of nodes. The kinds are ONNX's, less subgraphs: those are expanded by the
+// importer.
 #pragma once
 
 #include <map>
@@ -15,7 +16,8 @@ using Attr = std::variant<int64_t, float, std::string, std::vector<int64_t>, std
                           std::vector<std::string>, Tensor>;
 using AttrMap = std::map<std::string, Attr, std::less<>>;
 
-std::string_view attr_kind(const Attr& value);  // "int", "float", "string", "ints", "floats", "strings", "tensor"
+std::string_view attr_kind(
+    const Attr& value);  // "int", "float", "string", "ints", "floats", "strings", "tensor"
 bool attr_equal(const Attr& a, const Attr& b);
 
 }  // namespace rk

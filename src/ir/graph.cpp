@@ -20,10 +20,12 @@ Status check_arity(const OpDef& def, const NodeSpec& spec) {
   const auto [in_least, in_most] = bounds(def.inputs);
   const auto [out_least, out_most] = bounds(def.outputs);
   if (spec.inputs.size() < in_least || spec.inputs.size() > in_most) {
-    return invalid_model(str(spec.inputs.size(), " inputs found, ", in_least, " to ", in_most, " expected"));
+    return invalid_model(
+        str(spec.inputs.size(), " inputs found, ", in_least, " to ", in_most, " expected"));
   }
   if (spec.outputs.size() < std::max<size_t>(out_least, 1) || spec.outputs.size() > out_most) {
-    return invalid_model(str(spec.outputs.size(), " outputs found, ", out_least, " to ", out_most, " expected"));
+    return invalid_model(
+        str(spec.outputs.size(), " outputs found, ", out_least, " to ", out_most, " expected"));
   }
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const ArgDef& arg = def.inputs[std::min(i, def.inputs.size() - 1)];
@@ -37,10 +39,11 @@ Status check_arity(const OpDef& def, const NodeSpec& spec) {
 Status check_attrs(const OpDef& def, const AttrMap& attrs) {
   for (const auto& [name, value] : attrs) {
     const AttrDef* schema = def.find_attr(name);
-    if (schema == nullptr) return invalid_model(str("attribute '", name, "' is unknown to this operator"));
+    if (schema == nullptr)
+      return invalid_model(str("attribute '", name, "' is unknown to this operator"));
     if (schema->value.index() != value.index()) {
-      return invalid_model(str("attribute '", name, "' is of kind ", attr_kind(value), ", expected ",
-                               attr_kind(schema->value)));
+      return invalid_model(str("attribute '", name, "' is of kind ", attr_kind(value),
+                               ", expected ", attr_kind(schema->value)));
     }
   }
   for (const AttrDef& schema : def.attrs) {
@@ -117,7 +120,8 @@ Result<Node*> Graph::add_node(NodeSpec spec, Node* before) {
   RK_TRY(check_attrs(*def, spec.attrs).with_context(label));
   for (const std::string& output : spec.outputs) {
     if (!output.empty() && by_name_.contains(output)) {
-      return invalid_model(str(label, ": output '", output, "' is already the name of another value"));
+      return invalid_model(
+          str(label, ": output '", output, "' is already the name of another value"));
     }
   }
 
@@ -132,7 +136,8 @@ Result<Node*> Graph::add_node(NodeSpec spec, Node* before) {
 
   for (size_t i = 0; i < types.size(); ++i) {
     RK_TRY(checked_byte_size(types[i]).status().with_context(label));
-    std::string name = spec.outputs[i].empty() ? unique_name(node->name_) : std::move(spec.outputs[i]);
+    std::string name =
+        spec.outputs[i].empty() ? unique_name(node->name_) : std::move(spec.outputs[i]);
     // Two equal names among the outputs of one node are only seen here.
     if (by_name_.contains(name)) name = unique_name(name);
     Value* value = new_value(std::move(name), types[i]);
@@ -152,15 +157,17 @@ Result<Node*> Graph::add_node(NodeSpec spec, Node* before) {
 }
 
 Status Graph::add_output(Value* value) {
-  if (is_output(*value)) return invalid_model(str("value '", value->name(), "' is an output twice"));
+  if (is_output(*value))
+    return invalid_model(str("value '", value->name(), "' is an output twice"));
   outputs_.push_back(value);
   return ok_status();
 }
 
 Status Graph::bind_input(Value* input, Tensor value) {
   if (value.type() != input->type()) {
-    return invalid_argument(str("initial value of input '", input->name(), "' is ", to_string(value.type()),
-                                ", the input is ", to_string(input->type())));
+    return invalid_argument(str("initial value of input '", input->name(), "' is ",
+                                to_string(value.type()), ", the input is ",
+                                to_string(input->type())));
   }
   std::erase(inputs_, input);
   input->constant_ = std::move(value);
@@ -235,7 +242,8 @@ size_t Graph::remove_unused() {
     dead.insert(node);
   }
   for (const auto& value : values_) {
-    if (value->is_constant() && value->uses_.empty() && !is_output(*value)) gone.insert(value.get());
+    if (value->is_constant() && value->uses_.empty() && !is_output(*value))
+      gone.insert(value.get());
   }
   std::erase_if(nodes_, [&](const auto& node) { return dead.contains(node.get()); });
   for (const Value* value : gone) by_name_.erase(value->name_);
@@ -248,7 +256,8 @@ Status Graph::sort() {
   std::vector<Node*> ready;
   for (const auto& node : nodes_) {
     size_t count = 0;
-    for (const Value* input : node->inputs_) count += input != nullptr && input->producer_ != nullptr;
+    for (const Value* input : node->inputs_)
+      count += input != nullptr && input->producer_ != nullptr;
     missing[node.get()] = count;
   }
   // Stable: among ready nodes the earlier one goes first.
@@ -271,7 +280,8 @@ Status Graph::sort() {
   }
   if (order.size() != nodes_.size()) {
     for (const auto& node : nodes_) {
-      if (missing[node.get()] != 0) return invalid_model(str(node->label(), ": is part of a cycle"));
+      if (missing[node.get()] != 0)
+        return invalid_model(str(node->label(), ": is part of a cycle"));
     }
   }
   std::vector<std::unique_ptr<Node>> sorted;
@@ -291,7 +301,9 @@ Graph Graph::clone() const {
     copy->quant = value->quant;
     values[value.get()] = copy;
   }
-  const auto mapped = [&](const Value* value) { return value == nullptr ? nullptr : values.at(value); };
+  const auto mapped = [&](const Value* value) {
+    return value == nullptr ? nullptr : values.at(value);
+  };
   for (const auto& node : nodes_) {
     auto copy = std::make_unique<Node>();
     copy->name_ = node->name_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph: nodes in execution order over values. A Graph owns its nodes and values; pointers stay valid until the
-// object is removed or the graph dies. Every node is checked against its operator's schema and inferred when it is
-// made, so later stages read attributes and types without checking.
+// Graph: nodes in execution order over values. A Graph owns its nodes and values; pointers stay
+// valid until the object is removed or the graph dies. Every node is checked against its operator's
+// schema and inferred when it is made, so later stages read attributes and types without checking.
 #pragma once
 
 #include <memory>
@@ -59,7 +59,9 @@ class Node {
   size_t input_count() const { return inputs_.size(); }
   bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
   Value& input(size_t i) const { return *inputs_[i]; }  // has_input(i) must hold
-  const std::vector<Value*>& inputs() const { return inputs_; }  // null where an optional input is absent
+  const std::vector<Value*>& inputs() const {
+    return inputs_;
+  }  // null where an optional input is absent
   size_t output_count() const { return outputs_.size(); }
   Value& output(size_t i = 0) const { return *outputs_[i]; }
   const std::vector<Value*>& outputs() const { return outputs_; }
@@ -85,7 +87,8 @@ class Node {
   AttrMap attrs_;
 };
 
-// What add_node() makes. Absent optional inputs are null; output names must be new in the graph ("" makes one up).
+// What add_node() makes. Absent optional inputs are null; output names must be new in the graph (""
+// makes one up).
 struct NodeSpec {
   std::string op;
   std::string name;
@@ -105,35 +108,41 @@ class Graph {
 
   const OpRegistry& registry() const { return *registry_; }
   Value* find(std::string_view value_name) const;  // null when there is none
-  std::vector<Node*> nodes() const;                // a snapshot in execution order: safe while rewriting
+  std::vector<Node*> nodes() const;  // a snapshot in execution order: safe while rewriting
   size_t node_count() const { return nodes_.size(); }
-  std::vector<Value*> values() const;              // inputs, constants and results, in order of creation
+  std::vector<Value*> values() const;  // inputs, constants and results, in order of creation
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
   bool is_output(const Value& value) const;
   bool is_input(const Value& value) const;
 
-  // Names are made unique by a suffix where taken, except for inputs, whose duplicate is kInvalidModel.
+  // Names are made unique by a suffix where taken, except for inputs, whose duplicate is
+  // kInvalidModel.
   Result<Value*> add_input(std::string name, const TensorType& type);
   Value* add_constant(std::string name, Tensor value);
-  // Checks schema and attributes, infers the output types, inserts before `before` (null: at the end).
+  // Checks schema and attributes, infers the output types, inserts before `before` (null: at the
+  // end).
   Result<Node*> add_node(NodeSpec spec, Node* before = nullptr);
   Status add_output(Value* value);
   void set_outputs(std::vector<Value*> outputs) { outputs_ = std::move(outputs); }
 
   // An input becomes a constant of the same type.
   Status bind_input(Value* input, Tensor value);
-  void set_input(Node* node, size_t index, Value* value);  // types must agree; null removes an optional input
-  // Every use of `from`, and its place among the graph's outputs, goes to `to`. An output keeps its name.
+  void set_input(Node* node, size_t index,
+                 Value* value);  // types must agree; null removes an optional input
+  // Every use of `from`, and its place among the graph's outputs, goes to `to`. An output keeps its
+  // name.
   void replace_uses(Value* from, Value* to);
-  // False where replace_uses would lose an output's name (`to` is an input, a constant or an output itself).
+  // False where replace_uses would lose an output's name (`to` is an input, a constant or an output
+  // itself).
   bool can_replace(const Value& from, const Value& to) const;
-  void remove(Node* node);             // its outputs must be unused
-  size_t remove_unused();              // dead nodes and constants; returns how many nodes went
-  void remove_input(Value* input);     // must be unused
+  void remove(Node* node);          // its outputs must be unused
+  size_t remove_unused();           // dead nodes and constants; returns how many nodes went
+  void remove_input(Value* input);  // must be unused
   void rename(Value* value, std::string name);  // the new name must be free
   std::string unique_name(std::string_view stem) const;
-  // Puts the nodes in an order where producers come first; kInvalidModel naming a node when there is a cycle.
+  // Puts the nodes in an order where producers come first; kInvalidModel naming a node when there
+  // is a cycle.
   Status sort();
 
  private:
@@ -149,8 +158,8 @@ class Graph {
   std::vector<Value*> outputs_;
 };
 
-// Every invariant of a legal graph, each with its own message. Run after each stage in debug builds and on every
-// imported graph.
+// Every invariant of a legal graph, each with its own message. Run after each stage in debug builds
+// and on every imported graph.
 Status verify(const Graph& graph);
 
 }  // namespace rk

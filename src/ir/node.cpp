@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a node. Attributes were checked against the schema when the node was made, so a wrong kind here is a bug.
+// Reading a node. Attributes were checked against the schema when the node was made, so a wrong
+// kind here is a bug.
 #include "ir/graph.h"
 
 namespace rk {
@@ -19,7 +20,8 @@ std::string Node::label() const { return str("node '", name_, "' (", def_->name,
 const Attr& Node::attr(std::string_view name) const {
   if (const auto it = attrs_.find(name); it != attrs_.end()) return it->second;
   const AttrDef* def = def_->find_attr(name);
-  RK_ASSERT(def != nullptr && def->presence == AttrDef::kDefault, "attribute is in the schema and has a value");
+  RK_ASSERT(def != nullptr && def->presence == AttrDef::kDefault,
+            "attribute is in the schema and has a value");
   return def->value;
 }
 

@@ -30,7 +30,8 @@ const AttrDef* OpDef::find_attr(std::string_view attr) const {
 
 OpRegistry::OpRegistry(std::vector<OpDef> defs) {
   for (OpDef& def : defs) {
-    RK_ASSERT(def.infer != nullptr && def.reference != nullptr, "an operator has inference and a reference");
+    RK_ASSERT(def.infer != nullptr && def.reference != nullptr,
+              "an operator has inference and a reference");
     defs_.push_back(std::make_unique<const OpDef>(std::move(def)));
     const bool is_new = by_name_.emplace(defs_.back()->name, defs_.back().get()).second;
     RK_ASSERT(is_new, "one file per operator name");

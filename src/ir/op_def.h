@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator is: one OpDef per file of ops/. No stage switches on operator names; it asks the OpDef.
+// What an operator is: one OpDef per file of ops/. No stage switches on operator names; it asks the
+// OpDef.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,13 @@ class Node;
 
 // How the quantiser treats an operator's outputs.
 enum class QuantRule {
-  kOwnScale,           // output range is observed
-  kSameScaleAsInput,   // moves or selects values: input 0 (all inputs, if several) and outputs share one scale
-  kAccumulate,         // multiplies input 0 with weights (input 1) and accumulates; output range is observed
-  kFixed,              // output range is known: OpDef::fixed_range
-  kFloatOnly,          // stays in float
+  kOwnScale,          // output range is observed
+  kSameScaleAsInput,  // moves or selects values: input 0 (all inputs, if several) and outputs share
+                      // one scale
+  kAccumulate,        // multiplies input 0 with weights (input 1) and accumulates; output range is
+                      // observed
+  kFixed,             // output range is known: OpDef::fixed_range
+  kFloatOnly,         // stays in float
 };
 
 // How the layout stage may move the operator into channel-blocked form.
@@ -37,7 +40,11 @@ enum class LayoutRule {
 
 struct ArgDef {
   std::string_view name;
-  enum Kind { kRequired, kOptional, kVariadic } kind = kRequired;  // kVariadic: one or more, last only
+  enum Kind {
+    kRequired,
+    kOptional,
+    kVariadic
+  } kind = kRequired;  // kVariadic: one or more, last only
 };
 
 // An attribute with its default, or optional without one, or required. `value` also fixes the kind.
@@ -49,8 +56,8 @@ struct AttrDef {
 };
 
 struct Cost {
-  uint64_t macs = 0;   // multiply-accumulates
-  uint64_t ops = 0;    // other arithmetic on elements
+  uint64_t macs = 0;  // multiply-accumulates
+  uint64_t ops = 0;   // other arithmetic on elements
 };
 
 // Type inference of one node: inputs are known, outputs are to be set. All shapes are static.
@@ -71,8 +78,9 @@ class InferCall {
   std::vector<TensorType>& outputs_;
 };
 
-// One evaluation: inputs as computed (null where an optional input is absent), outputs allocated with their inferred
-// types. The pool may be used to split work over independent outputs; it may be null.
+// One evaluation: inputs as computed (null where an optional input is absent), outputs allocated
+// with their inferred types. The pool may be used to split work over independent outputs; it may be
+// null.
 struct EvalCall {
   const Node& node;
   std::span<const Tensor* const> inputs;
@@ -83,7 +91,8 @@ struct EvalCall {
   bool has_input(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
   Tensor& output(size_t i) const { return outputs[i]; }
   // Runs `work` over 0..count, in parallel where there is a pool.
-  void parallel_for(int64_t count, int64_t grain, const std::function<void(IndexRange)>& work) const;
+  void parallel_for(int64_t count, int64_t grain,
+                    const std::function<void(IndexRange)>& work) const;
 };
 
 struct OpDef {
@@ -93,21 +102,23 @@ struct OpDef {
   std::vector<ArgDef> outputs;
   std::vector<AttrDef> attrs;
   Status (*infer)(InferCall& call) = nullptr;
-  Status (*reference)(const EvalCall& call) = nullptr;  // float; data-moving operators take every dtype
+  Status (*reference)(const EvalCall& call) =
+      nullptr;  // float; data-moving operators take every dtype
   Cost (*cost)(const Node& node) = nullptr;
   QuantRule quant = QuantRule::kFloatOnly;
   LayoutRule layout = LayoutRule::kFixed;
   std::pair<float, float> fixed_range = {0.0f, 0.0f};  // for QuantRule::kFixed
   // y depends on x of the same element only, so an int8 table can replace it.
   bool elementwise_unary = false;
-  // Outputs depend on the types of the inputs only (Shape, Size): foldable although the data is not known. The
-  // reference then gets tensors that have a type but no bytes.
+  // Outputs depend on the types of the inputs only (Shape, Size): foldable although the data is not
+  // known. The reference then gets tensors that have a type but no bytes.
   bool shape_only = false;
 
   const AttrDef* find_attr(std::string_view attr) const;
 };
 
-// The operators a graph may use. Made once by ops::registry(); which operators exist is the business of ops/.
+// The operators a graph may use. Made once by ops::registry(); which operators exist is the
+// business of ops/.
 class OpRegistry {
  public:
   explicit OpRegistry(std::vector<OpDef> defs);

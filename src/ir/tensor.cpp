@@ -10,12 +10,15 @@
 namespace rk {
 namespace {
 
-// Double to an integer type: truncated, saturated, NaN gives 0. A bare cast would be undefined out of range.
+// Double to an integer type: truncated, saturated, NaN gives 0. A bare cast would be undefined out
+// of range.
 template <typename T>
 T to_integer(double value) {
   if (std::isnan(value)) return 0;
-  if (value <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
-  if (value >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  if (value <= static_cast<double>(std::numeric_limits<T>::min()))
+    return std::numeric_limits<T>::min();
+  if (value >= static_cast<double>(std::numeric_limits<T>::max()))
+    return std::numeric_limits<T>::max();
   return static_cast<T>(value);
 }
 
@@ -28,40 +31,68 @@ void put(uint8_t* to, T value) {
 
 double load_f64(DType dtype, const uint8_t* from) {
   switch (dtype) {
-    case DType::kF32: return load<float>(from);
-    case DType::kF64: return load<double>(from);
-    case DType::kF16: return half_to_float(load<uint16_t>(from));
-    case DType::kBF16: return bfloat16_to_float(load<uint16_t>(from));
-    case DType::kI8: return load<int8_t>(from);
-    case DType::kU8: return load<uint8_t>(from);
-    case DType::kI16: return load<int16_t>(from);
-    case DType::kU16: return load<uint16_t>(from);
-    case DType::kI32: return load<int32_t>(from);
-    case DType::kU32: return load<uint32_t>(from);
-    case DType::kI64: return static_cast<double>(load<int64_t>(from));
-    case DType::kU64: return static_cast<double>(load<uint64_t>(from));
-    case DType::kBool: return load<uint8_t>(from) != 0;
-    case DType::kUndefined: break;
+    case DType::kF32:
+      return load<float>(from);
+    case DType::kF64:
+      return load<double>(from);
+    case DType::kF16:
+      return half_to_float(load<uint16_t>(from));
+    case DType::kBF16:
+      return bfloat16_to_float(load<uint16_t>(from));
+    case DType::kI8:
+      return load<int8_t>(from);
+    case DType::kU8:
+      return load<uint8_t>(from);
+    case DType::kI16:
+      return load<int16_t>(from);
+    case DType::kU16:
+      return load<uint16_t>(from);
+    case DType::kI32:
+      return load<int32_t>(from);
+    case DType::kU32:
+      return load<uint32_t>(from);
+    case DType::kI64:
+      return static_cast<double>(load<int64_t>(from));
+    case DType::kU64:
+      return static_cast<double>(load<uint64_t>(from));
+    case DType::kBool:
+      return load<uint8_t>(from) != 0;
+    case DType::kUndefined:
+      break;
   }
   return 0;
 }
 
 void store_f64(DType dtype, uint8_t* to, double value) {
   switch (dtype) {
-    case DType::kF32: return put(to, static_cast<float>(value));
-    case DType::kF64: return put(to, value);
-    case DType::kF16: return put(to, float_to_half(static_cast<float>(value)));
-    case DType::kBF16: return put(to, float_to_bfloat16(static_cast<float>(value)));
-    case DType::kI8: return put(to, to_integer<int8_t>(value));
-    case DType::kU8: return put(to, to_integer<uint8_t>(value));
-    case DType::kI16: return put(to, to_integer<int16_t>(value));
-    case DType::kU16: return put(to, to_integer<uint16_t>(value));
-    case DType::kI32: return put(to, to_integer<int32_t>(value));
-    case DType::kU32: return put(to, to_integer<uint32_t>(value));
-    case DType::kI64: return put(to, to_integer<int64_t>(value));
-    case DType::kU64: return put(to, to_integer<uint64_t>(value));
-    case DType::kBool: return put(to, static_cast<uint8_t>(value != 0));
-    case DType::kUndefined: break;
+    case DType::kF32:
+      return put(to, static_cast<float>(value));
+    case DType::kF64:
+      return put(to, value);
+    case DType::kF16:
+      return put(to, float_to_half(static_cast<float>(value)));
+    case DType::kBF16:
+      return put(to, float_to_bfloat16(static_cast<float>(value)));
+    case DType::kI8:
+      return put(to, to_integer<int8_t>(value));
+    case DType::kU8:
+      return put(to, to_integer<uint8_t>(value));
+    case DType::kI16:
+      return put(to, to_integer<int16_t>(value));
+    case DType::kU16:
+      return put(to, to_integer<uint16_t>(value));
+    case DType::kI32:
+      return put(to, to_integer<int32_t>(value));
+    case DType::kU32:
+      return put(to, to_integer<uint32_t>(value));
+    case DType::kI64:
+      return put(to, to_integer<int64_t>(value));
+    case DType::kU64:
+      return put(to, to_integer<uint64_t>(value));
+    case DType::kBool:
+      return put(to, static_cast<uint8_t>(value != 0));
+    case DType::kUndefined:
+      break;
   }
 }
 
@@ -84,7 +115,8 @@ Result<Tensor> Tensor::try_make(const TensorType& type) {
 Result<Tensor> Tensor::from_bytes(const TensorType& type, ByteSpan bytes) {
   RK_ASSIGN(const uint64_t size_bytes, checked_byte_size(type));
   if (bytes.size() != size_bytes) {
-    return invalid_model(str("tensor ", to_string(type), " needs ", size_bytes, " bytes, found ", bytes.size()));
+    return invalid_model(
+        str("tensor ", to_string(type), " needs ", size_bytes, " bytes, found ", bytes.size()));
   }
   RK_ASSIGN(Tensor out, try_make(type));
   if (!bytes.empty()) std::memcpy(out.mutable_data<uint8_t>(), bytes.data(), bytes.size());
@@ -132,7 +164,8 @@ std::vector<int64_t> Tensor::to_i64() const {
 
 std::vector<float> Tensor::to_f32() const {
   std::vector<float> out(static_cast<size_t>(elements()));
-  for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(at_f64(static_cast<int64_t>(i)));
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = static_cast<float>(at_f64(static_cast<int64_t>(i)));
   return out;
 }
 
@@ -144,7 +177,8 @@ Tensor Tensor::cast(DType to) const {
   for (int64_t i = 0; i < elements(); ++i) {
     uint8_t* element = data + static_cast<size_t>(i) * byte_size(to);
     if (exact_integers) {
-      const int64_t value = at_i64(i);  // wraps as C does, which is what exporters rely on for i64 -> i32
+      const int64_t value =
+          at_i64(i);  // wraps as C does, which is what exporters rely on for i64 -> i32
       std::memcpy(element, &value, byte_size(to));
     } else {
       store_f64(to, element, at_f64(i));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor: a type and its bytes, row-major. Copies share the bytes; mutable_data() may only be called on a tensor whose
-// bytes nobody else holds (a fresh one, or after clone()).
+// Tensor: a type and its bytes, row-major. Copies share the bytes; mutable_data() may only be
+// called on a tensor whose bytes nobody else holds (a fresh one, or after clone()).
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,8 @@ class Tensor {
   std::shared_ptr<Buffer> bytes_;
 };
 
-// Reads one element as double / stores a double with the dtype's rounding (floats) or truncation (integers).
+// Reads one element as double / stores a double with the dtype's rounding (floats) or truncation
+// (integers).
 double load_f64(DType dtype, const uint8_t* from);
 void store_f64(DType dtype, uint8_t* to, double value);
 

@@ -15,10 +15,10 @@ struct DTypeRow {
 };
 
 constexpr DTypeRow kDTypes[] = {
-    {DType::kF32, "f32", 4},   {DType::kU8, "u8", 1},   {DType::kI8, "i8", 1},
-    {DType::kU16, "u16", 2},   {DType::kI16, "i16", 2}, {DType::kI32, "i32", 4},
+    {DType::kF32, "f32", 4},   {DType::kU8, "u8", 1},     {DType::kI8, "i8", 1},
+    {DType::kU16, "u16", 2},   {DType::kI16, "i16", 2},   {DType::kI32, "i32", 4},
     {DType::kI64, "i64", 8},   {DType::kBool, "bool", 1}, {DType::kF16, "f16", 2},
-    {DType::kF64, "f64", 8},   {DType::kU32, "u32", 4}, {DType::kU64, "u64", 8},
+    {DType::kF64, "f64", 8},   {DType::kU32, "u32", 4},   {DType::kU64, "u64", 8},
     {DType::kBF16, "bf16", 2},
 };
 
@@ -48,7 +48,8 @@ std::optional<DType> parse_dtype(std::string_view text) {
 }
 
 bool is_float(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16 || dtype == DType::kF64;
+  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16 ||
+         dtype == DType::kF64;
 }
 
 bool is_integer(DType dtype) {
@@ -69,13 +70,15 @@ Shape::Shape(std::initializer_list<int64_t> dims) : rank_(static_cast<int>(dims.
 
 Result<Shape> Shape::make(std::span<const int64_t> dims) {
   if (dims.size() > kMaxRank) {
-    return unsupported(str("rank ", dims.size(), " is above the ", kMaxRank, " that tensors may have"));
+    return unsupported(
+        str("rank ", dims.size(), " is above the ", kMaxRank, " that tensors may have"));
   }
   const auto elements = checked_product(dims);
   if (!elements || *elements > kMaxElements) {
     std::string text = "[";
     for (const int64_t dim : dims) text += str(dim, ",");
-    return invalid_model(str("shape ", text, "]: extents must not be negative and the element count at most 2^31"));
+    return invalid_model(
+        str("shape ", text, "]: extents must not be negative and the element count at most 2^31"));
   }
   Shape out;
   out.rank_ = static_cast<int>(dims.size());
@@ -102,7 +105,9 @@ std::string to_string(const Shape& shape) {
   return out + "]";
 }
 
-std::string to_string(const TensorType& type) { return str(to_string(type.dtype), to_string(type.shape)); }
+std::string to_string(const TensorType& type) {
+  return str(to_string(type.dtype), to_string(type.shape));
+}
 
 Result<uint64_t> checked_byte_size(const TensorType& type) {
   const auto elements = checked_product(type.shape.dims());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DType, Shape, QuantParams: the types of values. Shapes are always static and logical (NCHW for pictures);
-// chip-native layouts appear only in program/.
+// DType, Shape, QuantParams: the types of values. Shapes are always static and logical (NCHW for
+// pictures); chip-native layouts appear only in program/.
 #pragma once
 
 #include <array>
@@ -34,11 +34,11 @@ enum class DType : uint8_t {
   kBF16 = 16,
 };
 
-size_t byte_size(DType dtype);               // 0 for kUndefined
-std::string_view to_string(DType dtype);     // "f32", "i8", ...
+size_t byte_size(DType dtype);            // 0 for kUndefined
+std::string_view to_string(DType dtype);  // "f32", "i8", ...
 std::optional<DType> parse_dtype(std::string_view text);
 bool is_float(DType dtype);
-bool is_integer(DType dtype);                // bool is not
+bool is_integer(DType dtype);  // bool is not
 std::optional<DType> dtype_from_onnx(int64_t number);
 
 inline constexpr int kMaxRank = 8;
@@ -73,13 +73,15 @@ struct TensorType {
 std::string to_string(const TensorType& type);  // "f32[1,3,320,320]"
 Result<uint64_t> checked_byte_size(const TensorType& type);
 
-// Affine quantisation: x = (q - zero_point) * scale. One pair for the whole tensor, or one per index of `axis`.
+// Affine quantisation: x = (q - zero_point) * scale. One pair for the whole tensor, or one per
+// index of `axis`.
 struct QuantParams {
   DType dtype = DType::kI8;
   int axis = -1;  // -1: whole tensor
   std::vector<float> scale;
   std::vector<int32_t> zero_point;
-  std::vector<float> min;  // the range the scale was made from; empty when the model brought its own scale
+  std::vector<float>
+      min;  // the range the scale was made from; empty when the model brought its own scale
   std::vector<float> max;
 
   bool per_channel() const { return axis >= 0; }

@@ -13,12 +13,13 @@ Status verify_node(const Node& node, const std::unordered_set<const Value*>& def
     const Value* input = node.inputs()[i];
     if (input == nullptr) continue;
     if (!defined.contains(input)) {
-      return invalid_model(str(node.label(), ": input ", i, " '", input->name(),
-                               "' is used before it is computed"));
+      return invalid_model(
+          str(node.label(), ": input ", i, " '", input->name(), "' is used before it is computed"));
     }
     const Use use{const_cast<Node*>(&node), i};
     if (std::ranges::find(input->uses(), use) == input->uses().end()) {
-      return invalid_model(str(node.label(), ": input ", i, " '", input->name(), "' does not list this use"));
+      return invalid_model(
+          str(node.label(), ": input ", i, " '", input->name(), "' does not list this use"));
     }
   }
   std::vector<TensorType> types(node.output_count());
@@ -27,11 +28,13 @@ Status verify_node(const Node& node, const std::unordered_set<const Value*>& def
   for (size_t i = 0; i < types.size(); ++i) {
     const Value& output = node.output(i);
     if (output.producer() != &node) {
-      return invalid_model(str(node.label(), ": output '", output.name(), "' names another producer"));
+      return invalid_model(
+          str(node.label(), ": output '", output.name(), "' names another producer"));
     }
     if (output.type() != types[i]) {
-      return invalid_model(str(node.label(), ": output '", output.name(), "' is ", to_string(output.type()),
-                               ", inference gives ", to_string(types[i])));
+      return invalid_model(str(node.label(), ": output '", output.name(), "' is ",
+                               to_string(output.type()), ", inference gives ",
+                               to_string(types[i])));
     }
   }
   return ok_status();
@@ -42,14 +45,17 @@ Status verify_quant(const Value& value) {
   if (q.scale.empty()) return ok_status();
   const std::string label = str("value '", value.name(), "'");
   if (q.scale.size() != q.zero_point.size()) {
-    return invalid_model(str(label, ": ", q.scale.size(), " scales but ", q.zero_point.size(), " zero points"));
+    return invalid_model(
+        str(label, ": ", q.scale.size(), " scales but ", q.zero_point.size(), " zero points"));
   }
-  const int64_t expected = q.per_channel() && q.axis < value.shape().rank() ? value.shape()[q.axis] : 1;
+  const int64_t expected =
+      q.per_channel() && q.axis < value.shape().rank() ? value.shape()[q.axis] : 1;
   if (static_cast<int64_t>(q.scale.size()) != expected) {
     return invalid_model(str(label, ": ", q.scale.size(), " scales, expected ", expected));
   }
   for (const float scale : q.scale) {
-    if (!(scale > 0) || scale > 3.0e38f) return invalid_model(str(label, ": scale ", scale, " is not positive"));
+    if (!(scale > 0) || scale > 3.0e38f)
+      return invalid_model(str(label, ": scale ", scale, " is not positive"));
   }
   return ok_status();
 }
@@ -62,7 +68,8 @@ Status verify(const Graph& graph) {
     RK_TRY(verify_quant(*value));
     if (value->producer() != nullptr) continue;
     if (!value->is_constant() && !graph.is_input(*value)) {
-      return invalid_model(str("value '", value->name(), "' is neither input, constant nor computed"));
+      return invalid_model(
+          str("value '", value->name(), "' is neither input, constant nor computed"));
     }
     defined.insert(value);
   }

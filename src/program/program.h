@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program: the compiled form. Ordered steps over named tensors, chip-native weights, requantisation constants and the
-// chip's memory plan. Plain data: the compiler makes it, format/ stores and reads it (from our files and, lifted, from
-// the vendor's), runtime/ executes it. verify() must accept a Program before anything runs it.
+// Program: the compiled form. Ordered steps over named tensors, chip-native weights, requantisation
+// constants and the chip's memory plan. Plain data: the compiler makes it, format/ stores and reads
+// it (from our files and, lifted, from the vendor's), runtime/ executes it. verify() must accept a
+// Program before anything runs it.
 //
-// A newcomer's mistake: sizes, layouts and offsets in here are the chip's, for queries and reports. The host plan
-// (packed weights, blocked activations, private arena) is made at init by runtime/.
+// A newcomer's mistake: sizes, layouts and offsets in here are the chip's, for queries and reports.
+// The host plan (packed weights, blocked activations, private arena) is made at init by runtime/.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,11 @@ namespace rk::program {
 
 // Numbered as in the file (container fact sheet, tensor slot 1).
 enum class Layout : uint8_t {
-  kPlain = 0x00,     // row-major in the logical shape's order, or not known
+  kPlain = 0x00,  // row-major in the logical shape's order, or not known
   kNchw = 0x02,
-  kNc1hwc2 = 0x40,   // channel-blocked; a model input that is a picture has C1 = 1 and C2 = channels, i.e. NHWC
-  kWeight = 0x41,    // blocked weights, one or more groups of six extents in native_shape
+  kNc1hwc2 = 0x40,  // channel-blocked; a model input that is a picture has C1 = 1 and C2 =
+                    // channels, i.e. NHWC
+  kWeight = 0x41,   // blocked weights, one or more groups of six extents in native_shape
 };
 
 // Numbered as in the file (slot 2).
@@ -46,18 +48,19 @@ struct ProgramTensor {
   DType dtype = DType::kUndefined;
   TensorKind kind = TensorKind::kInternal;
   Layout layout = Layout::kPlain;
-  Shape shape;                        // logical: NCHW, OIHW
-  std::vector<int32_t> native_shape;  // N,C1,H,W,C2, or groups of OC1,IC1,KH,KW,OC2,IC2, or as shape
+  Shape shape;  // logical: NCHW, OIHW
+  std::vector<int32_t>
+      native_shape;  // N,C1,H,W,C2, or groups of OC1,IC1,KH,KW,OC2,IC2, or as shape
   // Affine int8 activation parameters, per tensor; scale 0 means not quantised.
   float scale = 0;
   int32_t zero_point = 0;
   float min = 0;  // the calibrated range
   float max = 0;
-  uint64_t size_bytes = 0;        // in chip memory, alignment included
-  uint64_t offset_in_arena = 0;   // kinds input, output, internal
-  int32_t weight = kNone;         // index into Program::weights, for constants
-  uint32_t plane_align = 0;       // pixel-count alignment of one channel plane
-  uint32_t width_align = 0;       // inputs: width-stride alignment in pixels
+  uint64_t size_bytes = 0;       // in chip memory, alignment included
+  uint64_t offset_in_arena = 0;  // kinds input, output, internal
+  int32_t weight = kNone;        // index into Program::weights, for constants
+  uint32_t plane_align = 0;      // pixel-count alignment of one channel plane
+  uint32_t width_align = 0;      // inputs: width-stride alignment in pixels
 
   bool quantized() const { return scale != 0; }
   bool is_constant() const { return weight != kNone; }
@@ -90,9 +93,9 @@ struct InputStage {
   bool operator==(const InputStage&) const = default;
 };
 
-// Convolution family. Inputs: data, weight, bias, [addend]. Integer form (int8 data): weight int8 in native layout,
-// bias the chip's block of int32 bias, int16 o and int16 m. Float form (f16 data): weight f16 or f32 plain OIHW
-// (IOHW when transposed), bias f32 plain, or absent.
+// Convolution family. Inputs: data, weight, bias, [addend]. Integer form (int8 data): weight int8
+// in native layout, bias the chip's block of int32 bias, int16 o and int16 m. Float form (f16
+// data): weight f16 or f32 plain OIHW (IOHW when transposed), bias f32 plain, or absent.
 struct ConvParams {
   Extent2 kernel, stride, dilation;
   Pads2 pads;
@@ -101,16 +104,17 @@ struct ConvParams {
   Activation activation = Activation::kNone;       // before the add
   Activation post_activation = Activation::kNone;  // after the add
   // Integer form.
-  int32_t pad_value = 0;          // input zero point
+  int32_t pad_value = 0;  // input zero point
   int32_t multiplier_shift = 14;
-  int64_t clip_limit = 0;         // kClip: in the accumulator's unit s_in * max s_w
+  int64_t clip_limit = 0;  // kClip: in the accumulator's unit s_in * max s_w
   InputStage addend;
   OutputStage output;
   // Float form of kClip.
   float clip_limit_f32 = 0;
 };
 
-// y = sum of inputs (Add), each brought to a unit 2^10 finer than the output's scale; AddRelu with post_activation.
+// y = sum of inputs (Add), each brought to a unit 2^10 finer than the output's scale; AddRelu with
+// post_activation.
 struct SumParams {
   std::vector<InputStage> inputs;
   Activation activation = Activation::kNone;
@@ -118,10 +122,10 @@ struct SumParams {
 };
 
 struct ConcatParams {
-  int32_t axis = 1;  // not negative
+  int32_t axis = 1;                // not negative
   std::vector<InputStage> inputs;  // integer form; identity stages where scales are equal
   OutputStage output;
-  bool identity = false;           // all scales are equal: bytes are copied
+  bool identity = false;  // all scales are equal: bytes are copied
 };
 
 enum class PoolKind : uint8_t { kMax = 0, kAverage = 1 };
@@ -138,17 +142,28 @@ struct PoolParams {
 };
 
 enum class ResizeMode : uint8_t { kNearest = 0, kLinear = 1 };
-enum class CoordinateMode : uint8_t { kHalfPixel = 0, kPytorchHalfPixel = 1, kAlignCorners = 2, kAsymmetric = 3 };
-enum class NearestMode : uint8_t { kRoundPreferFloor = 0, kRoundPreferCeil = 1, kFloor = 2, kCeil = 3 };
+enum class CoordinateMode : uint8_t {
+  kHalfPixel = 0,
+  kPytorchHalfPixel = 1,
+  kAlignCorners = 2,
+  kAsymmetric = 3
+};
+enum class NearestMode : uint8_t {
+  kRoundPreferFloor = 0,
+  kRoundPreferCeil = 1,
+  kFloor = 2,
+  kCeil = 3
+};
 
 struct ResizeParams {
   ResizeMode mode = ResizeMode::kNearest;
   CoordinateMode coordinates = CoordinateMode::kHalfPixel;
   NearestMode nearest = NearestMode::kRoundPreferFloor;
-  float scale_h = 1, scale_w = 1;  // output / input as the model gives it (not always the ratio of extents)
-  InputStage input;                // linear, integer form; weights of 1/2048 per axis come on top
+  float scale_h = 1,
+        scale_w = 1;  // output / input as the model gives it (not always the ratio of extents)
+  InputStage input;   // linear, integer form; weights of 1/2048 per axis come on top
   OutputStage output;
-  bool identity = false;           // nearest between equal scales: bytes are copied
+  bool identity = false;  // nearest between equal scales: bytes are copied
 };
 
 // int8 -> int8 by a table: entry [x + 128].
@@ -157,14 +172,16 @@ struct TableParams {
   std::vector<int8_t> table;
 };
 
-// Any operator by its IR definition: on raw elements when it only moves data between equally quantised tensors, on
-// dequantised values otherwise. This is also the form of type conversions (exDataConvert).
+// Any operator by its IR definition: on raw elements when it only moves data between equally
+// quantised tensors, on dequantised values otherwise. This is also the form of type conversions
+// (exDataConvert).
 struct OpParams {
   std::string op;  // IR operator name
   AttrMap attrs;
 };
 
-using StepParams = std::variant<ConvParams, SumParams, ConcatParams, PoolParams, ResizeParams, TableParams, OpParams>;
+using StepParams = std::variant<ConvParams, SumParams, ConcatParams, PoolParams, ResizeParams,
+                                TableParams, OpParams>;
 
 // Numbered as in the file (node slot 3).
 enum class Processor : uint8_t { kCpu = 0, kGpu = 1, kNpu = 2 };
@@ -173,7 +190,7 @@ struct Step {
   std::string type;  // as users know it from logs: ConvRelu, ConvAdd, Concat, ...
   std::string name;  // "<operator>:<node name>"
   Processor processor = Processor::kNpu;
-  std::vector<int32_t> inputs;   // tensor indices; kNone where an optional input is absent
+  std::vector<int32_t> inputs;  // tensor indices; kNone where an optional input is absent
   std::vector<int32_t> outputs;
   StepParams params;
   uint64_t macs = 0;
@@ -182,17 +199,17 @@ struct Step {
 // One set of input shapes. Tensor 0 is the unnamed dummy of the file format.
 struct Variant {
   std::vector<ProgramTensor> tensors;
-  std::vector<Step> steps;       // execution order; input and output operators are not steps
-  std::vector<int32_t> inputs;   // tensor indices in API order
+  std::vector<Step> steps;      // execution order; input and output operators are not steps
+  std::vector<int32_t> inputs;  // tensor indices in API order
   std::vector<int32_t> outputs;
-  uint64_t arena_bytes = 0;      // internal memory of the chip's plan
+  uint64_t arena_bytes = 0;  // internal memory of the chip's plan
 };
 
 // What the API says of one model input beside its tensor.
 struct InputInfo {
-  std::vector<float> mean;  // per channel; empty: 0
-  std::vector<float> std;   // per channel; empty: 1
-  bool rgb2bgr = false;     // informational: used while reading calibration pictures only
+  std::vector<float> mean;          // per channel; empty: 0
+  std::vector<float> std;           // per channel; empty: 1
+  bool rgb2bgr = false;             // informational: used while reading calibration pictures only
   DType model_dtype = DType::kF32;  // in the source model
 };
 
@@ -204,26 +221,27 @@ struct Blob {
 Blob make_blob(std::vector<uint8_t> bytes);
 
 struct Program {
-  std::string target;             // "rk3588"
+  std::string target;  // "rk3588"
   std::string framework = "ONNX";
-  std::string toolkit_version;    // of the tool that made the file
+  std::string toolkit_version;  // of the tool that made the file
   std::string compiler_version;
   std::string custom_string;
-  std::string name;               // of the source graph
+  std::string name;  // of the source graph
   bool single_core = false;
-  std::vector<Blob> weights;      // element 0 is empty, as in the file
+  std::vector<Blob> weights;  // element 0 is empty, as in the file
   std::vector<InputInfo> inputs;
   std::vector<Variant> variants;
 
   const Variant& main_variant() const { return variants.front(); }
 };
 
-// Everything the runtime relies on: indices, shapes against parameters, sizes of constants, ranges of scales and
-// shifts, dtypes of each step. A Program that passes can be run without further checks.
+// Everything the runtime relies on: indices, shapes against parameters, sizes of constants, ranges
+// of scales and shifts, dtypes of each step. A Program that passes can be run without further
+// checks.
 Status verify(const Program& program);
 
-// A readable dump: tensors with types, quantisation and places, then steps with their parameters. Constants are
-// given by size and checksum.
+// A readable dump: tensors with types, quantisation and places, then steps with their parameters.
+// Constants are given by size and checksum.
 std::string to_text(const Program& program);
 
 }  // namespace rk::program
