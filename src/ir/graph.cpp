@@ -222,6 +222,22 @@ void Graph::remove(Node* node) {
   std::erase_if(nodes_, [&](const auto& n) { return n.get() == node; });
 }
 
+Status Graph::replace_input(Value* input, Value* inner) {
+  const auto place = std::ranges::find(inputs_, input);
+  if (place == inputs_.end())
+    return invalid_argument(str("value '", input->name(), "' is not an input"));
+  Node* node = inner->producer_;
+  const std::string name = input->name_;
+  rename(input, unique_name(name + "_replaced"));
+  Value* replacement = new_value(name, inner->type_);
+  replacement->quant = inner->quant;
+  *place = replacement;
+  replace_uses(inner, replacement);
+  remove(node);
+  forget(input);
+  return ok_status();
+}
+
 void Graph::remove_input(Value* input) {
   RK_ASSERT(input->uses_.empty() && !is_output(*input), "a removed input is unused");
   std::erase(inputs_, input);

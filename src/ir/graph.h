@@ -136,9 +136,11 @@ class Graph {
   // False where replace_uses would lose an output's name (`to` is an input, a constant or an output
   // itself).
   bool can_replace(const Value& from, const Value& to) const;
-  void remove(Node* node);          // its outputs must be unused
-  size_t remove_unused();           // dead nodes and constants; returns how many nodes went
-  void remove_input(Value* input);  // must be unused
+  void remove(Node* node);  // its outputs must be unused
+  size_t remove_unused();   // dead nodes and constants; returns how many nodes went
+  // `inner`, computed from `input` alone, becomes the input in its place, under its name. Quantisation goes along.
+  Status replace_input(Value* input, Value* inner);
+  void remove_input(Value* input);              // must be unused
   void rename(Value* value, std::string name);  // the new name must be free
   std::string unique_name(std::string_view stem) const;
   // Puts the nodes in an order where producers come first; kInvalidModel naming a node when there

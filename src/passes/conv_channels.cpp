@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/conv_channels.h"
+
+namespace rk::passes {
+
+std::optional<int64_t> foldable_channels(const Node& conv) {
+  const Value& weight = conv.input(1);
+  if (!weight.is_constant() || weight.dtype() != DType::kF32) return std::nullopt;
+  if (conv.has_input(2) && !conv.input(2).is_constant()) return std::nullopt;
+  if (conv.op() == "ConvTranspose" && conv.i64("group") != 1) return std::nullopt;
+  return conv.output().shape()[1];
+}
+
+Result<Rewrite> fold_into_conv(Match& match, const ChannelAffine& affine) {
+  Graph& graph = match.graph();
+  const Node& conv = match[0];
+  const bool transposed = conv.op() == "ConvTranspose";
+  const auto channels = static_cast<int64_t>(affine.scale.size());
+
+  const Tensor& old_weight = conv.input(1).constant();
+  Tensor weight = old_weight.clone();
+  auto* w = weight.mutable_data<float>();
+  // OIHW: a channel's weights are one run. IOHW (group 1): they recur with every input channel.
+  const int64_t outer = transposed ? old_weight.shape()[0] : 1;
+  const int64_t inner = old_weight.elements() / std::max<int64_t>(outer * channels, 1);
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t i = 0; i < inner; ++i)
+        w[(o * channels + c) * inner + i] *= affine.scale[static_cast<size_t>(c)];
+    }
+  }
+  Tensor bias = Tensor::make({DType::kF32, {channels}});
+  auto* b = bias.mutable_data<float>();
+  for (int64_t c = 0; c < channels; ++c) {
+    const float old =
+        conv.has_input(2) ? static_cast<float>(conv.input(2).constant().at_f64(c)) : 0.0f;
+    b[c] = old * affine.scale[static_cast<size_t>(c)] + affine.shift[static_cast<size_t>(c)];
+  }
+  Value* new_weight = graph.add_constant(conv.input(1).name(), std::move(weight));
+  Value* new_bias = graph.add_constant(
+      conv.has_input(2) ? conv.input(2).name() : conv.name() + "_bias", std::move(bias));
+  return match.replace_with({std::string(conv.op()),
+                             conv.name(),
+                             {&conv.input(0), new_weight, new_bias},
+                             {""},
+                             conv.attrs()});
+}
+
+}  // namespace rk::passes
