@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 as zip, gzip and PNG use it (reflected polynomial 0xEDB88320). A guard against damage, not against intent.
+// CRC-32 as zip, gzip and PNG use it (reflected polynomial 0xEDB88320). A guard against damage, not
+// against intent.
 #pragma once
 
 #include <array>
@@ -24,7 +25,8 @@ inline constexpr std::array<uint32_t, 256> kCrc32Table = make_crc32_table();
 
 inline uint32_t crc32(ByteSpan bytes) {
   uint32_t value = 0xFFFFFFFFu;
-  for (const uint8_t byte : bytes) value = (value >> 8) ^ detail::kCrc32Table[(value ^ byte) & 0xFF];
+  for (const uint8_t byte : bytes)
+    value = (value >> 8) ^ detail::kCrc32Table[(value ^ byte) & 0xFF];
   return value ^ 0xFFFFFFFFu;
 }
 
