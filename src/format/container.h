@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outermost shell of a .rknn file: header, flatbuffer region, JSON trailer, and the section of
+// our own that follows the trailer. Nothing is copied: the parts are spans into the caller's bytes.
+// Only sizes and the section's checksum are judged here; what the parts mean is the business of
+// vendor_model.h and reader.h.
+//
+//   0x00  "RKNN", four zero bytes
+//   0x08  u64 container version     1, 2 and 6 are known
+//   0x10  u64 D                     bytes of the flatbuffer region
+//   0x18  40 reserved bytes         versions above 1 only
+//   ....  D bytes                   flatbuffer with the file identifier "RKNN"
+//   ....  u64 J, J bytes            JSON trailer
+//   ....  optional section: "OPENRKNN", u32 version, u32 crc32 of the payload, u64 size, payload
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+namespace rk::format {
+
+inline constexpr uint32_t kContainerVersion = 6;
+inline constexpr uint32_t kSectionVersion = 1;
+inline constexpr std::string_view kFlatIdentifier = "RKNN";
+
+// The part of the file only we read. Its checksum has been verified.
+struct Section {
+  uint32_t version = kSectionVersion;
+  ByteSpan payload;
+};
+
+struct Container {
+  uint32_t version = kContainerVersion;  // 0 for a bare flatbuffer without header and trailer
+  size_t flatbuffer_offset = 0;          // of the region in the file
+  ByteSpan flatbuffer;
+  std::string_view json;  // empty for a bare flatbuffer
+  std::optional<Section> section;
+};
+
+// Splits a file. The error says what the bytes are when they are something else we know: an
+// encrypted or first-generation .rknn, an RKNN3 file, an ONNX or TFLite model.
+Result<Container> split_container(ByteSpan file);
+
+// The whole file, container version 6. An empty payload leaves our section out. The caller made the
+// flatbuffer with FlatWriter, so its size is a multiple of 64.
+std::vector<uint8_t> join_container(ByteSpan flatbuffer, std::string_view json,
+                                    ByteSpan section_payload);
+
+}  // namespace rk::format
