@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Node attributes as vendor files store them: one BSON document whose members are {dtype, value}
+// sub-documents, dtype "i", "is", "f" or "s" (integer, integers, float, string); "fs" and "ss"
+// complete the set. An empty vector and a single zero byte both mean "no attributes". On
+// OutputOperator nodes the bytes are not BSON at all: do not parse those.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+namespace rk::format {
+
+struct Attribute {
+  using Value = std::variant<int64_t, double, std::string, std::vector<int64_t>,
+                             std::vector<double>, std::vector<std::string>>;
+  std::string name;
+  Value value;
+  bool operator==(const Attribute&) const = default;
+};
+
+Result<std::vector<Attribute>> read_attributes(ByteSpan bson);
+// Integers are 32 bits wide where they fit, as in vendor files, else 64. No attributes give no
+// bytes.
+std::vector<uint8_t> write_attributes(const std::vector<Attribute>& attributes);
+
+}  // namespace rk::format
