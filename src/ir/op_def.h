@@ -108,6 +108,9 @@ struct OpDef {
   QuantRule quant = QuantRule::kFloatOnly;
   LayoutRule layout = LayoutRule::kFixed;
   std::pair<float, float> fixed_range = {0.0f, 0.0f};  // for QuantRule::kFixed
+  // kAccumulate: the axis of the constant input 1 that counts output channels, for per-channel weight scales; -1 where
+  // there is none. Null: none.
+  int (*weight_axis)(const Node& node) = nullptr;
   // y depends on x of the same element only, so an int8 table can replace it.
   bool elementwise_unary = false;
   // Outputs depend on the types of the inputs only (Shape, Size): foldable although the data is not

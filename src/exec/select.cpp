@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/select.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/graph.h"
+#include "kernels/conv/conv_f32.h"
+#include "kernels/gemm/gemm.h"
+#include "ops/activation.h"
+#include "ops/conv.h"
+
+namespace rk::exec {
+namespace {
+
+bool all_f32(const EvalCall& call) {
+  for (const Tensor* input : call.inputs) {
+    if (input != nullptr && input->dtype() != DType::kF32) return false;
+  }
+  return call.output(0).dtype() == DType::kF32 && call.output(0).elements() > 0;
+}
+
+void run_units(const EvalCall& call, int64_t units, const std::function<void(IndexRange)>& work) {
+  call.parallel_for(units, 1, work);
+}
+
+kernels::ConvF32Args conv_args(const EvalCall& call, const ops::ConvAttrs& attrs) {
+  const auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
+  const Shape& in = call.input(0).shape();
+  const Shape& out = call.output(0).shape();
+  const ops::Window& window = attrs.window;
+  kernels::ConvF32Args args;
+  args.filter = {
+      .in_channels = narrow(attrs.in_channels),
+      .out_channels = narrow(attrs.out_channels),
+      .groups = narrow(attrs.group),
+      .kernel = {narrow(window.kernel.h), narrow(window.kernel.w)},
+      .stride = {narrow(window.stride.h), narrow(window.stride.w)},
+      .dilation = {narrow(window.dilation.h), narrow(window.dilation.w)},
+  };
+  args.extents = {
+      .batch = narrow(in[0]),
+      .in = {narrow(in[2]), narrow(in[3])},
+      .out = {narrow(out[2]), narrow(out[3])},
+      .pad_before = {narrow(window.pads.top), narrow(window.pads.left)},
+  };
+  args.input = call.input(0).data<float>();
+  args.weights = call.input(1).data<float>();
+  args.bias = call.has_input(2) ? call.input(2).data<float>() : nullptr;
+  args.output = call.output(0).mutable_data<float>();
+  return args;
+}
+
+Status conv(const EvalCall& call) {
+  const kernels::ConvF32Args args = conv_args(call, ops::conv_attrs(call.node));
+  run_units(call, kernels::conv_f32_units(args), [&](IndexRange units) { conv_f32(args, units); });
+  return ok_status();
+}
+
+Status conv_transpose(const EvalCall& call) {
+  kernels::ConvF32Args args = conv_args(call, ops::conv_transpose_attrs(call.node));
+  args.filter.transposed = true;
+  args.order = kernels::WeightOrder::kIohw;
+  run_units(call, kernels::conv_f32_units(args), [&](IndexRange units) { conv_f32(args, units); });
+  return ok_status();
+}
+
+Status fused_conv(const EvalCall& call) {
+  RK_TRY(conv(call));
+  RK_ASSIGN(const auto activation, ops::Activation::from_node(call.node, "activation"));
+  RK_ASSIGN(const auto post, ops::Activation::from_node(call.node, "post_activation"));
+  const float* addend = call.has_input(3) ? call.input(3).data<float>() : nullptr;
+  float* y = call.output(0).mutable_data<float>();
+  call.parallel_for(call.output(0).elements(), 1 << 14, [&](IndexRange range) {
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      y[i] = post(activation(y[i]) + (addend != nullptr ? addend[i] : 0.0f));
+    }
+  });
+  return ok_status();
+}
+
+// alpha * A' * B' + beta * C; only the plain form goes to the kernel, scaled ones are rare and left to the reference.
+Status gemm(const EvalCall& call) {
+  const bool trans_a = call.node.i64("transA") != 0, trans_b = call.node.i64("transB") != 0;
+  const Shape& a = call.input(0).shape();
+  const Shape& b = call.input(1).shape();
+  kernels::GemmF32Args args;
+  args.m = trans_a ? a[1] : a[0];
+  args.k = trans_a ? a[0] : a[1];
+  args.n = trans_b ? b[0] : b[1];
+  args.a = call.input(0).data<float>();
+  args.b = call.input(1).data<float>();
+  args.c = call.output(0).mutable_data<float>();
+  args.a_row_stride = trans_a ? 1 : args.k;
+  args.a_col_stride = trans_a ? args.m : 1;
+  args.b_row_stride = trans_b ? 1 : args.n;
+  args.b_col_stride = trans_b ? args.k : 1;
+  args.c_row_stride = args.n;
+  if (call.has_input(2)) {
+    const Shape& c = call.input(2).shape();
+    const int64_t rows = c.rank() == 2 ? c[0] : 1;
+    const int64_t columns = c.rank() == 0 ? 1 : c[c.rank() - 1];
+    args.bias = call.input(2).data<float>();
+    args.bias_row_stride = rows == 1 ? 0 : columns;
+    args.bias_col_stride = columns == 1 ? 0 : 1;
+  }
+  run_units(call, kernels::gemm_f32_units(args), [&](IndexRange units) { gemm_f32(args, units); });
+  return ok_status();
+}
+
+// Batches of equal matrices, or one matrix B for all of them.
+Status matmul(const EvalCall& call) {
+  const Shape& a = call.input(0).shape();
+  const Shape& b = call.input(1).shape();
+  kernels::GemmF32Args args;
+  args.m = a[a.rank() - 2];
+  args.k = a[a.rank() - 1];
+  args.n = b[b.rank() - 1];
+  args.a_row_stride = args.k;
+  args.b_row_stride = args.n;
+  args.c_row_stride = args.n;
+  const int64_t batch = call.output(0).elements() / (args.m * args.n);
+  const int64_t b_step = b.rank() == 2 ? 0 : args.k * args.n;
+  for (int64_t i = 0; i < batch; ++i) {
+    args.a = call.input(0).data<float>() + i * args.m * args.k;
+    args.b = call.input(1).data<float>() + i * b_step;
+    args.c = call.output(0).mutable_data<float>() + i * args.m * args.n;
+    run_units(call, kernels::gemm_f32_units(args),
+              [&](IndexRange units) { gemm_f32(args, units); });
+  }
+  return ok_status();
+}
+
+bool is_picture(const EvalCall& call) { return call.input(0).shape().rank() == 4; }
+
+bool takes_gemm(const EvalCall& call) {
+  return call.node.f32("alpha") == 1.0f && (!call.has_input(2) || call.node.f32("beta") == 1.0f);
+}
+
+bool takes_matmul(const EvalCall& call) {
+  const Shape& a = call.input(0).shape();
+  const Shape& b = call.input(1).shape();
+  if (a.rank() < 2 || b.rank() < 2) return false;
+  if (b.rank() == 2) return true;
+  return a.rank() == b.rank() && std::ranges::equal(a.dims().first(a.dims().size() - 2),
+                                                    b.dims().first(b.dims().size() - 2));
+}
+
+struct Row {
+  std::string_view op;
+  bool (*takes)(const EvalCall& call);
+  FastKernel kernel;
+};
+
+constexpr Row kRows[] = {
+    {"Conv", is_picture, conv},
+    {"FusedConv", is_picture, fused_conv},
+    {"ConvTranspose", is_picture, conv_transpose},
+    {"Gemm", takes_gemm, gemm},
+    {"MatMul", takes_matmul, matmul},
+};
+
+}  // namespace
+
+FastKernel find_fast_kernel(const EvalCall& call) {
+  for (const Row& row : kRows) {
+    if (row.op == call.node.op()) return all_f32(call) && row.takes(call) ? row.kernel : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace rk::exec

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a range to scale and zero point.
+#include <algorithm>
+#include <cmath>
+
+#include "base/fixed_point.h"
+#include "quant/quantize.h"
+
+namespace rk::quant {
+namespace {
+
+constexpr double kSteps = 255;
+// The widest channel's scale may be this many times a channel's own.
+constexpr double kMaxScaleRatio = 512;
+
+int32_t zero_point_for(double min, double scale) {
+  return static_cast<int32_t>(std::clamp(round_even(-128 - min / scale), -128.0, 127.0));
+}
+
+}  // namespace
+
+QuantParams activation_params(Range range) {
+  const double min = std::min(range.min, 0.0f);
+  double max = std::max(range.max, 0.0f);
+  if (max - min < 1e-30) max = min + 1;
+  const double scale = (max - min) / kSteps;
+  QuantParams out;
+  out.scale = {static_cast<float>(scale)};
+  out.zero_point = {zero_point_for(min, scale)};
+  out.min = {static_cast<float>(min)};
+  out.max = {static_cast<float>(max)};
+  return out;
+}
+
+QuantParams weight_params(const Tensor& weights, int axis, std::vector<int64_t>* floored) {
+  const Shape& shape = weights.shape();
+  const int64_t channels = axis < 0 ? 1 : shape[axis];
+  int64_t inner = 1;
+  for (int i = axis < 0 ? shape.rank() : axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  if (axis < 0) inner = std::max<int64_t>(weights.elements(), 1);
+  QuantParams out;
+  out.axis = axis < 0 ? -1 : axis;
+  out.min.assign(static_cast<size_t>(channels), 0.0f);
+  out.max.assign(static_cast<size_t>(channels), 0.0f);
+  const auto values = weights.span<float>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto c = static_cast<size_t>(static_cast<int64_t>(i) / inner % channels);
+    if (!std::isfinite(values[i])) continue;
+    out.min[c] = std::min(out.min[c], values[i]);
+    out.max[c] = std::max(out.max[c], values[i]);
+  }
+  double widest = 0;
+  for (size_t c = 0; c < out.min.size(); ++c)
+    widest = std::max(widest, double{out.max[c]} - out.min[c]);
+  if (widest == 0) widest = 1;
+  for (size_t c = 0; c < out.min.size(); ++c) {
+    const double own = (double{out.max[c]} - out.min[c]) / kSteps;
+    const double floor = widest / kSteps / kMaxScaleRatio;
+    const double scale = std::max(own, floor);
+    if (own < floor && floored != nullptr) floored->push_back(static_cast<int64_t>(c));
+    out.scale.push_back(static_cast<float>(scale));
+    out.zero_point.push_back(zero_point_for(out.min[c], scale));
+  }
+  return out;
+}
+
+}  // namespace rk::quant

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which values share a scale, and the parameters of each group.
+//
+// An operator that only moves values (QuantRule::kSameScaleAsInput) ties its output to its input. A Concat ties an
+// input to its output only where nobody else reads that input: such an input would be requantised to the common scale
+// anyway, while one with other readers keeps its own finer scale and is requantised on the way in.
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/log.h"
+#include "quant/quantize.h"
+
+namespace rk::quant {
+namespace {
+
+class Groups {
+ public:
+  const Value* root(const Value* value) {
+    const auto it = parent_.find(value);
+    if (it == parent_.end() || it->second == value) return value;
+    return parent_[value] = root(it->second);
+  }
+  void join(const Value* a, const Value* b) { parent_[root(a)] = root(b); }
+
+ private:
+  std::unordered_map<const Value*, const Value*> parent_;
+};
+
+bool is_activation(const Value& value) {
+  return value.dtype() == DType::kF32 && !value.is_constant();
+}
+
+bool stays_float(const Value& value) {
+  return value.producer() != nullptr && value.producer()->def().quant == QuantRule::kFloatOnly;
+}
+
+void tie(const Graph& graph, const Node& node, Groups& groups) {
+  if (node.def().quant != QuantRule::kSameScaleAsInput) return;
+  const bool several =
+      node.def().inputs.front().kind == ArgDef::kVariadic && node.input_count() > 1;
+  for (const Value* output : node.outputs()) {
+    if (!is_activation(*output)) continue;
+    for (const Value* input : node.inputs()) {
+      if (input == nullptr || !is_activation(*input) || stays_float(*input)) continue;
+      const bool only_reader = input->uses().size() == 1 && !graph.is_output(*input);
+      if (!several || only_reader) groups.join(input, output);
+      if (!several) break;  // further inputs are indices and sizes
+    }
+  }
+}
+
+Result<Range> own_range(const Value& value, const Ranges& ranges) {
+  const Node* node = value.producer();
+  if (node != nullptr && node->def().quant == QuantRule::kFixed) {
+    return Range{node->def().fixed_range.first, node->def().fixed_range.second};
+  }
+  const auto it = ranges.find(value.name());
+  if (it == ranges.end())
+    return invalid_argument(str("value '", value.name(), "' was not seen in calibration"));
+  return it->second;
+}
+
+Status quantize_weights(const Node& node, const QuantizeOptions& options) {
+  if (node.def().quant != QuantRule::kAccumulate || !node.has_input(1)) return ok_status();
+  Value& weight = node.input(1);
+  if (!weight.is_constant() || weight.dtype() != DType::kF32 || weight.quantized())
+    return ok_status();
+  const bool per_channel =
+      options.weights == WeightMethod::kChannel && node.def().weight_axis != nullptr;
+  std::vector<int64_t> floored;
+  weight.quant =
+      weight_params(weight.constant(), per_channel ? node.def().weight_axis(node) : -1, &floored);
+  if (!floored.empty()) {
+    log(LogLevel::kInfo,
+        str(node.label(), ": ", floored.size(), " of ", weight.quant.scale.size(),
+            " weight channels are narrower than 1/512 of the widest and share its floor scale"));
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status quantize(Graph& graph, const Ranges& ranges, const QuantizeOptions& options) {
+  Groups groups;
+  for (const Node* node : graph.nodes()) tie(graph, *node, groups);
+
+  std::unordered_map<const Value*, Range> range_of_group;
+  for (const Value* value : graph.values()) {
+    if (!is_activation(*value) || stays_float(*value) || value->quantized()) continue;
+    RK_ASSIGN(const Range range, own_range(*value, ranges));
+    const auto [it, is_new] = range_of_group.emplace(groups.root(value), range);
+    if (is_new) continue;
+    it->second.min = std::min(it->second.min, range.min);
+    it->second.max = std::max(it->second.max, range.max);
+  }
+  for (Value* value : graph.values()) {
+    if (!is_activation(*value) || stays_float(*value) || value->quantized()) continue;
+    value->quant = activation_params(range_of_group.at(groups.root(value)));
+  }
+  for (const Node* node : graph.nodes()) RK_TRY(quantize_weights(*node, options));
+  return verify(graph);
+}
+
+}  // namespace rk::quant
