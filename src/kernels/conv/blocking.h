@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Index arithmetic shared by the convolutions: where a tap reads, where a weight lies, which input
+// blocks an output tile needs. Private to kernels/conv.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/conv/conv.h"
+#include "kernels/layout/blocked.h"
+
+namespace rk::kernels {
+
+// One axis of a convolution.
+struct ConvAxis {
+  int64_t in = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t pad_before = 0;
+  bool transposed = false;
+
+  // The input coordinate that `out` reads through `tap`, or -1 where there is none.
+  int64_t source(int64_t out, int64_t tap) const {
+    if (!transposed) {
+      const int64_t at = out * stride - pad_before + tap * dilation;
+      return at >= 0 && at < in ? at : -1;
+    }
+    const int64_t scaled = out + pad_before - tap * dilation;
+    if (scaled < 0 || scaled % stride != 0) return -1;
+    const int64_t at = scaled / stride;
+    return at < in ? at : -1;
+  }
+};
+
+inline ConvAxis y_axis(const ConvFilter& filter, const ConvExtents& extents) {
+  return {extents.in.h, filter.stride.h, filter.dilation.h, extents.pad_before.h,
+          filter.transposed};
+}
+
+inline ConvAxis x_axis(const ConvFilter& filter, const ConvExtents& extents) {
+  return {extents.in.w, filter.stride.w, filter.dilation.w, extents.pad_before.w,
+          filter.transposed};
+}
+
+// Where plain weights hold (output channel, input channel within the group, tap).
+inline int64_t plain_weight_index(const ConvFilter& filter, WeightOrder order, int64_t out_channel,
+                                  int64_t in_of_group, int64_t tap) {
+  const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
+  if (order == WeightOrder::kOihw) {
+    return (out_channel * filter.in_per_group() + in_of_group) * taps + tap;
+  }
+  const int64_t group = out_channel / filter.out_per_group();
+  const int64_t in_channel = group * filter.in_per_group() + in_of_group;
+  return (in_channel * filter.out_per_group() + out_channel % filter.out_per_group()) * taps + tap;
+}
+
+struct BlockRange {
+  int32_t begin = 0;
+  int32_t end = 0;
+};
+
+// The input blocks that the groups of output channels first..last (inclusive) read.
+inline BlockRange input_blocks(const ConvFilter& filter, int32_t first, int32_t last) {
+  const int32_t begin = first / filter.out_per_group() * filter.in_per_group();
+  const int32_t end = (last / filter.out_per_group() + 1) * filter.in_per_group();
+  return {begin / kHostBlock, channel_blocks(end)};
+}
+
+// The same for one tile of `tile` output channels, and the most any tile of the filter has.
+inline BlockRange tile_input_blocks(const ConvFilter& filter, int32_t tile_index, int32_t tile) {
+  const int32_t first = tile_index * tile;
+  const int32_t end = first + tile < filter.out_channels ? first + tile : filter.out_channels;
+  return input_blocks(filter, first, end - 1);
+}
+
+inline int32_t max_tile_input_blocks(const ConvFilter& filter, int32_t tile) {
+  int32_t most = 0;
+  for (int32_t i = 0; i * tile < filter.out_channels; ++i) {
+    const BlockRange range = tile_input_blocks(filter, i, tile);
+    if (range.end - range.begin > most) most = range.end - range.begin;
+  }
+  return most;
+}
+
+inline int32_t lanes_of_block(int32_t channels, int32_t block) {
+  const int32_t left = channels - block * kHostBlock;
+  return left < kHostBlock ? left : kHostBlock;
+}
+
+}  // namespace rk::kernels

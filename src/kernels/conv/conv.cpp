@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks, packing and dispatch of conv_i8. Everything that depends on a file's numbers is proved
+// here, once, so that the kernels need no checks.
+#include "kernels/conv/conv.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked_math.h"
+#include "kernels/conv/blocking.h"
+#include "kernels/cpu_features.h"
+
+namespace rk::kernels {
+
+#define RK_KERNEL(feature, kernel) extern const ConvI8Kernel kernel;
+#include "kernels/conv/variants.inc"
+#undef RK_KERNEL
+
+namespace {
+
+// Far beyond any picture or kernel, and small enough that products of two extents are far from
+// overflow.
+constexpr int32_t kMaxExtent = 1 << 24;
+
+bool legal(int32_t extent) { return extent >= 1 && extent <= kMaxExtent; }
+bool legal(Extent2 extent) { return legal(extent.h) && legal(extent.w); }
+bool legal_pad(int32_t pad) { return pad >= -kMaxExtent && pad <= kMaxExtent; }
+
+struct Candidate {
+  CpuFeature feature;
+  const ConvI8Kernel* kernel;
+};
+
+const Candidate kCandidates[] = {
+#define RK_KERNEL(feature, kernel) {CpuFeature::feature, &kernel},
+#include "kernels/conv/variants.inc"
+#undef RK_KERNEL
+};
+
+// Sum of |w + o| of one output channel.
+uint64_t weight_magnitude(const ConvI8Params& params, int32_t channel, int64_t offset) {
+  const ConvFilter& filter = params.filter;
+  const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
+  uint64_t sum = 0;
+  for (int32_t i = 0; i < filter.in_per_group(); ++i) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int64_t index = plain_weight_index(filter, params.order, channel, i, tap);
+      const int64_t weight = params.weights[index] + offset;
+      sum += static_cast<uint64_t>(weight < 0 ? -weight : weight);
+    }
+  }
+  return sum;
+}
+
+// Decides the accumulator's width and proves that no later stage can leave int64.
+Status prove_bounds(const ConvI8Params& params, PackedConvI8& packed) {
+  const ConvFilter& filter = params.filter;
+  int64_t largest_v = 0;
+  for (int32_t c = 0; c < filter.out_channels; ++c) {
+    const int64_t offset = params.weight_offset != nullptr ? params.weight_offset[c] : 0;
+    // At most 2^30 weights (they are in memory), so this is below 2^53.
+    const int64_t acc = static_cast<int64_t>(weight_magnitude(params, c, offset)) * 128;
+    const int64_t bias = params.bias != nullptr ? params.bias[c] : 0;
+    const int64_t bound = acc + (bias < 0 ? -bias : bias);
+    if (acc > std::numeric_limits<int32_t>::max() || offset > 32767 - 127 ||
+        offset < -32768 + 128) {
+      packed.wide = true;  // the sum needs int64, or w + o does not fit int16
+    }
+    packed.acc_bound = std::max(packed.acc_bound, bound);
+    const int64_t v = scaled_bound(bound, {params.multiplier[c], 14});
+    if (v < 0) {
+      return unsupported(str("convolution: output channel ", c,
+                             " can overflow 64 bits: sum |w + o| * 128 + |bias| is ", bound,
+                             " with multiplier ", params.multiplier[c],
+                             ". The weight offsets or the bias of the file are damaged"));
+    }
+    largest_v = std::max(largest_v, v);
+  }
+  if (params.has_residual) {
+    const int64_t residual =
+        scaled_bound(input_bound(params.residual_offset), params.residual_scale);
+    if (residual < 0) {
+      return unsupported(str("convolution: residual scale ", params.residual_scale.scale, " / 2^",
+                             params.residual_scale.shift, " with offset ", params.residual_offset,
+                             " is outside what 64-bit arithmetic holds; shifts are 0..62"));
+    }
+    largest_v += residual;  // both below 2^62
+  }
+  if (scaled_bound(largest_v, params.output.scale) < 0) {
+    return unsupported(str("convolution: output scale ", params.output.scale.scale, " / 2^",
+                           params.output.scale.shift, " on values up to ", largest_v,
+                           " is outside what 64-bit arithmetic holds; shifts are 0..62"));
+  }
+  return ok_status();
+}
+
+Status fill_constants(const ConvI8Params& params, int32_t tile, PackedConvI8& packed) {
+  const int32_t padded = align_up(params.filter.out_channels, tile);
+  const uint64_t bytes = static_cast<uint64_t>(padded) * sizeof(int32_t);
+  RK_ASSIGN(packed.bias, Buffer::try_make(bytes, kMaxObjectBytes));
+  RK_ASSIGN(packed.multiplier, Buffer::try_make(bytes, kMaxObjectBytes));
+  auto* const bias = reinterpret_cast<int32_t*>(packed.bias.data());
+  auto* const multiplier = reinterpret_cast<int32_t*>(packed.multiplier.data());
+  for (int32_t c = 0; c < params.filter.out_channels; ++c) {
+    bias[c] = params.bias != nullptr ? params.bias[c] : 0;
+    multiplier[c] = params.multiplier[c];
+  }
+  return ok_status();
+}
+
+// All but the variant's own weights.
+Result<PackedConvI8> prepare(const ConvI8Params& params) {
+  RK_TRY(check_conv_filter(params.filter));
+  if (params.weights == nullptr || params.multiplier == nullptr) {
+    return invalid_argument("convolution: weights and multipliers are required");
+  }
+  if (params.input_zero_point < -128 || params.input_zero_point > 127) {
+    return invalid_argument(
+        str("convolution: input zero point ", params.input_zero_point, " is not an int8"));
+  }
+  PackedConvI8 packed;
+  RK_TRY(prove_bounds(params, packed));
+  packed.params = params;
+  packed.params.weights = nullptr;
+  packed.params.weight_offset = nullptr;
+  packed.params.bias = nullptr;
+  packed.params.multiplier = nullptr;
+  return packed;
+}
+
+Status finish(const ConvI8Params& params, const ConvI8Kernel& kernel, PackedConvI8& packed) {
+  packed.kernel = &kernel;
+  RK_TRY(fill_constants(params, kernel.channel_tile, packed));
+  return kernel.pack(params, packed);
+}
+
+}  // namespace
+
+Status check_conv_filter(const ConvFilter& filter) {
+  if (!legal(filter.in_channels) || !legal(filter.out_channels) || !legal(filter.groups) ||
+      !legal(filter.kernel) || !legal(filter.stride) || !legal(filter.dilation)) {
+    return invalid_argument(str("convolution: channels ", filter.in_channels, " -> ",
+                                filter.out_channels, ", groups ", filter.groups, ", kernel ",
+                                filter.kernel.h, "x", filter.kernel.w, ", stride ", filter.stride.h,
+                                "x", filter.stride.w, ", dilation ", filter.dilation.h, "x",
+                                filter.dilation.w, ": each must be in 1..", kMaxExtent));
+  }
+  if (filter.in_channels % filter.groups != 0 || filter.out_channels % filter.groups != 0) {
+    return invalid_argument(str("convolution: ", filter.groups, " groups do not divide ",
+                                filter.in_channels, " input and ", filter.out_channels,
+                                " output channels"));
+  }
+  return ok_status();
+}
+
+Status check_conv_extents(const ConvExtents& extents) {
+  if (!legal(extents.batch) || !legal(extents.in) || !legal(extents.out) ||
+      !legal_pad(extents.pad_before.h) || !legal_pad(extents.pad_before.w)) {
+    return invalid_argument(str("convolution: batch ", extents.batch, ", input ", extents.in.h, "x",
+                                extents.in.w, ", output ", extents.out.h, "x", extents.out.w,
+                                ", padding ", extents.pad_before.h, ",", extents.pad_before.w,
+                                ": extents must be in 1..", kMaxExtent));
+  }
+  return ok_status();
+}
+
+Result<PackedConvI8> pack_conv_i8(const ConvI8Params& params) {
+  RK_ASSIGN(PackedConvI8 packed, prepare(params));
+  for (const Candidate& candidate : kCandidates) {
+    if (!kernel_allowed(candidate.feature) || !candidate.kernel->accepts(packed)) continue;
+    RK_TRY(finish(params, *candidate.kernel, packed));
+    return packed;
+  }
+  return unsupported("convolution: no kernel variant accepts it");
+}
+
+Result<PackedConvI8> pack_conv_i8(const ConvI8Params& params, const ConvI8Kernel& kernel) {
+  RK_ASSIGN(PackedConvI8 packed, prepare(params));
+  if (!kernel.accepts(packed)) {
+    return unsupported(str("convolution: ", kernel.name, " does not accept it"));
+  }
+  RK_TRY(finish(params, kernel, packed));
+  return packed;
+}
+
+std::vector<ConvI8Variant> conv_i8_variants() {
+  std::vector<ConvI8Variant> variants;
+  for (const Candidate& candidate : kCandidates) {
+    if (cpu_has(candidate.feature)) {
+      variants.push_back({to_string(candidate.feature), candidate.kernel});
+    }
+  }
+  return variants;
+}
+
+int64_t conv_i8_units(const ConvI8Args& args) {
+  const int32_t tiles =
+      ceil_div(args.packed->params.filter.out_channels, args.packed->kernel->channel_tile);
+  return int64_t{args.extents.batch} * tiles * args.extents.out.h;
+}
+
+void conv_i8(const ConvI8Args& args, IndexRange units) { args.packed->kernel->run(args, units); }
+
+}  // namespace rk::kernels

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing and dispatch of conv_f16, dispatch of conv_f32.
+#include "base/checked_math.h"
+#include "base/half.h"
+#include "kernels/conv/blocking.h"
+#include "kernels/conv/conv_f16.h"
+#include "kernels/conv/conv_f32.h"
+#include "kernels/dispatch.h"
+
+namespace rk::kernels {
+
+void conv_f16__generic(const ConvF16Args& args, IndexRange units);
+void conv_f32__generic(const ConvF32Args& args, IndexRange units);
+
+namespace {
+
+const KernelVariant kVariants[] = {
+#define RK_KERNEL(feature, entry, kernel) RK_KERNEL_VARIANT(feature, entry, kernel),
+#include "kernels/conv/float_variants.inc"
+#undef RK_KERNEL
+};
+
+float plain_weight(const ConvF16Params& params, int64_t index) {
+  return params.weights_f16 != nullptr ? half_to_float(params.weights_f16[index])
+                                       : params.weights_f32[index];
+}
+
+void pack_weights(const ConvF16Params& params, int32_t tile_blocks, float* packed) {
+  const ConvFilter& filter = params.filter;
+  const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
+  for (int32_t oc = 0; oc < filter.out_channels; ++oc) {
+    const int64_t tile = oc / kHostBlock;
+    const int32_t first_block =
+        tile_input_blocks(filter, static_cast<int32_t>(tile), kHostBlock).begin;
+    const int32_t group_begin = oc / filter.out_per_group() * filter.in_per_group();
+    for (int32_t i = 0; i < filter.in_per_group(); ++i) {
+      const int32_t ic = group_begin + i;
+      const int64_t block = tile * tile_blocks + ic / kHostBlock - first_block;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t row = filter.depthwise()
+                                ? tile * taps + tap
+                                : (block * taps + tap) * kHostBlock + ic % kHostBlock;
+        packed[row * kHostBlock + oc % kHostBlock] =
+            plain_weight(params, plain_weight_index(filter, params.order, oc, i, tap));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
+  RK_TRY(check_conv_filter(params.filter));
+  if ((params.weights_f16 != nullptr) == (params.weights_f32 != nullptr)) {
+    return invalid_argument("fp16 convolution: exactly one of fp16 and fp32 weights is required");
+  }
+  const ConvFilter& filter = params.filter;
+  const bool depthwise = filter.depthwise();
+  const int32_t tile_blocks = depthwise ? 1 : max_tile_input_blocks(filter, kHostBlock);
+  const int64_t extents[] = {
+      channel_blocks(filter.out_channels), tile_blocks, filter.kernel.h, filter.kernel.w,
+      depthwise ? 1 : kHostBlock,          kHostBlock,  sizeof(float)};
+  const auto bytes = checked_product(extents);
+  if (!bytes) return out_of_memory("fp16 convolution: the weights do not fit the address space");
+  PackedConvF16 packed;
+  RK_ASSIGN(packed.weights, Buffer::try_make(*bytes, kMaxObjectBytes));
+  const uint64_t bias_bytes = uint64_t{sizeof(float)} * kHostBlock *
+                              static_cast<uint64_t>(channel_blocks(filter.out_channels));
+  RK_ASSIGN(packed.bias, Buffer::try_make(bias_bytes, kMaxObjectBytes));
+  pack_weights(params, tile_blocks, reinterpret_cast<float*>(packed.weights.data()));
+  if (params.bias != nullptr) {
+    auto* const bias = reinterpret_cast<float*>(packed.bias.data());
+    for (int32_t c = 0; c < filter.out_channels; ++c) bias[c] = params.bias[c];
+  }
+  packed.params = params;
+  packed.params.weights_f16 = nullptr;
+  packed.params.weights_f32 = nullptr;
+  packed.params.bias = nullptr;
+  return packed;
+}
+
+int64_t conv_f16_units(const ConvF16Args& args) {
+  return int64_t{args.extents.batch} * channel_blocks(args.packed->params.filter.out_channels) *
+         args.extents.out.h;
+}
+
+void conv_f16(const ConvF16Args& args, IndexRange units) {
+  RK_DISPATCH(kVariants, conv_f16, args, units);
+}
+
+void conv_f32(const ConvF32Args& args, IndexRange units) {
+  RK_DISPATCH(kVariants, conv_f32, args, units);
+}
+
+}  // namespace rk::kernels

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv_f16 and conv_f32 against sums in double, with the tolerance of docs/fidelity.md: one ulp of the stored type plus
+// K * 2^-24 * sum |x * w|.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "base/half.h"
+#include "kernels/conv/conv_f16.h"
+#include "kernels/conv/conv_f32.h"
+#include "kernels/half_lanes.h"
+#include "kernels/layout/blocked.h"
+
+namespace rk::kernels {
+namespace {
+
+struct Case {
+  const char* name;
+  ConvFilter filter;
+  ConvExtents extents;
+  WeightOrder order = WeightOrder::kOihw;
+  Activation activation = Activation::kNone;
+  bool residual = false;
+  bool relu_after_add = false;
+};
+
+struct Exact {
+  double value = 0;
+  double magnitude = 0;
+  int64_t k = 0;
+};
+
+struct Problem {
+  Case c;
+  std::vector<float> input, weights, bias, residual;  // plain; every value is an exact fp16
+};
+
+std::vector<float> noise(size_t count, std::mt19937& random) {
+  std::uniform_real_distribution<float> draw(-2.0f, 2.0f);
+  std::vector<float> values(count);
+  for (float& value : values) value = half_to_float(float_to_half(draw(random)));
+  return values;
+}
+
+Problem make_problem(const Case& c) {
+  std::mt19937 random(7);
+  const ConvFilter& f = c.filter;
+  const ConvExtents& e = c.extents;
+  Problem p;
+  p.c = c;
+  p.input = noise(size_t(e.batch) * f.in_channels * e.in.h * e.in.w, random);
+  p.weights = noise(size_t(f.out_channels) * f.in_per_group() * f.kernel.h * f.kernel.w, random);
+  p.bias = noise(size_t(f.out_channels), random);
+  p.residual = noise(size_t(e.batch) * f.out_channels * e.out.h * e.out.w, random);
+  return p;
+}
+
+int64_t output_index(const Problem& p, int n, int oc, int oy, int ox) {
+  const ConvExtents& e = p.c.extents;
+  return ((int64_t{n} * p.c.filter.out_channels + oc) * e.out.h + oy) * e.out.w + ox;
+}
+
+// Scatters for a transposed filter and gathers for a plain one: all pairs of input and tap are tried.
+Exact exact(const Problem& p, int n, int oc, int oy, int ox) {
+  const ConvFilter& f = p.c.filter;
+  const ConvExtents& e = p.c.extents;
+  const int group = oc / f.out_per_group();
+  Exact sum = {p.bias[oc], std::abs(double{p.bias[oc]}), 1};
+  for (int i = 0; i < f.in_per_group(); ++i) {
+    const int ic = group * f.in_per_group() + i;
+    const int64_t outer = p.c.order == WeightOrder::kOihw
+                              ? int64_t{oc} * f.in_per_group() + i
+                              : int64_t{ic} * f.out_per_group() + oc % f.out_per_group();
+    for (int ky = 0; ky < f.kernel.h; ++ky) {
+      for (int kx = 0; kx < f.kernel.w; ++kx) {
+        const double w = p.weights[(outer * f.kernel.h + ky) * f.kernel.w + kx];
+        for (int y = 0; y < e.in.h; ++y) {
+          const int from_y =
+              (f.transposed ? y : oy) * f.stride.h - e.pad_before.h + ky * f.dilation.h;
+          if (from_y != (f.transposed ? oy : y)) continue;
+          for (int x = 0; x < e.in.w; ++x) {
+            const int from_x =
+                (f.transposed ? x : ox) * f.stride.w - e.pad_before.w + kx * f.dilation.w;
+            if (from_x != (f.transposed ? ox : x)) continue;
+            const double product =
+                w * p.input[((int64_t{n} * f.in_channels + ic) * e.in.h + y) * e.in.w + x];
+            sum.value += product;
+            sum.magnitude += std::abs(product);
+            ++sum.k;
+          }
+        }
+      }
+    }
+  }
+  return sum;
+}
+
+std::vector<uint16_t> to_blocked(const std::vector<float>& plain, const ActivationShape& shape) {
+  std::vector<uint16_t> blocked(static_cast<size_t>(blocked_elements(shape)), 0x7e00);  // NaN
+  size_t at = 0;
+  for (int n = 0; n < shape.batch; ++n) {
+    for (int c = 0; c < shape.channels; ++c) {
+      for (int h = 0; h < shape.extent.h; ++h) {
+        for (int w = 0; w < shape.extent.w; ++w) {
+          blocked[static_cast<size_t>(blocked_index(shape, n, c, h, w))] =
+              float_to_half(plain[at++]);
+        }
+      }
+    }
+  }
+  return blocked;
+}
+
+std::vector<Case> cases() {
+  return {
+      {"Pointwise", {17, 33}, {1, {5, 7}, {5, 7}}},
+      {"Stride", {3, 40, 1, {3, 5}, {2, 3}}, {2, {13, 17}, {7, 6}, {1, 2}}},
+      {"Relu",
+       {16, 70, 1, {3, 3}},
+       {1, {9, 8}, {9, 8}, {1, 1}},
+       WeightOrder::kOihw,
+       Activation::kRelu},
+      {"Clip", {16, 16}, {1, {9, 8}, {9, 8}}, WeightOrder::kOihw, Activation::kClip},
+      {"Dilated", {33, 17, 1, {3, 3}, {1, 2}, {2, 3}}, {1, {11, 19}, {9, 8}, {1, 2}}},
+      {"Groups", {30, 42, 6, {3, 3}}, {1, {5, 6}, {5, 6}, {1, 1}}},
+      {"GroupsOfBlocks", {32, 64, 2, {3, 3}}, {1, {5, 6}, {5, 6}, {1, 1}}},
+      {"DepthwiseMultiplier", {9, 27, 9, {3, 3}, {2, 1}}, {1, {8, 5}, {4, 5}, {1, 1}}},
+      {"Depthwise", {20, 20, 20, {5, 3}, {1, 2}}, {2, {9, 13}, {9, 7}, {2, 1}}},
+      {"Residual", {20, 35}, {2, {7, 5}, {7, 5}}, WeightOrder::kOihw, Activation::kRelu, true},
+      {"ResidualRelu",
+       {4, 5, 1, {3, 3}},
+       {1, {7, 5}, {7, 5}, {1, 1}},
+       WeightOrder::kOihw,
+       Activation::kNone,
+       true,
+       true},
+      {"Transposed", {17, 19, 1, {4, 3}, {2, 3}, {1, 1}, true}, {1, {5, 4}, {10, 10}, {1, 1}}},
+      {"TransposedIohw",
+       {6, 9, 3, {3, 3}, {2, 2}, {1, 2}, true},
+       {1, {4, 5}, {9, 11}, {0, 1}},
+       WeightOrder::kIohw},
+      {"TransposedDepthwise", {20, 20, 20, {2, 2}, {2, 2}, {1, 1}, true}, {1, {4, 3}, {8, 6}}},
+      {"PatchEmbedding", {3, 65, 1, {16, 12}, {16, 12}}, {1, {32, 36}, {2, 3}}},
+      {"FullyConnected", {300, 100}, {3, {1, 1}, {1, 1}}},
+      {"Crop", {4, 6, 1, {2, 2}}, {1, {9, 9}, {5, 4}, {-2, -3}}},
+      {"WholeBorder", {4, 6, 1, {3, 3}}, {1, {2, 1}, {9, 8}, {4, 4}}},
+  };
+}
+
+template <typename F>
+void for_each_output(const Case& c, F&& check) {
+  for (int n = 0; n < c.extents.batch; ++n) {
+    for (int oc = 0; oc < c.filter.out_channels; ++oc) {
+      for (int y = 0; y < c.extents.out.h; ++y) {
+        for (int x = 0; x < c.extents.out.w; ++x) check(n, oc, y, x);
+      }
+    }
+  }
+}
+
+class ConvFloatTest : public testing::TestWithParam<Case> {};
+
+TEST_P(ConvFloatTest, Float32StaysWithinTheSummationBound) {
+  const Problem p = make_problem(GetParam());
+  const Case& c = p.c;
+  std::vector<float> output(p.residual.size(), NAN), pieces(output.size(), NAN);
+  ConvF32Args args = {c.filter,         c.extents,     c.order,      p.input.data(),
+                      p.weights.data(), p.bias.data(), output.data()};
+  const int64_t units = conv_f32_units(args);
+  conv_f32(args, {0, units});
+  for_each_output(c, [&](int n, int oc, int y, int x) {
+    const Exact want = exact(p, n, oc, y, x);
+    const double bound = (want.k + 1) * 0x1p-24 * want.magnitude;
+    ASSERT_NEAR(output[output_index(p, n, oc, y, x)], want.value, bound);
+  });
+  args.output = pieces.data();
+  for (int64_t unit = units; unit-- > 0;) conv_f32(args, {unit, unit + 1});
+  EXPECT_EQ(pieces, output);
+}
+
+TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
+  const Problem p = make_problem(GetParam());
+  const Case& c = p.c;
+  const ActivationShape in = {c.extents.batch, c.filter.in_channels, c.extents.in};
+  const ActivationShape out = {c.extents.batch, c.filter.out_channels, c.extents.out};
+  const auto input = to_blocked(p.input, in);
+  const auto residual = to_blocked(p.residual, out);
+  const auto packed = pack_conv_f16({.filter = c.filter,
+                                     .order = c.order,
+                                     .weights_f32 = p.weights.data(),
+                                     .bias = p.bias.data(),
+                                     .activation = c.activation,
+                                     .clip = 1.5f,
+                                     .has_residual = c.residual,
+                                     .relu_after_add = c.relu_after_add});
+  ASSERT_TRUE(packed.ok()) << packed.status().message();
+  std::vector<uint16_t> output(static_cast<size_t>(blocked_elements(out))), pieces(output.size());
+  ConvF16Args args = {&*packed, c.extents, input.data(), residual.data(), output.data()};
+  const int64_t units = conv_f16_units(args);
+  conv_f16(args, {0, units});
+  for_each_output(c, [&](int n, int oc, int y, int x) {
+    Exact want = exact(p, n, oc, y, x);
+    if (c.activation != Activation::kNone) want.value = std::max(want.value, 0.0);
+    if (c.activation == Activation::kClip) want.value = std::min(want.value, 1.5);
+    if (c.residual) want.value += p.residual[output_index(p, n, oc, y, x)];
+    if (c.relu_after_add) want.value = std::max(want.value, 0.0);
+    const double ulp = std::ldexp(1.0, std::max(-14, std::ilogb(std::abs(want.value) + 1e-9)) - 10);
+    const double bound = ulp + (want.k + 2) * 0x1p-24 * (want.magnitude + 2);
+    ASSERT_NEAR(half_to_float(output[blocked_index(out, n, oc, y, x)]), want.value, bound);
+  });
+  args.output = pieces.data();
+  for (int64_t unit = units; unit-- > 0;) conv_f16(args, {unit, unit + 1});
+  EXPECT_EQ(pieces, output);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ConvFloatTest, testing::ValuesIn(cases()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbour) {
+  const uint16_t one = 0x3c00, infinity = 0x7c00;
+  const std::vector<uint16_t> weights(4, one);
+  const auto packed = pack_conv_f16({.filter = {.in_channels = 2, .out_channels = 4, .groups = 2},
+                                     .weights_f16 = weights.data()});
+  ASSERT_TRUE(packed.ok());
+  std::vector<uint16_t> input(16, 0x7e00), output(16);
+  input[0] = one;
+  input[1] = infinity;
+  const ConvF16Args args = {&*packed, {}, input.data(), nullptr, output.data()};
+  conv_f16(args, {0, conv_f16_units(args)});
+  EXPECT_EQ(output[0], one);
+  EXPECT_EQ(output[1], one);
+  EXPECT_EQ(output[2], infinity);
+  EXPECT_EQ(output[3], infinity);
+}
+
+TEST(ConvF16Test, OverflowGivesInfinity) {
+  const float weight = 60000.0f;
+  const auto packed = pack_conv_f16({.filter = {}, .weights_f32 = &weight});
+  ASSERT_TRUE(packed.ok());
+  std::vector<uint16_t> input(16, 0x4000), output(16);  // 2.0
+  const ConvF16Args args = {&*packed, {}, input.data(), nullptr, output.data()};
+  conv_f16(args, {0, 1});
+  EXPECT_EQ(output[0], 0x7c00);
+}
+
+TEST(HalfLanesTest, WidenLanesEqualsTheBaseConversionForEveryPattern) {
+  for (uint32_t base = 0; base < 65536; base += 16) {
+    uint16_t half[16];
+    float wide[16];
+    for (uint32_t i = 0; i < 16; ++i) half[i] = static_cast<uint16_t>(base + i);
+    widen_lanes<16>(half, wide);
+    for (int i = 0; i < 16; ++i) {
+      ASSERT_EQ(std::bit_cast<uint32_t>(wide[i]), std::bit_cast<uint32_t>(half_to_float(half[i])))
+          << half[i];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rk::kernels

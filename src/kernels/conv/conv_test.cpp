@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv_i8 of every variant this CPU has against a naive loop over logical indices in 64 and 128
+// bits, written from the formula alone.
+#include "kernels/conv/conv.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/layout/blocked.h"
+
+namespace rk::kernels {
+namespace {
+
+using Wide = __int128;
+
+// value / 2^shift to nearest even, by quotient and remainder: another way than rk::scale_round
+// goes.
+Wide divide_even(Wide value, int shift) {
+  const Wide unit = Wide{1} << shift;
+  Wide quotient = value / unit;
+  Wide rest = value % unit;
+  if (rest < 0) rest += unit, --quotient;
+  if (rest * 2 > unit || (rest * 2 == unit && quotient % 2 != 0)) ++quotient;
+  return quotient;
+}
+
+int8_t clamp8(Wide value) {
+  return static_cast<int8_t>(value > 127 ? 127 : value < -128 ? -128 : value);
+}
+
+struct Case {
+  const char* name;
+  ConvFilter filter;
+  ConvExtents extents;
+  WeightOrder order = WeightOrder::kOihw;
+  Activation activation = Activation::kNone;
+  int32_t clip = 0;
+  bool residual = false;
+  bool relu_after_add = false;
+  ScaleShift out_scale = {20000, 26};
+  bool asymmetric = true;  // weights with an offset
+  bool hostile = false;    // offsets, bias and multipliers at their extremes
+};
+
+struct Problem {
+  Case c;
+  std::vector<int8_t> weights, input, residual;  // input and residual plain NCHW
+  std::vector<int16_t> offset, multiplier;
+  std::vector<int32_t> bias;
+  ConvI8Params params;
+
+  int8_t x(int n, int ch, int64_t y, int64_t xx) const {
+    const Extent2 in = c.extents.in;
+    if (y < 0 || xx < 0 || y >= in.h || xx >= in.w) {
+      return static_cast<int8_t>(params.input_zero_point);
+    }
+    return input[((int64_t{n} * c.filter.in_channels + ch) * in.h + y) * in.w + xx];
+  }
+};
+
+template <typename T>
+void fill(std::vector<T>& values, size_t count, std::mt19937& random, int64_t low, int64_t high) {
+  std::uniform_int_distribution<int64_t> draw(low, high);
+  values.resize(count);
+  for (T& value : values) value = static_cast<T>(draw(random));
+}
+
+Problem make_problem(const Case& c, uint32_t seed) {
+  std::mt19937 random(seed);
+  Problem p;
+  p.c = c;
+  const ConvFilter& f = c.filter;
+  const ConvExtents& e = c.extents;
+  const size_t oc = static_cast<size_t>(f.out_channels);
+  fill(p.weights, oc * f.in_per_group() * f.kernel.h * f.kernel.w, random, -128, 127);
+  fill(p.input, size_t(e.batch) * f.in_channels * e.in.h * e.in.w, random, -128, 127);
+  fill(p.residual, size_t(e.batch) * oc * e.out.h * e.out.w, random, -128, 127);
+  fill(p.offset, oc, random, -128, 127);
+  fill(p.bias, oc, random, -100000, 100000);
+  fill(p.multiplier, oc, random, 32, 16384);
+  if (!c.asymmetric) p.offset.assign(oc, 0);
+  if (c.hostile) {
+    for (size_t i = 0; i < oc; ++i) {
+      p.offset[i] = i % 3 == 0 ? 32767 : i % 3 == 1 ? -32768 : 0;
+      p.bias[i] = i % 2 == 0 ? INT32_MAX : INT32_MIN;
+      p.multiplier[i] = i % 5 == 0 ? -32768 : 32767;
+    }
+  }
+  p.params = {.filter = f,
+              .order = c.order,
+              .weights = p.weights.data(),
+              .weight_offset = p.offset.data(),
+              .bias = p.bias.data(),
+              .multiplier = p.multiplier.data(),
+              .input_zero_point = -7,
+              .activation = c.activation,
+              .clip = c.clip,
+              .has_residual = c.residual,
+              .residual_offset = 19,
+              .residual_scale = {23456, 9},
+              .relu_after_add = c.relu_after_add,
+              .output = {c.out_scale, 5}};
+  return p;
+}
+
+int64_t weight_at(const Problem& p, int oc, int i, int ky, int kx) {
+  const ConvFilter& f = p.c.filter;
+  const int group = oc / f.out_per_group();
+  const int64_t outer =
+      p.c.order == WeightOrder::kOihw
+          ? int64_t{oc} * f.in_per_group() + i
+          : int64_t{group * f.in_per_group() + i} * f.out_per_group() + oc % f.out_per_group();
+  return p.weights[(outer * f.kernel.h + ky) * f.kernel.w + kx];
+}
+
+// Input coordinate of a tap by searching, so that it shares nothing with the kernel's arithmetic.
+int64_t search_source(int64_t out, int tap, int in, int stride, int dilation, int pad,
+                      bool transposed) {
+  for (int64_t i = 0; i < in; ++i) {
+    if (transposed ? i * stride - pad + tap * dilation == out
+                   : out * stride - pad + tap * dilation == i) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+int8_t naive(const Problem& p, int n, int oc, int oy, int ox) {
+  const ConvFilter& f = p.c.filter;
+  const ConvExtents& e = p.c.extents;
+  const int group = oc / f.out_per_group();
+  Wide acc = 0;
+  for (int ky = 0; ky < f.kernel.h; ++ky) {
+    const int64_t y =
+        search_source(oy, ky, e.in.h, f.stride.h, f.dilation.h, e.pad_before.h, f.transposed);
+    for (int kx = 0; kx < f.kernel.w; ++kx) {
+      const int64_t x =
+          search_source(ox, kx, e.in.w, f.stride.w, f.dilation.w, e.pad_before.w, f.transposed);
+      for (int i = 0; i < f.in_per_group(); ++i) {
+        const int8_t value = y < 0 || x < 0 ? static_cast<int8_t>(p.params.input_zero_point)
+                                            : p.x(n, group * f.in_per_group() + i, y, x);
+        acc += Wide{value} * (weight_at(p, oc, i, ky, kx) + p.offset[oc]);
+      }
+    }
+  }
+  Wide v = divide_even((acc + p.bias[oc]) * p.multiplier[oc], 14);
+  if (p.c.activation != Activation::kNone && v < 0) v = 0;
+  if (p.c.activation == Activation::kClip && v > p.c.clip) v = p.c.clip;
+  if (p.c.residual) {
+    const int64_t at = ((int64_t{n} * f.out_channels + oc) * e.out.h + oy) * e.out.w + ox;
+    v +=
+        divide_even(Wide{p.residual[at] + p.params.residual_offset} * p.params.residual_scale.scale,
+                    p.params.residual_scale.shift);
+  }
+  if (p.c.relu_after_add && v < 0) v = 0;
+  return clamp8(divide_even(v * p.params.output.scale.scale, p.params.output.scale.shift) +
+                p.params.output.zero_point);
+}
+
+// Plain NCHW to blocked, padding lanes full of noise.
+std::vector<int8_t> to_blocked(const std::vector<int8_t>& plain, const ActivationShape& shape) {
+  std::mt19937 random(99);
+  std::vector<int8_t> blocked;
+  fill(blocked, static_cast<size_t>(blocked_elements(shape)), random, -128, 127);
+  size_t at = 0;
+  for (int n = 0; n < shape.batch; ++n) {
+    for (int c = 0; c < shape.channels; ++c) {
+      for (int h = 0; h < shape.extent.h; ++h) {
+        for (int w = 0; w < shape.extent.w; ++w) {
+          blocked[static_cast<size_t>(blocked_index(shape, n, c, h, w))] = plain[at++];
+        }
+      }
+    }
+  }
+  return blocked;
+}
+
+std::vector<Case> cases() {
+  return {
+      {"Pointwise", {17, 33}, {1, {5, 7}, {5, 7}}},
+      {"PointwiseRelu", {64, 48}, {1, {3, 9}, {3, 9}}, WeightOrder::kOihw, Activation::kRelu},
+      {"OneChannel", {1, 1, 1, {3, 2}}, {1, {6, 5}, {5, 5}, {1, 0}}},
+      {"ThreeChannelsStride", {3, 33, 1, {3, 5}, {2, 3}}, {2, {13, 17}, {7, 6}, {1, 2}}},
+      {"Symmetric3x3",
+       {16, 64, 1, {3, 3}},
+       {1, {9, 14}, {9, 14}, {1, 1}},
+       WeightOrder::kOihw,
+       Activation::kNone,
+       0,
+       false,
+       false,
+       {17000, 25},
+       false},
+      {"Dilated",
+       {33, 17, 1, {3, 3}, {1, 2}, {2, 3}},
+       {1, {11, 19}, {9, 8}, {1, 2}},
+       WeightOrder::kOihw,
+       Activation::kClip,
+       3000},
+      {"TwoGroups", {32, 48, 2, {3, 1}}, {1, {6, 4}, {6, 4}, {1, 0}}},
+      {"GroupsAcrossBlocks", {30, 42, 6, {3, 3}}, {1, {5, 6}, {5, 6}, {1, 1}}},
+      {"DepthwiseMultiplier", {9, 27, 9, {3, 3}, {2, 1}}, {1, {8, 5}, {4, 5}, {1, 1}}},
+      {"Depthwise3", {3, 3, 3, {3, 3}}, {1, {6, 9}, {6, 9}, {1, 1}}},
+      {"Depthwise17",
+       {17, 17, 17, {5, 3}, {1, 2}},
+       {2, {9, 13}, {9, 7}, {2, 1}},
+       WeightOrder::kOihw,
+       Activation::kRelu},
+      {"Depthwise48Stride2",
+       {48, 48, 48, {3, 3}, {2, 2}},
+       {1, {15, 18}, {8, 9}, {1, 1}},
+       WeightOrder::kOihw,
+       Activation::kClip,
+       30000,
+       true},
+      {"DepthwiseDilated", {33, 33, 33, {3, 3}, {1, 1}, {2, 2}}, {1, {9, 8}, {9, 8}, {2, 2}}},
+      {"Residual",
+       {20, 35, 1, {3, 3}},
+       {2, {7, 5}, {7, 5}, {1, 1}},
+       WeightOrder::kOihw,
+       Activation::kNone,
+       0,
+       true},
+      {"ResidualReluAfter",
+       {20, 35},
+       {2, {7, 5}, {7, 5}},
+       WeightOrder::kOihw,
+       Activation::kNone,
+       0,
+       true,
+       true},
+      {"ResidualReluBefore",
+       {16, 16},
+       {1, {7, 5}, {7, 5}},
+       WeightOrder::kOihw,
+       Activation::kRelu,
+       0,
+       true},
+      {"Saturating",
+       {40, 20},
+       {1, {4, 4}, {4, 4}},
+       WeightOrder::kOihw,
+       Activation::kNone,
+       0,
+       false,
+       false,
+       {32767, 0}},
+      {"Ties",
+       {2, 18},
+       {1, {16, 16}, {16, 16}},
+       WeightOrder::kOihw,
+       Activation::kNone,
+       0,
+       false,
+       false,
+       {16384, 22}},
+      {"Transposed", {17, 19, 1, {4, 3}, {2, 3}, {1, 1}, true}, {1, {5, 4}, {10, 10}, {1, 1}}},
+      {"TransposedGroupsIohw",
+       {6, 9, 3, {3, 3}, {2, 2}, {1, 2}, true},
+       {1, {4, 5}, {9, 11}, {0, 1}},
+       WeightOrder::kIohw},
+      {"TransposedDepthwise", {20, 20, 20, {2, 2}, {2, 2}, {1, 1}, true}, {1, {4, 3}, {8, 6}}},
+      {"Hostile",
+       {37, 33, 1, {3, 3}},
+       {1, {5, 6}, {5, 6}, {1, 1}},
+       WeightOrder::kOihw,
+       Activation::kNone,
+       0,
+       false,
+       false,
+       {32767, 40},
+       true,
+       true},
+      {"HostileDepthwise",
+       {19, 19, 19, {3, 3}},
+       {1, {5, 6}, {5, 6}, {1, 1}},
+       WeightOrder::kOihw,
+       Activation::kNone,
+       0,
+       false,
+       false,
+       {32767, 38},
+       true,
+       true},
+      {"LongSum", {1500, 5}, {1, {2, 3}, {2, 3}}},
+      {"FullyConnected", {512, 100}, {3, {1, 1}, {1, 1}}},
+      {"NegativePadCrops", {4, 6, 1, {2, 2}}, {1, {9, 9}, {5, 4}, {-2, -3}}},
+      {"WholeBorder", {16, 16, 1, {3, 3}}, {1, {2, 1}, {9, 8}, {4, 4}}},
+      {"Wide", {32, 80, 1, {3, 3}}, {1, {4, 61}, {4, 61}, {1, 1}}},
+  };
+}
+
+class ConvI8Test : public testing::TestWithParam<Case> {};
+
+TEST_P(ConvI8Test, EveryVariantEqualsTheFormulaWhereverTheWorkIsCut) {
+  const Case& c = GetParam();
+  const ActivationShape in = {c.extents.batch, c.filter.in_channels, c.extents.in};
+  const ActivationShape out = {c.extents.batch, c.filter.out_channels, c.extents.out};
+  const Problem problem = make_problem(c, 20240601);
+  const auto input = to_blocked(problem.input, in);
+  const auto residual = to_blocked(problem.residual, out);
+  for (const ConvI8Variant& variant : conv_i8_variants()) {
+    SCOPED_TRACE(variant.kernel->name);
+    auto packed = pack_conv_i8(problem.params, *variant.kernel);
+    const bool generic = std::string_view(variant.feature) == "generic";
+    if (!generic && packed.status().code() == Code::kUnsupported) continue;
+    ASSERT_TRUE(packed.ok()) << packed.status().message();
+    std::vector<int8_t> output(static_cast<size_t>(blocked_elements(out)));
+    const ConvI8Args args = {&*packed, c.extents, input.data(), residual.data(), output.data()};
+    const int64_t units = conv_i8_units(args);
+    conv_i8(args, {0, units});
+    int64_t bad = 0;
+    for (int n = 0; n < out.batch; ++n) {
+      for (int oc = 0; oc < out.channels; ++oc) {
+        for (int y = 0; y < out.extent.h; ++y) {
+          for (int x = 0; x < out.extent.w; ++x) {
+            bad += output[blocked_index(out, n, oc, y, x)] != naive(problem, n, oc, y, x);
+          }
+        }
+      }
+    }
+    EXPECT_EQ(bad, 0);
+
+    std::vector<int8_t> pieces(output.size(), 77);
+    ConvI8Args cut = args;
+    cut.output = pieces.data();
+    int64_t begin = 0;
+    for (int64_t step = 1; begin < units; step = step * 2 % 7 + 1) {
+      const int64_t end = std::min(begin + step, units);
+      conv_i8(cut, {begin, end});
+      begin = end;
+    }
+    EXPECT_EQ(pieces, output);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, ConvI8Test, testing::ValuesIn(cases()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ConvI8PackTest, OutputMayBeAChannelSliceAndMayOverwriteTheResidual) {
+  const Case c = {"", {16, 32}, {2, {3, 4}, {3, 4}}, WeightOrder::kOihw, Activation::kNone,
+                  0,  true};
+  const Problem problem = make_problem(c, 5);
+  const ActivationShape in = {2, 16, {3, 4}}, out = {2, 32, {3, 4}}, whole = {2, 64, {3, 4}};
+  const auto input = to_blocked(problem.input, in);
+  auto residual = to_blocked(problem.residual, out);
+  const auto packed = pack_conv_i8(problem.params);
+  ASSERT_TRUE(packed.ok());
+  std::vector<int8_t> output(static_cast<size_t>(blocked_elements(whole)), 1);
+  ConvI8Args args = {&*packed, c.extents, input.data(), residual.data(), output.data() + 16 * 12};
+  args.output_batch_stride = blocked_elements(whole) / 2;
+  conv_i8(args, {0, conv_i8_units(args)});
+  args.output = residual.data();
+  args.output_batch_stride = 0;
+  conv_i8(args, {0, conv_i8_units(args)});
+  for (int n = 0; n < 2; ++n) {
+    for (int ch = 0; ch < 32; ++ch) {
+      EXPECT_EQ(output[blocked_index(whole, n, 16 + ch, 1, 2)], naive(problem, n, ch, 1, 2));
+      EXPECT_EQ(residual[blocked_index(out, n, ch, 1, 2)], naive(problem, n, ch, 1, 2));
+    }
+    EXPECT_EQ(output[blocked_index(whole, n, 15, 1, 2)], 1);
+    EXPECT_EQ(output[blocked_index(whole, n, 48, 1, 2)], 1);
+  }
+}
+
+TEST(ConvI8PackTest, RefusesGroupsThatDoNotDivideNamingThem) {
+  const Problem problem = make_problem({"", {4, 4}, {}}, 1);
+  ConvI8Params params = problem.params;
+  params.filter.groups = 3;
+  const auto packed = pack_conv_i8(params);
+  ASSERT_FALSE(packed.ok());
+  EXPECT_NE(packed.status().message().find("3 groups do not divide 4"), std::string::npos);
+}
+
+TEST(ConvI8PackTest, RefusesScalesThatCouldOverflow64Bits) {
+  const Problem problem = make_problem({"", {4, 4}, {}}, 1);
+  for (const ScaleShift scale : {ScaleShift{16384, 63}, ScaleShift{16384, -1}}) {
+    ConvI8Params params = problem.params;
+    params.output.scale = scale;
+    EXPECT_EQ(pack_conv_i8(params).status().code(), Code::kUnsupported);
+    params = problem.params;
+    params.has_residual = true;
+    params.residual_scale = scale;
+    EXPECT_EQ(pack_conv_i8(params).status().code(), Code::kUnsupported);
+  }
+}
+
+TEST(ConvI8PackTest, UsesWideSumsOnlyWhereInt32CouldOverflow) {
+  // 128 * 255 * 66000 > 2^31 > 128 * 255 * 65000.
+  for (const auto& [channels, wide] : {std::pair{65000, false}, std::pair{66000, true}}) {
+    std::vector<int8_t> weights(static_cast<size_t>(channels), 127);
+    const int16_t offset = 128, multiplier = 16384;
+    ConvI8Params params;
+    params.filter = {channels, 1};
+    params.weights = weights.data();
+    params.weight_offset = &offset;
+    params.multiplier = &multiplier;
+    const auto packed = pack_conv_i8(params);
+    ASSERT_TRUE(packed.ok());
+    EXPECT_EQ(packed->wide, wide);
+    EXPECT_EQ(packed->acc_bound, int64_t{channels} * 255 * 128);
+  }
+}
+
+}  // namespace
+}  // namespace rk::kernels

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// gemm_f32 in portable loops. B is copied panel by panel, so a transposed B costs the same and the inner loop reads
+// straight.
+#include <cstring>
+
+#include "base/checked_math.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/tile_f32.h"
+
+namespace rk::kernels {
+namespace {
+
+int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+void load_panel(const GemmF32Args& args, int64_t k0, int64_t depth, int64_t col, int64_t cols,
+                TileF32& tile) {
+  for (int64_t k = 0; k < depth; ++k) {
+    const float* const b = args.b + (k0 + k) * args.b_row_stride + col * args.b_col_stride;
+    float* const panel = tile.panel[k];
+    if (args.b_col_stride == 1) {
+      std::memcpy(panel, b, static_cast<size_t>(cols) * sizeof(float));
+    } else {
+      for (int64_t c = 0; c < cols; ++c) panel[c] = b[c * args.b_col_stride];
+    }
+    for (int64_t c = cols; c < kTileCols; ++c) panel[c] = 0.0f;
+  }
+}
+
+void start_at_bias(const GemmF32Args& args, int64_t row, int64_t rows, int64_t col, int64_t cols,
+                   TileF32& tile) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < kTileCols; ++c) tile.sums[r][c] = 0.0f;
+    if (args.bias == nullptr) continue;
+    const float* const bias = args.bias + (row + r) * args.bias_row_stride;
+    for (int64_t c = 0; c < cols; ++c) tile.sums[r][c] = bias[(col + c) * args.bias_col_stride];
+  }
+}
+
+}  // namespace
+
+void gemm_f32__generic(const GemmF32Args& args, IndexRange units);
+
+void gemm_f32__generic(const GemmF32Args& args, IndexRange units) {
+  const int64_t row_tiles = ceil_div(args.m, kTileRows);
+  TileF32 tile;
+  for (int64_t unit = units.begin; unit < units.end; ++unit) {
+    const int64_t row = unit % row_tiles * kTileRows;
+    const int64_t col = unit / row_tiles * kTileCols;
+    const int64_t rows = smaller(kTileRows, args.m - row);
+    const int64_t cols = smaller(kTileCols, args.n - col);
+    start_at_bias(args, row, rows, col, cols, tile);
+    for (int64_t k0 = 0; k0 < args.k; k0 += kTileDepth) {
+      const int64_t depth = smaller(kTileDepth, args.k - k0);
+      load_panel(args, k0, depth, col, cols, tile);
+      multiply_tile(tile, args.a + row * args.a_row_stride + k0 * args.a_col_stride,
+                    args.a_row_stride, args.a_col_stride, rows, depth);
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      std::memcpy(args.c + (row + r) * args.c_row_stride + col, tile.sums[r],
+                  static_cast<size_t>(cols) * sizeof(float));
+    }
+  }
+}
+
+}  // namespace rk::kernels
