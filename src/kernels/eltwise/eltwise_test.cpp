@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise kernels against the formula in long double (64-bit mantissa, so products are exact) and by hand.
+#include "kernels/eltwise/eltwise.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "base/half.h"
+
+namespace rk::kernels {
+namespace {
+
+long double rounded(long double value, ScaleShift scale) {
+  return std::nearbyint(std::ldexp(value * scale.scale, -scale.shift));
+}
+
+std::vector<int8_t> all_pairs(bool first) {
+  std::vector<int8_t> values;
+  for (int a = -128; a <= 127; ++a) {
+    for (int b = -128; b <= 127; ++b) values.push_back(static_cast<int8_t>(first ? a : b));
+  }
+  return values;
+}
+
+TEST(SumI8Test, EveryPairOfBytesMatchesTheFormula) {
+  const auto a = all_pairs(true), b = all_pairs(false);
+  const int64_t elements = static_cast<int64_t>(a.size()) - 3;  // not a multiple of anything
+  struct Scales {
+    InputStage a, b;
+    OutputStage output;
+    bool relu;
+  };
+  const Scales list[] = {
+      {{3, {20000, 5}}, {-128, {32767, 7}}, {{16384, 24}, -20}, false},
+      {{0, {16384, 4}}, {127, {16385, 6}}, {{16384, 24}, 0}, true},
+      {{0, {16384, 15}}, {0, {16384, 15}}, {{16384, 15}, 0}, false},  // ties at every stage
+      {{0, {32767, 0}}, {0, {32767, 0}}, {{32767, 0}, 7}, false},     // saturates
+  };
+  for (const Scales& s : list) {
+    const SumI8Input inputs[] = {{a.data(), s.a}, {b.data(), s.b}};
+    std::vector<int8_t> output(a.size(), 55);
+    const SumI8Args args = {inputs, 2, s.relu, s.output, output.data(), elements};
+    ASSERT_TRUE(check_sum_i8(args).ok());
+    const int64_t units = eltwise_units(elements);
+    for (int64_t unit = units; unit-- > 0;) sum_i8(args, {unit, unit + 1});
+    for (int64_t i = 0; i < elements; ++i) {
+      long double v =
+          rounded(a[i] - s.a.zero_point, s.a.scale) + rounded(b[i] - s.b.zero_point, s.b.scale);
+      if (s.relu) v = std::max(v, 0.0L);
+      const long double y = rounded(v, s.output.scale) + s.output.zero_point;
+      ASSERT_EQ(output[i], std::clamp(y, -128.0L, 127.0L)) << int(a[i]) << " " << int(b[i]);
+    }
+    EXPECT_EQ(output[elements], 55);
+  }
+}
+
+TEST(SumI8Test, RefusesOverflowingScales) {
+  const SumI8Input inputs[] = {{nullptr, {INT32_MIN, {INT32_MAX, 0}}},
+                               {nullptr, {INT32_MIN, {INT32_MAX, 0}}}};
+  EXPECT_EQ(check_sum_i8({.inputs = inputs, .input_count = 2}).code(), Code::kUnsupported);
+  EXPECT_EQ(check_sum_i8({.inputs = inputs, .input_count = 0}).code(), Code::kInvalidArgument);
+}
+
+TEST(RescaleTest, TableTellsWhenItChangesNothing) {
+  int8_t table[256];
+  EXPECT_TRUE(make_rescale_table({5, {16384, 4}}, {{16384, 24}, 5}, table));
+  EXPECT_EQ(table[0], -128);
+  EXPECT_EQ(table[255], 127);
+  EXPECT_FALSE(make_rescale_table({5, {16384, 5}}, {{16384, 24}, 5}, table));
+  EXPECT_EQ(table[128 + 8], 7);  // (8 - 5) / 2 = 1.5 -> 2, + 5
+  EXPECT_EQ(table[128 + 6], 5);  // 0.5 -> 0
+  EXPECT_EQ(table[128 + 2], 3);  // -1.5 -> -2
+}
+
+TEST(TableI8Test, LooksUpEveryByteInPlace) {
+  std::vector<int8_t> data(256), table(256);
+  for (int i = 0; i < 256; ++i) {
+    data[i] = static_cast<int8_t>(i - 128);
+    table[i] = static_cast<int8_t>(127 - i);
+  }
+  table_i8({data.data(), data.data(), table.data(), 256}, {0, 1});
+  for (int i = 0; i < 256; ++i) EXPECT_EQ(data[i], 127 - i);
+}
+
+TEST(SumF16Test, AddsWithOneRoundingAndKeepsNaN) {
+  const uint16_t a[] = {0x3c00, 0x7bff, 0x7e00, 0xc000, 0x0001};  // 1, 65504, NaN, -2, smallest
+  const uint16_t b[] = {0x1000, 0x7bff, 0x3c00, 0x3c00, 0x0001};  // 2^-11: a tie against 1
+  uint16_t y[5];
+  sum_f16({a, b, y, false, 5}, {0, 1});
+  EXPECT_EQ(y[0], 0x3c00);
+  EXPECT_EQ(y[1], 0x7c00);
+  EXPECT_EQ(y[2] & 0x7e00, 0x7e00);
+  EXPECT_EQ(y[3], 0xbc00);
+  EXPECT_EQ(y[4], 0x0002);
+  sum_f16({a, nullptr, y, true, 5}, {0, 1});
+  EXPECT_EQ(y[0], 0x3c00);
+  EXPECT_EQ(y[3], 0x0000);
+}
+
+}  // namespace
+}  // namespace rk::kernels
