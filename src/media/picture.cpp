@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "media/picture.h"
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "media/codecs.h"
+
+namespace rk::media {
+namespace {
+
+bool begins_with(ByteSpan file, std::initializer_list<uint8_t> magic) {
+  return file.size() >= magic.size() && std::equal(magic.begin(), magic.end(), file.begin());
+}
+
+Result<Decoded> decode(ByteSpan file, Colour colour) {
+  switch (sniff(file)) {
+    case FileKind::kJpeg:
+      return decode_jpeg(file, colour);
+    case FileKind::kPng:
+      return decode_png(file, colour);
+    case FileKind::kBmp:
+      return decode_bmp(file, colour);
+    case FileKind::kNpy:
+      return unsupported("an .npy array where a picture is expected");
+    case FileKind::kUnknown:
+      break;
+  }
+  return unsupported(file.empty() ? "the file is empty" : "neither JPEG, PNG nor BMP");
+}
+
+}  // namespace
+
+Status check_picture_extents(int64_t width, int64_t height) {
+  if (width >= 1 && width <= kMaxPictureExtent && height >= 1 && height <= kMaxPictureExtent &&
+      width * height <= kMaxPicturePixels) {
+    return ok_status();
+  }
+  return invalid_argument(str("a picture of ", width, " x ", height,
+                              " pixels; each side must be 1..", kMaxPictureExtent,
+                              " and the area at most ", kMaxPicturePixels));
+}
+
+FileKind sniff(ByteSpan file) {
+  if (begins_with(file, {0xff, 0xd8, 0xff})) return FileKind::kJpeg;
+  if (begins_with(file, {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'})) return FileKind::kPng;
+  if (begins_with(file, {'B', 'M'})) return FileKind::kBmp;
+  if (begins_with(file, {0x93, 'N', 'U', 'M', 'P', 'Y'})) return FileKind::kNpy;
+  return FileKind::kUnknown;
+}
+
+Result<Picture> make_picture(int64_t width, int64_t height, Colour colour) {
+  RK_TRY(check_picture_extents(width, height));
+  Picture out;
+  out.width = static_cast<int>(width);
+  out.height = static_cast<int>(height);
+  out.channels = colour == Colour::kGrey ? 1 : 3;
+  out.pixels.resize(static_cast<size_t>(width * height * out.channels));
+  return out;
+}
+
+Result<Picture> decode_picture(ByteSpan file, std::string_view name, Colour colour) {
+  auto decoded = decode(file, colour);
+  if (decoded.ok()) return upright(std::move(decoded->picture), decoded->orientation);
+  // Running off the end of the bytes is a damaged argument here, not a damaged model.
+  const Status& status = decoded.status();
+  const Code code = status.code() == Code::kInvalidModel ? Code::kInvalidArgument : status.code();
+  return Status(code, status.message()).with_context(str("'", name, "'"));
+}
+
+Result<Picture> read_picture(const std::string& path, Colour colour) {
+  RK_ASSIGN(const std::vector<uint8_t> file, read_file(path));
+  return decode_picture(file, path, colour);
+}
+
+Status write_png(const std::string& path, const Picture& picture) {
+  auto file = encode_png(picture);
+  if (!file.ok()) return file.status().with_context(str("'", path, "'"));
+  return write_file(path, *file);
+}
+
+}  // namespace rk::media
