@@ -70,12 +70,8 @@ Tensor nhwc_to_nchw(const Tensor& from, const Shape& to_shape) {
 
 Result<Tensor> from_npy(const std::string& path, const std::string& input_name,
                         const TensorType& type) {
-  RK_ASSIGN(const NpyArray array, read_npy(path));
-  RK_ASSIGN(const Shape shape, Shape::make(array.shape));
-  const auto dtype = npy_dtype(array);
-  if (!dtype)
-    return unsupported(str("'", path, "': numpy kind '", array.kind, "' is not supported"));
-  RK_ASSIGN(Tensor tensor, Tensor::from_bytes({*dtype, shape}, array.bytes));
+  RK_ASSIGN(const Tensor tensor, load_npy_tensor(path));
+  const Shape& shape = tensor.shape();
   const Shape& wanted = type.shape;
   if (shape == wanted) return tensor.cast(type.dtype);
   const bool is_nhwc = wanted.rank() == 4 && shape.rank() == 4 && shape[0] == wanted[0] &&
@@ -91,6 +87,15 @@ Result<Tensor> from_npy(const std::string& path, const std::string& input_name,
 }
 
 }  // namespace
+
+Result<Tensor> load_npy_tensor(const std::string& path) {
+  RK_ASSIGN(const NpyArray array, read_npy(path));
+  RK_ASSIGN(const Shape shape, Shape::make(array.shape));
+  const auto dtype = npy_dtype(array);
+  if (!dtype)
+    return unsupported(str("'", path, "': numpy kind '", array.kind, "' is not supported"));
+  return Tensor::from_bytes({*dtype, shape}, array.bytes);
+}
 
 void normalize(Tensor& tensor, const InputFeed& feed) {
   const Shape& shape = tensor.shape();

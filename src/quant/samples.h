@@ -45,6 +45,9 @@ class DatasetSamples : public SampleSource {
 Result<Tensor> load_input_file(const std::string& path, const std::string& input_name,
                                const TensorType& type, const InputFeed& feed);
 
+// The array of an .npy file, in its own dtype.
+Result<Tensor> load_npy_tensor(const std::string& path);
+
 // In place on an f32 NCHW tensor; other ranks are left alone, as the chip does.
 void normalize(Tensor& tensor, const InputFeed& feed);
 

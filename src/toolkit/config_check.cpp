@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/config_check.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace rk::toolkit {
+namespace {
+
+std::string quoted_list(const auto& values) {
+  std::string out = "[";
+  for (const auto& value : values) out += str(out.size() > 1 ? ", " : "", "'", value, "'");
+  return out + "]";
+}
+
+Status expect_one_of(std::string_view parameter, std::string_view found,
+                     const std::vector<std::string_view>& accepted) {
+  if (std::ranges::find(accepted, found) != accepted.end()) return ok_status();
+  return invalid_argument(
+      str("Invalid ", parameter, " '", found, "', expect in ", quoted_list(accepted), "!"));
+}
+
+Status check_std(const std::vector<std::vector<float>>& lists) {
+  for (const auto& list : lists) {
+    for (const float value : list) {
+      if (!(value != 0))
+        return invalid_argument("std_values holds 0 or NaN; inputs are divided by it");
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Result<const target::Target*> check_config(Config& config) {
+  if (config.target_platform.empty()) {
+    std::vector<std::string_view> names;
+    for (const target::Target* target : target::all_targets()) names.push_back(target->name);
+    return invalid_argument(str("target_platform is not set, expect in ", quoted_list(names), "!"));
+  }
+  RK_ASSIGN(const target::Target* target, target::find_target(config.target_platform));
+  if (config.quantized_dtype == "asymmetric_quantized-8") config.quantized_dtype = "w8a8";
+  RK_TRY(expect_one_of("quantized_dtype", config.quantized_dtype,
+                       {"w8a8", "w8a16", "w16a16i", "w16a16i_dfp", "w4a16"}));
+  if (config.quantized_dtype != "w8a8") {
+    return unsupported(
+        str("quantized_dtype '", config.quantized_dtype,
+            "' is not offered by this version; 'w8a8' and float16 (no quantisation) are"));
+  }
+  RK_TRY(expect_one_of("quantized_algorithm", config.quantized_algorithm,
+                       {"normal", "mmse", "kl_divergence", "gdq"}));
+  if (config.quantized_algorithm != "normal") {
+    return unsupported(str("quantized_algorithm '", config.quantized_algorithm,
+                           "' is not offered by this version; 'normal' is"));
+  }
+  RK_TRY(expect_one_of("quantized_method", config.quantized_method, {"layer", "channel"}));
+  RK_TRY(expect_one_of("float_dtype", config.float_dtype, {"float16"}));
+  if (config.optimization_level < 0 || config.optimization_level > 3) {
+    return invalid_argument(
+        str("Invalid optimization_level ", config.optimization_level, ", expect in [0, 1, 2, 3]!"));
+  }
+  if (config.custom_string.size() > 1024) {
+    return invalid_argument(
+        str("custom_string has ", config.custom_string.size(), " bytes, at most 1024 are stored"));
+  }
+  for (const auto& [key, processor] : config.op_target) {
+    RK_TRY(
+        expect_one_of(str("op_target of '", key, "'"), processor, {"cpu", "npu", "gpu", "auto"}));
+  }
+  RK_TRY(check_std(config.std_values));
+  return target;
+}
+
+Status check_inputs(const Config& config, const Graph& graph) {
+  const size_t inputs = graph.inputs().size();
+  const auto check = [&](std::string_view name,
+                         const std::vector<std::vector<float>>& lists) -> Status {
+    if (lists.size() > inputs) {
+      return invalid_argument(
+          str(name, " has ", lists.size(), " entries, the model has ", inputs, " input(s)"));
+    }
+    for (size_t i = 0; i < lists.size(); ++i) {
+      const Shape& shape = graph.inputs()[i]->shape();
+      const int64_t channels = shape.rank() == 4 ? shape[1] : 1;
+      const auto found = static_cast<int64_t>(lists[i].size());
+      if (found > 1 && found != channels) {
+        return invalid_argument(str("The len of ", name, " for input ", i, " ('",
+                                    graph.inputs()[i]->name(), "') is wrong: found ", found,
+                                    ", expect ", channels, "!"));
+      }
+    }
+    return ok_status();
+  };
+  RK_TRY(check("mean_values", config.mean_values));
+  RK_TRY(check("std_values", config.std_values));
+  if (config.quant_img_rgb2bgr.size() > std::max<size_t>(inputs, 1)) {
+    return invalid_argument(str("quant_img_RGB2BGR has ", config.quant_img_rgb2bgr.size(),
+                                " entries, the model has ", inputs, " input(s)"));
+  }
+  return ok_status();
+}
+
+std::vector<quant::InputFeed> input_feeds(const Config& config, size_t inputs) {
+  std::vector<quant::InputFeed> out(inputs);
+  for (size_t i = 0; i < inputs; ++i) {
+    if (i < config.mean_values.size()) out[i].mean = config.mean_values[i];
+    if (i < config.std_values.size()) out[i].std = config.std_values[i];
+    const auto& swap = config.quant_img_rgb2bgr;
+    out[i].rgb2bgr = !swap.empty() && swap[i < swap.size() ? i : 0];
+  }
+  return out;
+}
+
+std::vector<std::string> skipped_passes() {
+  std::vector<std::string> out;
+  const char* text = std::getenv("RKNN_SKIP_PASSES");
+  std::string name;
+  for (const char* c = text == nullptr ? "" : text;; ++c) {
+    if (*c != ',' && *c != '\0') {
+      name += *c;
+      continue;
+    }
+    if (!name.empty()) out.push_back(std::move(name));
+    name.clear();
+    if (*c == '\0') return out;
+  }
+}
+
+}  // namespace rk::toolkit

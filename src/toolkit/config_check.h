@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What config() accepts, with messages that list the accepted values.
+#pragma once
+
+#include "ir/graph.h"
+#include "quant/samples.h"
+#include "target/target.h"
+#include "toolkit/rknn_toolkit.h"
+
+namespace rk::toolkit {
+
+// Also resolves the alias asymmetric_quantized-8 in place.
+Result<const target::Target*> check_config(Config& config);
+
+// Lengths of the per-input lists against the loaded model.
+Status check_inputs(const Config& config, const Graph& graph);
+
+// One per model input.
+std::vector<quant::InputFeed> input_feeds(const Config& config, size_t inputs);
+
+// RKNN_SKIP_PASSES, comma-separated, for bisecting a conversion.
+std::vector<std::string> skipped_passes();
+
+}  // namespace rk::toolkit

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The converter as one class that mirrors rknn.api.RKNN: config, load, build, export. Values and defaults are those of
+// the Python API; see docs/architecture.md for what happens inside.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/tensor.h"
+#include "program/program.h"
+
+namespace rk::toolkit {
+
+struct Config {
+  std::vector<std::vector<float>> mean_values;  // per input, per channel; empty: 0
+  std::vector<std::vector<float>> std_values;   // likewise; empty: 1
+  std::vector<bool> quant_img_rgb2bgr;          // per input; one entry serves all
+  std::string quantized_dtype = "w8a8";         // alias asymmetric_quantized-8
+  std::string quantized_algorithm = "normal";
+  std::string quantized_method = "channel";  // channel or layer
+  std::string float_dtype = "float16";
+  int optimization_level = 3;
+  std::string target_platform;  // required, any case
+  std::string custom_string;    // at most 1024 bytes
+  std::map<std::string, std::string>
+      op_target;  // output name or operator type -> cpu, npu, gpu, auto
+  bool remove_reshape = false;
+  bool single_core_mode = false;
+};
+
+struct LoadOptions {
+  std::vector<std::string> inputs;  // cut the graph here; needs input_size_list
+  std::vector<std::vector<int64_t>> input_size_list;
+  std::vector<std::optional<Tensor>> input_initial_val;  // inputs that become constants
+  std::vector<std::string> outputs;                      // cut the graph here
+};
+
+struct BuildOptions {
+  bool do_quantization = true;
+  std::string dataset;  // path of the text file, needed for quantisation
+  // Called with (done, total) during calibration; false stops the build with kCancelled.
+  std::function<bool(size_t, size_t)> progress;
+};
+
+class Toolkit {
+ public:
+  Toolkit();
+  ~Toolkit();
+  Toolkit(Toolkit&&) noexcept;
+  Toolkit& operator=(Toolkit&&) noexcept;
+
+  // kInvalidArgument names the parameter, what was found and the accepted values.
+  Status config(Config config);
+  Status load_onnx(const std::string& path, const LoadOptions& options = {});
+  Status build(const BuildOptions& options);
+  Status export_rknn(const std::string& path) const;
+
+  // After build(). The compiled form and its file image.
+  const program::Program& program() const;
+  Result<std::vector<uint8_t>> rknn_bytes() const;
+
+  // The float evaluator on the imported network: the golden side of every comparison. Inputs are raw (before mean and
+  // std), f32 NCHW.
+  Result<std::vector<Tensor>> golden(const std::vector<Tensor>& raw_inputs) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rk::toolkit

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wires the host stages together: frontends -> passes -> quant -> compiler -> format.
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "compiler/compile.h"
+#include "exec/evaluate.h"
+#include "format/writer.h"
+#include "frontends/frontend.h"
+#include "ops/registry.h"
+#include "passes/pipeline.h"
+#include "quant/quantize.h"
+#include "toolkit/config_check.h"
+#include "toolkit/rknn_toolkit.h"
+#include "toolkit/version.h"
+
+namespace rk::toolkit {
+
+struct Toolkit::State {
+  std::optional<Config> config;
+  const target::Target* target = nullptr;
+  std::optional<Graph> imported;  // as loaded: the golden side
+  std::optional<program::Program> program;
+  std::unique_ptr<ThreadPool> pool = std::make_unique<ThreadPool>(default_thread_count());
+};
+
+Toolkit::Toolkit() : state_(std::make_unique<State>()) {}
+Toolkit::~Toolkit() = default;
+Toolkit::Toolkit(Toolkit&&) noexcept = default;
+Toolkit& Toolkit::operator=(Toolkit&&) noexcept = default;
+
+Status Toolkit::config(Config config) {
+  RK_ASSIGN(const target::Target* target, check_config(config));
+  state_->target = target;
+  state_->config = std::move(config);
+  return ok_status();
+}
+
+Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
+  if (!state_->config) return invalid_argument("load_onnx: call config() first");
+  frontends::ImportOptions import;
+  import.inputs = options.inputs;
+  import.input_shapes = options.input_size_list;
+  import.outputs = options.outputs;
+  import.input_initial_values = options.input_initial_val;
+  RK_ASSIGN(Graph graph, frontends::import_onnx(path, import, ops::registry()));
+  RK_TRY(check_inputs(*state_->config, graph));
+  state_->imported = std::move(graph);
+  state_->program.reset();
+  return ok_status();
+}
+
+Status Toolkit::build(const BuildOptions& options) {
+  if (!state_->imported) return invalid_argument("build: load a model first");
+  const Config& config = *state_->config;
+  Graph graph = state_->imported->clone();
+  RK_TRY(passes::run_pipeline(graph, *state_->target,
+                              {.optimization_level = config.optimization_level,
+                               .remove_reshape = config.remove_reshape,
+                               .skip = skipped_passes()})
+             .status());
+  if (options.do_quantization) {
+    if (options.dataset.empty())
+      return invalid_argument("build: quantisation needs a dataset file");
+    RK_ASSIGN(const auto samples,
+              quant::DatasetSamples::open(options.dataset, graph,
+                                          input_feeds(config, graph.inputs().size())));
+    RK_ASSIGN(const quant::Ranges ranges,
+              quant::observe(graph, samples, state_->pool.get(), options.progress));
+    const auto method = config.quantized_method == "layer" ? quant::WeightMethod::kLayer
+                                                           : quant::WeightMethod::kChannel;
+    RK_TRY(quant::quantize(graph, ranges, {.weights = method}));
+  }
+  compiler::CompileOptions compile;
+  compile.target = state_->target;
+  compile.custom_string = config.custom_string;
+  compile.op_target = config.op_target;
+  compile.single_core = config.single_core_mode;
+  compile.toolkit_version = kVersionText;
+  const auto feeds = input_feeds(config, graph.inputs().size());
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    compile.inputs.push_back(
+        {feeds[i].mean, feeds[i].std, feeds[i].rgb2bgr, graph.inputs()[i]->dtype()});
+  }
+  RK_ASSIGN(program::Program program, compiler::compile(graph, compile));
+  state_->program = std::move(program);
+  return ok_status();
+}
+
+Status Toolkit::export_rknn(const std::string& path) const {
+  RK_ASSIGN(const std::vector<uint8_t> bytes, rknn_bytes());
+  return write_file(path, bytes);
+}
+
+const program::Program& Toolkit::program() const {
+  RK_ASSERT(state_->program.has_value(), "program() is called after build()");
+  return *state_->program;
+}
+
+Result<std::vector<uint8_t>> Toolkit::rknn_bytes() const {
+  if (!state_->program) return invalid_argument("export_rknn: build the model first");
+  return format::write_program(*state_->program);
+}
+
+Result<std::vector<Tensor>> Toolkit::golden(const std::vector<Tensor>& raw_inputs) const {
+  if (!state_->imported) return invalid_argument("load a model first");
+  const Graph& graph = *state_->imported;
+  const auto feeds = input_feeds(*state_->config, graph.inputs().size());
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < raw_inputs.size(); ++i) {
+    Tensor input = raw_inputs[i].clone();
+    if (i < feeds.size()) quant::normalize(input, feeds[i]);
+    inputs.push_back(std::move(input));
+  }
+  return exec::evaluate(graph, inputs, {state_->pool.get(), {}});
+}
+
+}  // namespace rk::toolkit

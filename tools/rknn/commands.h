@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the rknn tool: thin mains over the toolkit library and the C API.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "toolkit/rknn_toolkit.h"
+
+namespace rk::tools {
+
+Status convert_command(const std::vector<std::string>& words);
+Status info_command(const std::vector<std::string>& words);
+Status run_command(const std::vector<std::string>& words);
+
+// One conversion, however it was asked for.
+struct ConvertRequest {
+  std::string model;
+  std::string output;
+  toolkit::Config config;
+  toolkit::LoadOptions load;
+  toolkit::BuildOptions build;
+};
+
+// The yml form of rknn_convert: top key `models`. Paths are relative to the file.
+Status read_yml(const std::string& path, ConvertRequest& request);
+
+}  // namespace rk::tools

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// rknn: convert models to .rknn files, look into them, run them.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "rknn/commands.h"
+
+namespace {
+
+struct Command {
+  const char* name;
+  rk::Status (*run)(const std::vector<std::string>& words);
+  const char* doc;
+};
+
+constexpr Command kCommands[] = {
+    {"convert", rk::tools::convert_command, "model file -> .rknn"},
+    {"info", rk::tools::info_command, "what a .rknn file holds"},
+    {"run", rk::tools::run_command, "run a .rknn file on pictures or .npy arrays"},
+};
+
+int usage() {
+  std::fputs("usage: rknn <command> [options]; rknn <command> --help tells more\n", stderr);
+  for (const Command& command : kCommands)
+    std::fprintf(stderr, "  %-8s %s\n", command.name, command.doc);
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return usage();
+  const std::string name = argv[1];
+  for (const Command& command : kCommands) {
+    if (name != command.name) continue;
+    const rk::Status status = command.run(std::vector<std::string>(argv + 2, argv + argc));
+    if (status.ok()) return 0;
+    std::fprintf(stderr, "rknn %s: %s\n", command.name, status.message().c_str());
+    return 1;
+  }
+  return usage();
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// rknn run: a .rknn file on pictures or .npy arrays, through the C API as any application would call it.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+#include "base/npy.h"
+#include "media/dataset.h"
+#include "rknn/arguments.h"
+#include "rknn/commands.h"
+#include "rknn_api.h"
+
+namespace rk::tools {
+namespace {
+
+const std::vector<OptionDef> kOptions = {
+    {"--input", "-i", "FILE", "picture or .npy, one per model input, in order"},
+    {"--output", "-o", "DIR", "write each output as DIR/<n>_<name>.npy"},
+    {"--top", "", "N", "print the N largest elements of each output, default 5"},
+    {"--raw", "", "", "outputs in the model's own type instead of float32"},
+    {"--bgr", "", "", "feed pictures blue first"},
+    {"--help", "-h", "", "this text"},
+};
+
+Status check(int ret, std::string_view call) {
+  if (ret == RKNN_SUCC) return ok_status();
+  return Status(Code::kUnavailable, str(call, " returned ", ret, "; the log line above says why"));
+}
+
+class Context {
+ public:
+  Context() = default;
+  ~Context() {
+    if (handle != 0) rknn_destroy(handle);
+  }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  rknn_context handle = 0;
+};
+
+// Bytes and type of one input, kept until inputs_set has copied them.
+struct Feed {
+  std::vector<uint8_t> bytes;
+  rknn_tensor_type type = RKNN_TENSOR_UINT8;
+  rknn_tensor_format fmt = RKNN_TENSOR_NHWC;
+};
+
+std::optional<rknn_tensor_type> npy_type(const NpyArray& array) {
+  if (array.kind == 'f' && array.item_size == 4) return RKNN_TENSOR_FLOAT32;
+  if (array.kind == 'f' && array.item_size == 2) return RKNN_TENSOR_FLOAT16;
+  if (array.kind == 'i' && array.item_size == 1) return RKNN_TENSOR_INT8;
+  if (array.kind == 'u' && array.item_size == 1) return RKNN_TENSOR_UINT8;
+  if (array.kind == 'i' && array.item_size == 2) return RKNN_TENSOR_INT16;
+  if (array.kind == 'i' && array.item_size == 4) return RKNN_TENSOR_INT32;
+  if (array.kind == 'i' && array.item_size == 8) return RKNN_TENSOR_INT64;
+  return std::nullopt;
+}
+
+Result<Feed> feed_npy(const std::string& path, const rknn_tensor_attr& attr) {
+  RK_ASSIGN(const NpyArray array, read_npy(path));
+  const auto type = npy_type(array);
+  if (!type)
+    return unsupported(
+        str("'", path, "': feed float32, float16, int8, uint8, int16, int32 or int64"));
+  Feed out{array.bytes, *type, RKNN_TENSOR_UNDEFINED};
+  if (attr.n_dims == 4) {
+    // The attribute is NHWC; an array of that shape is taken as it is, anything else must be the model's NCHW.
+    const std::vector<int64_t> nhwc(attr.dims, attr.dims + 4);
+    out.fmt = array.shape == nhwc ? RKNN_TENSOR_NHWC : RKNN_TENSOR_NCHW;
+  }
+  return out;
+}
+
+Result<Feed> feed_picture(const std::string& path, const rknn_tensor_attr& attr, bool bgr) {
+  if (attr.n_dims != 4)
+    return invalid_argument(str("input '", attr.name, "' is not a picture; give an .npy file"));
+  RK_ASSIGN(
+      media::Picture picture,
+      media::load_image_as(path, {static_cast<int>(attr.dims[2]), static_cast<int>(attr.dims[1]),
+                                  static_cast<int>(attr.dims[3]), bgr}));
+  return Feed{std::move(picture.pixels), RKNN_TENSOR_UINT8, RKNN_TENSOR_NHWC};
+}
+
+NpyArray as_npy(const rknn_tensor_attr& attr, const rknn_output& output, bool raw) {
+  NpyArray array;
+  array.shape.assign(attr.dims, attr.dims + attr.n_dims);
+  const auto* bytes = static_cast<const uint8_t*>(output.buf);
+  array.bytes.assign(bytes, bytes + output.size);
+  if (raw) {
+    array.item_size = static_cast<int>(output.size / std::max<uint32_t>(attr.n_elems, 1));
+    array.kind = attr.type == RKNN_TENSOR_FLOAT16 || attr.type == RKNN_TENSOR_FLOAT32 ? 'f'
+                 : attr.type == RKNN_TENSOR_BOOL                                      ? 'b'
+                 : attr.type == RKNN_TENSOR_UINT8                                     ? 'u'
+                                                                                      : 'i';
+  }
+  return array;
+}
+
+void print_top(const rknn_tensor_attr& attr, const float* values, size_t count) {
+  std::vector<uint32_t> order(attr.n_elems);
+  std::iota(order.begin(), order.end(), 0u);
+  count = std::min<size_t>(count, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(count), order.end(),
+                    [&](uint32_t a, uint32_t b) { return values[a] > values[b]; });
+  for (size_t i = 0; i < count; ++i) std::printf("    [%u] %g\n", order[i], values[order[i]]);
+}
+
+}  // namespace
+
+Status run_command(const std::vector<std::string>& words) {
+  RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
+  if (args.has("--help")) {
+    std::printf("usage: rknn run MODEL.rknn -i INPUT [-i INPUT] [options]\n%s",
+                help_text(kOptions).c_str());
+    return ok_status();
+  }
+  if (args.words().size() != 1)
+    return invalid_argument("give one .rknn file; rknn run --help tells how");
+  const std::vector<std::string> files = args.all("--input");
+  const bool raw = args.has("--raw");
+  RK_ASSIGN(const auto top, parse_ints("--top", args.get("--top", "5")));
+
+  Context context;
+  std::string path = args.words().front();
+  RK_TRY(check(rknn_init(&context.handle, path.data(), 0, 0, nullptr), "rknn_init"));
+  rknn_input_output_num counts{};
+  RK_TRY(check(rknn_query(context.handle, RKNN_QUERY_IN_OUT_NUM, &counts, sizeof counts),
+               "rknn_query"));
+  if (files.size() != counts.n_input) {
+    return invalid_argument(
+        str("the model has ", counts.n_input, " input(s), ", files.size(), " given with --input"));
+  }
+  std::vector<Feed> feeds;
+  std::vector<rknn_input> inputs(counts.n_input);
+  for (uint32_t i = 0; i < counts.n_input; ++i) {
+    rknn_tensor_attr attr{};
+    attr.index = i;
+    RK_TRY(
+        check(rknn_query(context.handle, RKNN_QUERY_INPUT_ATTR, &attr, sizeof attr), "rknn_query"));
+    RK_ASSIGN(Feed feed, files[i].ends_with(".npy")
+                             ? feed_npy(files[i], attr)
+                             : feed_picture(files[i], attr, args.has("--bgr")));
+    feeds.push_back(std::move(feed));
+  }
+  for (uint32_t i = 0; i < counts.n_input; ++i) {
+    inputs[i] = {};
+    inputs[i].index = i;
+    inputs[i].buf = feeds[i].bytes.data();
+    inputs[i].size = static_cast<uint32_t>(feeds[i].bytes.size());
+    inputs[i].type = feeds[i].type;
+    inputs[i].fmt = feeds[i].fmt;
+  }
+  RK_TRY(check(rknn_inputs_set(context.handle, counts.n_input, inputs.data()), "rknn_inputs_set"));
+  RK_TRY(check(rknn_run(context.handle, nullptr), "rknn_run"));
+
+  std::vector<rknn_output> outputs(counts.n_output);
+  for (rknn_output& output : outputs) {
+    output = {};
+    output.want_float = raw ? 0 : 1;
+  }
+  RK_TRY(check(rknn_outputs_get(context.handle, counts.n_output, outputs.data(), nullptr),
+               "rknn_outputs_get"));
+  if (args.has("--output")) {
+    std::error_code error;
+    std::filesystem::create_directories(args.get("--output"), error);
+    if (error)
+      return io_error(str("cannot make folder '", args.get("--output"), "': ", error.message()));
+  }
+  for (uint32_t i = 0; i < counts.n_output; ++i) {
+    rknn_tensor_attr attr{};
+    attr.index = i;
+    RK_TRY(check(rknn_query(context.handle, RKNN_QUERY_OUTPUT_ATTR, &attr, sizeof attr),
+                 "rknn_query"));
+    std::string shape;
+    for (uint32_t d = 0; d < attr.n_dims; ++d) shape += str(d == 0 ? "" : ",", attr.dims[d]);
+    std::printf("output %u '%s' [%s]\n", i, attr.name, shape.c_str());
+    if (!raw && !top.empty() && top[0] > 0) {
+      print_top(attr, static_cast<const float*>(outputs[i].buf), static_cast<size_t>(top[0]));
+    }
+    if (args.has("--output")) {
+      std::string name = attr.name;
+      std::ranges::replace(name, '/', '_');
+      const auto file = std::filesystem::path(args.get("--output")) / str(i, "_", name, ".npy");
+      RK_TRY(write_npy(file.string(), as_npy(attr, outputs[i], raw)));
+    }
+  }
+  rknn_outputs_release(context.handle, counts.n_output, outputs.data());
+  return ok_status();
+}
+
+}  // namespace rk::tools
