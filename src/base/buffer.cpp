@@ -11,7 +11,7 @@ namespace rk {
 void Buffer::Free::operator()(uint8_t* p) const { std::free(p); }
 
 Result<Buffer> Buffer::try_make(uint64_t size_bytes, uint64_t limit_bytes) {
-  if (size_bytes > limit_bytes) {
+  if (size_bytes > limit_bytes || size_bytes > uint64_t{PTRDIFF_MAX}) {
     return out_of_memory(
         str("a block of ", size_bytes, " bytes is wanted, the limit is ", limit_bytes));
   }
