@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution steps: weights leave the chip's layout and are packed for the kernel once, at load.
+#include "kernels/conv/conv.h"
+#include "kernels/conv/conv_f16.h"
+#include "program/native_layout.h"
+#include "runtime/backends/cpu/select.h"
+#include "runtime/backends/cpu/stages.h"
+
+namespace rk::runtime::cpu {
+namespace {
+
+using program::ConvParams;
+
+constexpr int32_t kMultiplierShift = 14;  // the kernels' own; every decoded file has it
+
+kernels::ConvFilter filter_of(const StepContext& context, const ConvParams& p) {
+  return {.in_channels = static_cast<int32_t>(context.input(0).shape[1]),
+          .out_channels = static_cast<int32_t>(context.output().shape[1]),
+          .groups = p.group,
+          .kernel = extent(p.kernel),
+          .stride = extent(p.stride),
+          .dilation = extent(p.dilation),
+          .transposed = p.transposed};
+}
+
+kernels::ConvExtents extents_of(const StepContext& context, const ConvParams& p) {
+  const Shape &in = context.input(0).shape, &out = context.output().shape;
+  return {.batch = static_cast<int32_t>(in[0]),
+          .in = {static_cast<int32_t>(in[2]), static_cast<int32_t>(in[3])},
+          .out = {static_cast<int32_t>(out[2]), static_cast<int32_t>(out[3])},
+          .pad_before = {p.pads.top, p.pads.left}};
+}
+
+kernels::WeightOrder order_of(const ConvParams& p) {
+  return p.transposed ? kernels::WeightOrder::kIohw : kernels::WeightOrder::kOihw;
+}
+
+struct Activations {
+  kernels::Activation before = kernels::Activation::kNone;
+  bool relu_after_add = false;
+};
+
+kernels::Activation to_kernel(program::Activation activation) {
+  switch (activation) {
+    case program::Activation::kNone:
+      return kernels::Activation::kNone;
+    case program::Activation::kRelu:
+      return kernels::Activation::kRelu;
+    case program::Activation::kClip:
+      return kernels::Activation::kClip;
+  }
+  return kernels::Activation::kNone;
+}
+
+Result<Activations> activations_of(const StepContext& context, const ConvParams& p) {
+  const bool has_addend = context.has_input(3);
+  if (!has_addend && p.activation == program::Activation::kNone)
+    return Activations{to_kernel(p.post_activation), false};
+  if (p.post_activation == program::Activation::kClip) {
+    return unsupported("a clip after the addition runs on no target; only Relu does");
+  }
+  return Activations{to_kernel(p.activation), p.post_activation == program::Activation::kRelu};
+}
+
+// Operations of one unit, roughly: a row of one tile of output channels.
+int64_t unit_cost(const kernels::ConvFilter& filter, const kernels::ConvExtents& extents) {
+  return int64_t{extents.out.w} * filter.in_per_group() * filter.kernel.h * filter.kernel.w;
+}
+
+Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p) {
+  if (p.multiplier_shift != kMultiplierShift) {
+    return unsupported(str("per-channel multiplier shift ", p.multiplier_shift, "; ",
+                           kMultiplierShift, " is known"));
+  }
+  RK_ASSIGN(const Activations activations, activations_of(context, p));
+  RK_ASSIGN(const program::ConvConstants constants,
+            program::unpack_conv_constants(context.program, context.variant, context.step));
+  kernels::ConvI8Params params;
+  params.filter = filter_of(context, p);
+  params.order = order_of(p);
+  params.weights = constants.weights.data();
+  params.weight_offset = constants.channels.offset.data();
+  params.bias = constants.channels.bias.data();
+  params.multiplier = constants.channels.multiplier.data();
+  params.input_zero_point = p.pad_value;
+  params.activation = activations.before;
+  params.clip = static_cast<int32_t>(p.clip_limit);
+  params.has_residual = context.has_input(3);
+  params.residual_offset = p.addend.offset;
+  params.residual_scale = p.addend.scale;
+  params.relu_after_add = activations.relu_after_add;
+  params.output = output_stage(p.output);
+  RK_TRY(kernels::check_conv_filter(params.filter));
+  RK_ASSIGN(kernels::PackedConvI8 packed_value, kernels::pack_conv_i8(params));
+  const auto packed = std::make_shared<const kernels::PackedConvI8>(std::move(packed_value));
+  const kernels::ConvExtents extents = extents_of(context, p);
+  RK_TRY(kernels::check_conv_extents(extents));
+  const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
+  const int32_t residual = params.has_residual ? context.step.inputs[3] : program::kNone;
+  return StepFunction([=](const StepCall& call) {
+    kernels::ConvI8Args args;
+    args.packed = packed.get();
+    args.extents = extents;
+    args.input = call.data<int8_t>(input);
+    if (residual != program::kNone) args.residual = call.data<int8_t>(residual);
+    args.output = call.data<int8_t>(output);
+    call.parallel(kernels::conv_i8_units(args), unit_cost(packed->params.filter, extents),
+                  [&](IndexRange units) { kernels::conv_i8(args, units); });
+    return ok_status();
+  });
+}
+
+Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p) {
+  RK_ASSIGN(const Activations activations, activations_of(context, p));
+  kernels::ConvF16Params params;
+  params.filter = filter_of(context, p);
+  params.order = order_of(p);
+  // The file's bytes may lie at any address; kernels read whole elements.
+  const Shape& weight_shape = context.input(1).shape;
+  RK_ASSIGN(const Tensor weight,
+            Tensor::from_bytes(
+                {context.input(1).dtype, weight_shape},
+                context.constant_bytes(1).first(static_cast<size_t>(weight_shape.elements()) *
+                                                byte_size(context.input(1).dtype))));
+  Tensor bias;
+  if (context.input(1).dtype == DType::kF16) {
+    params.weights_f16 = weight.data<uint16_t>();
+  } else {
+    params.weights_f32 = weight.data<float>();
+  }
+  if (context.has_input(2)) {
+    const Shape& shape = context.input(2).shape;
+    RK_ASSIGN(bias, Tensor::from_bytes({DType::kF32, shape},
+                                       context.constant_bytes(2).first(
+                                           static_cast<size_t>(shape.elements()) * 4)));
+    params.bias = bias.data<float>();
+  }
+  params.activation = activations.before;
+  params.clip = p.clip_limit_f32;
+  params.has_residual = context.has_input(3);
+  params.relu_after_add = activations.relu_after_add;
+  RK_TRY(kernels::check_conv_filter(params.filter));
+  RK_ASSIGN(kernels::PackedConvF16 packed_value, kernels::pack_conv_f16(params));
+  const auto packed = std::make_shared<const kernels::PackedConvF16>(std::move(packed_value));
+  const kernels::ConvExtents extents = extents_of(context, p);
+  RK_TRY(kernels::check_conv_extents(extents));
+  const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
+  const int32_t residual = params.has_residual ? context.step.inputs[3] : program::kNone;
+  return StepFunction([=](const StepCall& call) {
+    kernels::ConvF16Args args;
+    args.packed = packed.get();
+    args.extents = extents;
+    args.input = call.data<uint16_t>(input);
+    if (residual != program::kNone) args.residual = call.data<uint16_t>(residual);
+    args.output = call.data<uint16_t>(output);
+    call.parallel(kernels::conv_f16_units(args), unit_cost(packed->params.filter, extents),
+                  [&](IndexRange units) { kernels::conv_f16(args, units); });
+    return ok_status();
+  });
+}
+
+}  // namespace
+
+Result<StepFunction> prepare_conv(const StepContext& context, const ConvParams& params) {
+  return context.input(0).dtype == DType::kI8 ? prepare_i8(context, params)
+                                              : prepare_f16(context, params);
+}
+
+}  // namespace rk::runtime::cpu

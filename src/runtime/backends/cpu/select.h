@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel runs a step. Everything that can be decided or packed before the first run is done here.
+#pragma once
+
+#include "runtime/backends/cpu/plan.h"
+
+namespace rk::runtime::cpu {
+
+// One step with what its preparation needs.
+struct StepContext {
+  const program::Program& program;
+  const program::Variant& variant;
+  const program::Step& step;
+  std::span<const HostTensor> tensors;  // layouts are decided, offsets are not
+
+  bool has_input(size_t i) const {
+    return i < step.inputs.size() && step.inputs[i] != program::kNone;
+  }
+  const program::ProgramTensor& input(size_t i) const {
+    return variant.tensors[static_cast<size_t>(step.inputs[i])];
+  }
+  const program::ProgramTensor& output(size_t i = 0) const {
+    return variant.tensors[static_cast<size_t>(step.outputs[i])];
+  }
+  const HostTensor& host(int32_t tensor) const { return tensors[static_cast<size_t>(tensor)]; }
+  ByteSpan constant_bytes(size_t i) const {
+    return program.weights[static_cast<size_t>(input(i).weight)].bytes;
+  }
+};
+
+// True when the step's kernel wants rank-4 int8 and f16 operands in blocked layout.
+bool wants_blocked(const program::Step& step);
+// Operands that are packed into the step itself: weights and bias of a convolution.
+bool is_packed_operand(const program::Step& step, size_t input);
+
+Result<StepFunction> select_kernel(const StepContext& context);
+
+// By family; each gets a context whose parameters are of the named kind.
+Result<StepFunction> prepare_conv(const StepContext& context, const program::ConvParams& params);
+Result<StepFunction> prepare_pool(const StepContext& context, const program::PoolParams& params);
+Result<StepFunction> prepare_resize(const StepContext& context,
+                                    const program::ResizeParams& params);
+Result<StepFunction> prepare_sum(const StepContext& context, const program::SumParams& params);
+Result<StepFunction> prepare_concat(const StepContext& context,
+                                    const program::ConcatParams& params);
+Result<StepFunction> prepare_table(const StepContext& context, const program::TableParams& params);
+Result<StepFunction> prepare_op(const StepContext& context, const program::OpParams& params);
+
+}  // namespace rk::runtime::cpu

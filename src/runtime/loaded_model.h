@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model in memory: the Program and its host plan with packed weights. Immutable, reference-counted, shared by every
+// session on it (rknn_dup_context), so sessions may end in any order.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "program/program.h"
+#include "runtime/backends/cpu/plan.h"
+#include "runtime/device.h"
+
+namespace rk::runtime {
+
+struct LoadOptions {
+  Device device;
+  bool info_only = false;  // no plan is made: the model can be asked about and not run
+};
+
+class LoadedModel {
+ public:
+  // A .rknn image; it is copied.
+  static Result<std::shared_ptr<const LoadedModel>> from_bytes(ByteSpan file,
+                                                               const LoadOptions& options);
+  // A Program made in this process (the toolkit's simulator). Verified here.
+  static Result<std::shared_ptr<const LoadedModel>> from_program(program::Program program,
+                                                                 const LoadOptions& options);
+
+  const program::Program& program() const { return program_; }
+  const program::Variant& variant() const { return program_.main_variant(); }
+  const target::Target& chip() const { return *chip_; }
+  const Device& device() const { return device_; }
+  bool can_run() const { return plan_ != nullptr; }
+  const cpu::HostPlan& plan() const { return *plan_; }  // only when can_run()
+
+  // As the chip needs them: constants rounded up to 64 bytes, and the arena of the chip's memory plan.
+  uint64_t weight_bytes() const;
+  uint64_t internal_bytes() const { return variant().arena_bytes; }
+
+ private:
+  LoadedModel() = default;
+  program::Program program_;
+  const target::Target* chip_ = nullptr;
+  Device device_;
+  std::unique_ptr<const cpu::HostPlan> plan_;
+};
+
+}  // namespace rk::runtime

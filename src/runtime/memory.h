@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A piece of memory that the caller and a session share. Backed by a memfd when we allocate it, so that its file
+// descriptor can be mapped or passed on like a board's dma-buf.
+//
+// A newcomer's mistake: bindings keep a DeviceMemory alive, but a caller who has destroyed it may have unmapped what
+// lies behind it. Look at released() before touching external memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "base/status.h"
+
+namespace rk::runtime {
+
+class DeviceMemory {
+ public:
+  // Zeroed. kInvalidArgument for 0 bytes, kOutOfMemory when the system has none.
+  static Result<std::shared_ptr<DeviceMemory>> allocate(uint64_t size_bytes);
+  // The caller's memory; stays the caller's.
+  static std::shared_ptr<DeviceMemory> wrap(void* data, uint64_t size_bytes, int fd);
+  // A file descriptor that the caller has not mapped: mapped here, from its start to offset + size.
+  static Result<std::shared_ptr<DeviceMemory>> map(int fd, uint64_t size_bytes,
+                                                   uint64_t offset_bytes);
+
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  uint8_t* data() const { return data_; }
+  uint64_t size_bytes() const { return size_bytes_; }
+  int fd() const { return fd_; }
+  bool released() const { return released_.load(std::memory_order_acquire); }
+  void release() { released_.store(true, std::memory_order_release); }
+
+ private:
+  DeviceMemory() = default;
+  uint8_t* data_ = nullptr;
+  uint64_t size_bytes_ = 0;
+  int fd_ = -1;
+  bool owns_mapping_ = false;
+  bool owns_fd_ = false;
+  std::atomic<bool> released_{false};
+};
+
+}  // namespace rk::runtime

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thread pools are lent for the length of one run and kept afterwards: programs make a context per inference, and
+// starting threads would cost more than many models run.
+#pragma once
+
+#include <memory>
+
+#include "base/thread_pool.h"
+
+namespace rk::runtime {
+
+class BorrowedPool {
+ public:
+  // 0: default_thread_count(). The pool is this object's alone until it ends.
+  explicit BorrowedPool(int threads);
+  ~BorrowedPool();
+  BorrowedPool(const BorrowedPool&) = delete;
+  BorrowedPool& operator=(const BorrowedPool&) = delete;
+
+  ThreadPool* get() const { return pool_.get(); }
+
+ private:
+  std::unique_ptr<ThreadPool> pool_;
+};
+
+}  // namespace rk::runtime

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// One running instance of a model: its arena, bindings and timings. The C API, the toolkit's simulator and the
+// accuracy analysis all run Programs through this class, so they cannot disagree.
+//
+// Not thread-safe: one caller at a time. Sessions on one LoadedModel share only immutable data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/tensor.h"
+#include "runtime/loaded_model.h"
+#include "runtime/memory.h"
+#include "runtime/tensor_attr.h"
+
+namespace rk::runtime {
+
+struct InputQuestion;
+
+struct SessionOptions {
+  int threads = 0;            // 0: RKNN_NUM_THREADS, else the CPUs of this process
+  bool collect_perf = false;  // time every step
+};
+
+// How the elements of an input or output lie in the caller's memory.
+struct CallerFormat {
+  DType dtype = DType::kF32;
+  TensorFormat format = TensorFormat::
+      kUndefined;  // for four dimensions NHWC, NCHW or NC1HWC2; UNDEFINED: model order
+  bool pass_through =
+      false;  // inputs: the data has the native dtype and layout already; the rest is not looked at
+  uint32_t h_stride = 0;  // inputs: rows from one picture of a batch to the next; 0: the height
+};
+
+class Session {
+ public:
+  static Result<std::unique_ptr<Session>> create(std::shared_ptr<const LoadedModel> model,
+                                                 const SessionOptions& options = {});
+
+  const LoadedModel& model() const { return *model_; }
+  const SessionOptions& options() const { return options_; }
+  size_t input_count() const { return model_->variant().inputs.size(); }
+  size_t output_count() const { return model_->variant().outputs.size(); }
+  TensorAttr input_attr(size_t i, AttrView view = AttrView::kPlain) const;   // i < input_count()
+  TensorAttr output_attr(size_t i, AttrView view = AttrView::kPlain) const;  // i < output_count()
+
+  // Converts and copies; the data is the caller's again afterwards. Takes the place of a binding.
+  Status set_input(size_t i, const CallerFormat& format, const void* data, uint64_t size_bytes);
+  // Bytes that set_input needs at least.
+  Result<uint64_t> input_bytes(size_t i, const CallerFormat& format) const;
+
+  // Every run reads inputs from, and writes outputs to, `size_bytes` at memory->data() + offset.
+  Status bind_input(size_t i, const CallerFormat& format, std::shared_ptr<DeviceMemory> memory,
+                    uint64_t offset_bytes, uint64_t size_bytes);
+  Status bind_output(size_t i, const CallerFormat& format, std::shared_ptr<DeviceMemory> memory,
+                     uint64_t offset_bytes, uint64_t size_bytes);
+
+  // Inputs that were never given hold zeros (with a warning), unless the device is strict.
+  Status run();
+  bool has_run() const { return has_run_; }
+  int64_t run_duration_us() const { return run_duration_us_; }  // of the last run, at least 1
+  // Microseconds per step of the last run, when collect_perf was asked for.
+  const std::vector<int64_t>& step_durations_us() const { return step_durations_us_; }
+
+  // The last run's result as `format` describes it, in model order by default. kInvalidOutput before the first run.
+  Status get_output(size_t i, const CallerFormat& format, void* to, uint64_t size_bytes) const;
+  Result<uint64_t> output_bytes(size_t i, const CallerFormat& format) const;
+
+  // Called after every step for each tensor it wrote, with its stored elements in plain order, and before the first
+  // step for each input. Makes a copy of every tensor: for analysis and dumps.
+  using Observer = std::function<Status(int32_t tensor, const Tensor& stored)>;
+  void set_observer(Observer observer) { observer_ = std::move(observer); }
+
+ private:
+  struct Binding {
+    CallerFormat format;
+    std::shared_ptr<DeviceMemory> memory;
+    uint64_t offset_bytes = 0;
+    uint64_t size_bytes = 0;
+  };
+
+  Session() = default;
+  const program::ProgramTensor& input_tensor(size_t i) const;
+  const program::ProgramTensor& output_tensor(size_t i) const;
+  ElementView stored_view(int32_t tensor) const;
+  Status load_input(size_t i, const InputQuestion& question, const void* data, ThreadPool* pool);
+  Status load_bound_inputs(ThreadPool* pool);
+  Status store_bound_outputs(ThreadPool* pool) const;
+  Status store_output(size_t i, const CallerFormat& format, void* to, uint64_t size_bytes,
+                      ThreadPool* pool) const;
+  Status run_steps(ThreadPool* pool);
+  Status observe(int32_t tensor) const;
+
+  std::shared_ptr<const LoadedModel> model_;
+  SessionOptions options_;
+  Buffer arena_;
+  cpu::ScratchTensors scratch_;
+  std::vector<std::optional<Binding>> input_bindings_;
+  std::vector<std::optional<Binding>> output_bindings_;
+  std::vector<bool> input_is_set_;
+  std::vector<ChannelAffine> input_affine_;
+  bool has_run_ = false;
+  int64_t run_duration_us_ = 0;
+  std::vector<int64_t> step_durations_us_;
+  Observer observer_;
+};
+
+// The stored elements of a tensor as numbers: dequantised, or widened from f16.
+Tensor to_f32(const program::ProgramTensor& tensor, const Tensor& stored);
+
+}  // namespace rk::runtime
