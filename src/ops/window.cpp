@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/checked_math.h"
+
 namespace rk::ops {
 namespace {
 
@@ -75,6 +77,9 @@ Result<Window> read_window(const Node& node, std::span<const int64_t> kernel) {
     return unsupported(str(kernel.size(), " spatial axes found; 1 to 3 are supported"));
   }
   RK_TRY(read_per_axis(kernel, "kernel_shape", window, 1, window.kernel));
+  if (const auto taps = checked_product(kernel); !taps || *taps > uint64_t{1} << 31) {
+    return refuse("kernel ", to_string(kernel), " has more than 2^31 taps");
+  }
   RK_TRY(read_per_axis(node.ints("strides"), "strides", window, 1, window.stride));
   RK_TRY(read_per_axis(node.ints("dilations"), "dilations", window, 1, window.dilation));
   RK_TRY(require_one_of(node, "auto_pad", {"NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"}));
