@@ -9,8 +9,9 @@
 
 namespace rk::kernels {
 
-void conv_f16__generic(const ConvF16Args& args, IndexRange units);
-void conv_f32__generic(const ConvF32Args& args, IndexRange units);
+#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
+#include "kernels/conv/float_variants.inc"
+#undef RK_KERNEL
 
 namespace {
 

@@ -156,8 +156,6 @@ void pixels(const Row& row, int64_t ox, const uint16_t* residual, uint16_t* outp
 
 }  // namespace
 
-void conv_f16__generic(const ConvF16Args& args, IndexRange units);
-
 void conv_f16__generic(const ConvF16Args& args, IndexRange units) {
   const ConvFilter& filter = args.packed->params.filter;
   const ConvExtents& extents = args.extents;

@@ -186,8 +186,6 @@ int64_t conv_f32_units(const ConvF32Args& args) {
   return int64_t{args.extents.batch} * args.filter.groups * tiles.panels * tiles.rows;
 }
 
-void conv_f32__generic(const ConvF32Args& args, IndexRange units);
-
 void conv_f32__generic(const ConvF32Args& args, IndexRange units) {
   if (by_planes(args.filter)) {
     for (int64_t unit = units.begin; unit < units.end; ++unit) {

@@ -7,9 +7,9 @@
 
 namespace rk::kernels {
 
-void sum_i8__generic(const SumI8Args& args, IndexRange units);
-void table_i8__generic(const TableI8Args& args, IndexRange units);
-void sum_f16__generic(const SumF16Args& args, IndexRange units);
+#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
+#include "kernels/eltwise/variants.inc"
+#undef RK_KERNEL
 
 namespace {
 

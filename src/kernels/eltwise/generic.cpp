@@ -22,10 +22,6 @@ constexpr int64_t kStrip = 64;  // elements whose sums stay in the first-level c
 
 }  // namespace
 
-void sum_i8__generic(const SumI8Args& args, IndexRange units);
-void table_i8__generic(const TableI8Args& args, IndexRange units);
-void sum_f16__generic(const SumF16Args& args, IndexRange units);
-
 void sum_i8__generic(const SumI8Args& args, IndexRange units) {
   const Run run = run_of(units, args.elements);
   for (int64_t strip = run.begin; strip < run.end; strip += kStrip) {

@@ -8,7 +8,9 @@
 
 namespace rk::kernels {
 
-void gemm_f32__generic(const GemmF32Args& args, IndexRange units);
+#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
+#include "kernels/gemm/variants.inc"
+#undef RK_KERNEL
 
 namespace {
 

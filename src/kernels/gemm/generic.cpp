@@ -38,8 +38,6 @@ void start_at_bias(const GemmF32Args& args, int64_t row, int64_t rows, int64_t c
 
 }  // namespace
 
-void gemm_f32__generic(const GemmF32Args& args, IndexRange units);
-
 void gemm_f32__generic(const GemmF32Args& args, IndexRange units) {
   const int64_t row_tiles = ceil_div(args.m, kTileRows);
   TileF32 tile;

@@ -134,13 +134,6 @@ struct AverageI8 {
 
 }  // namespace
 
-void max_pool_i8__generic(const PoolArgs<int8_t>& args, IndexRange units);
-void average_pool_i8__generic(const AveragePoolI8Args& args, IndexRange units);
-void max_pool_f16__generic(const PoolArgs<uint16_t>& args, IndexRange units);
-void average_pool_f16__generic(const PoolArgs<uint16_t>& args, IndexRange units);
-void max_pool_f32__generic(const PoolArgs<float>& args, IndexRange units);
-void average_pool_f32__generic(const PoolArgs<float>& args, IndexRange units);
-
 void max_pool_i8__generic(const PoolArgs<int8_t>& args, IndexRange units) {
   walk<kHostBlock>(args, channel_blocks(args.shape.channels), units, Max<int8_t, kHostBlock>{});
 }

@@ -8,12 +8,9 @@
 
 namespace rk::kernels {
 
-void max_pool_i8__generic(const PoolArgs<int8_t>& args, IndexRange units);
-void average_pool_i8__generic(const AveragePoolI8Args& args, IndexRange units);
-void max_pool_f16__generic(const PoolArgs<uint16_t>& args, IndexRange units);
-void average_pool_f16__generic(const PoolArgs<uint16_t>& args, IndexRange units);
-void max_pool_f32__generic(const PoolArgs<float>& args, IndexRange units);
-void average_pool_f32__generic(const PoolArgs<float>& args, IndexRange units);
+#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
+#include "kernels/pool/variants.inc"
+#undef RK_KERNEL
 
 namespace {
 

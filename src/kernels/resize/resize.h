@@ -41,7 +41,9 @@ struct NearestArgs : ResizeArgs<T> {
 Status check_nearest_indices(const ResizeShape& shape, const int32_t* y_index,
                              const int32_t* x_index);
 
+// Linear weights per axis are in 1 / kLinearOne; two axes together in 1 / 2^kLinearShift.
 inline constexpr int32_t kLinearOne = 2048;
+inline constexpr int32_t kLinearShift = 22;
 
 // An output coordinate reads `low` with kLinearOne - high_weight and `high` with high_weight.
 struct LinearTap {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The walk that all conversions between plain and blocked layouts share: one row (n, h) at a time, block by block. The
+// conversion of a value is a callable, inlined. Private to kernels/layout.
+#pragma once
+
+#include <cstdint>
+
+#include "base/thread_pool.h"
+#include "kernels/layout/blocked.h"
+#include "kernels/layout/convert.h"
+
+namespace rk::kernels {
+
+// Where channel c of pixel w lies in one plain row: data[c * channel_step + w * pixel_step].
+template <typename T>
+struct PlainRow {
+  T* data;
+  int64_t channel_step;
+  int64_t pixel_step;
+};
+
+template <typename T>
+PlainRow<T> plain_row(T* base, const ActivationShape& shape, PlainLayout layout, int64_t w_stride,
+                      int64_t n, int64_t h) {
+  const int64_t row_pixels = w_stride != 0 ? w_stride : shape.extent.w;
+  if (layout == PlainLayout::kNhwc) {
+    return {base + (n * shape.extent.h + h) * row_pixels * shape.channels, 1, shape.channels};
+  }
+  const int64_t plane = shape.extent.h * row_pixels;
+  return {base + n * shape.channels * plane + h * row_pixels, plane, 1};
+}
+
+template <typename T>
+T* blocked_row(T* base, const ActivationShape& shape, int64_t n, int64_t block, int64_t h) {
+  const int64_t plane = n * channel_blocks(shape.channels) + block;
+  return base + (plane * shape.extent.h + h) * shape.extent.w * kHostBlock;
+}
+
+inline int32_t lanes_in_block(const ActivationShape& shape, int32_t block) {
+  const int32_t left = shape.channels - block * kHostBlock;
+  return left < kHostBlock ? left : kHostBlock;
+}
+
+// output lane = convert(channel, input); padding lanes = fill.
+template <typename In, typename Out, typename Convert>
+void rows_to_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w_stride,
+                     const In* input, Out* output, Out fill, IndexRange units,
+                     const Convert& convert) {
+  for (int64_t unit = units.begin; unit < units.end; ++unit) {
+    const int64_t n = unit / shape.extent.h;
+    const int64_t h = unit % shape.extent.h;
+    const PlainRow<const In> source = plain_row(input, shape, layout, w_stride, n, h);
+    for (int32_t block = 0; block < channel_blocks(shape.channels); ++block) {
+      const int32_t lanes = lanes_in_block(shape, block);
+      const In* const first = source.data + block * kHostBlock * source.channel_step;
+      Out* const row = blocked_row(output, shape, n, block, h);
+      for (int64_t w = 0; w < shape.extent.w; ++w) {
+        const In* const x = first + w * source.pixel_step;
+        Out* const y = row + w * kHostBlock;
+        for (int32_t c = 0; c < lanes; ++c) {
+          y[c] = convert(block * kHostBlock + c, x[c * source.channel_step]);
+        }
+        for (int32_t c = lanes; c < kHostBlock; ++c) y[c] = fill;
+      }
+    }
+  }
+}
+
+// output = convert(input lane). For NCHW the pixels are innermost, so that writes are contiguous.
+template <typename In, typename Out, typename Convert>
+void rows_from_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w_stride,
+                       const In* input, Out* output, IndexRange units, const Convert& convert) {
+  for (int64_t unit = units.begin; unit < units.end; ++unit) {
+    const int64_t n = unit / shape.extent.h;
+    const int64_t h = unit % shape.extent.h;
+    const PlainRow<Out> target = plain_row(output, shape, layout, w_stride, n, h);
+    for (int32_t block = 0; block < channel_blocks(shape.channels); ++block) {
+      const int32_t lanes = lanes_in_block(shape, block);
+      Out* const first = target.data + block * kHostBlock * target.channel_step;
+      const In* const row = blocked_row(input, shape, n, block, h);
+      if (layout == PlainLayout::kNchw) {
+        for (int32_t c = 0; c < lanes; ++c) {
+          Out* const y = first + c * target.channel_step;
+          for (int64_t w = 0; w < shape.extent.w; ++w) y[w] = convert(row[w * kHostBlock + c]);
+        }
+      } else {
+        for (int64_t w = 0; w < shape.extent.w; ++w) {
+          Out* const y = first + w * target.pixel_step;
+          for (int32_t c = 0; c < lanes; ++c) y[c] = convert(row[w * kHostBlock + c]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace rk::kernels
