@@ -73,7 +73,10 @@ Result<Shape> Shape::make(std::span<const int64_t> dims) {
     return unsupported(
         str("rank ", dims.size(), " is above the ", kMaxRank, " that tensors may have"));
   }
-  const auto elements = checked_product(dims);
+  // Zero extents count as 1 here, so that a product over some of the axes cannot overflow either.
+  std::array<int64_t, kMaxRank> at_least_one{};
+  std::ranges::transform(dims, at_least_one.begin(), [](int64_t dim) { return dim == 0 ? 1 : dim; });
+  const auto elements = checked_product(std::span(at_least_one).first(dims.size()));
   if (!elements || *elements > kMaxElements) {
     std::string text = "[";
     for (const int64_t dim : dims) text += str(dim, ",");

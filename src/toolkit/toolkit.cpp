@@ -100,7 +100,7 @@ const program::Program& Toolkit::program() const {
 
 Result<std::vector<uint8_t>> Toolkit::rknn_bytes() const {
   if (!state_->program) return invalid_argument("export_rknn: build the model first");
-  return format::write_program(*state_->program);
+  return format::write_rknn(*state_->program);
 }
 
 Result<std::vector<Tensor>> Toolkit::golden(const std::vector<Tensor>& raw_inputs) const {
