@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/reader.h"
+
+#include "format/container.h"
+#include "format/program_codec.h"
+#include "format/vendor_model.h"
+
+namespace rk::format {
+
+Result<program::Program> read_rknn(ByteSpan file, std::shared_ptr<const void> owner) {
+  RK_ASSIGN(const Container container, split_container(file));
+  RK_ASSIGN(const FileModel model, read_model(container));
+  if (!container.section) {
+    return unsupported(
+        str("this .rknn was made by ", model.compiler.substr(0, model.compiler.find('(')), " for ",
+            model.platform,
+            " and has no OPENRKNN section. Convert the original model with this toolkit"));
+  }
+  std::vector<program::Blob> weights;
+  weights.reserve(model.buffers.size());
+  for (const FileBuffer& buffer : model.buffers) weights.push_back({owner, buffer.data});
+  RK_ASSIGN(program::Program program,
+            decode_program(container.section->payload, std::move(weights)));
+  const Status legal = program::verify(program);
+  if (!legal.ok()) return legal.with_context("the compiled model in this .rknn file");
+  return program;
+}
+
+Result<program::Program> read_rknn(std::vector<uint8_t> file) {
+  const auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(file));
+  return read_rknn(*owner, owner);
+}
+
+}  // namespace rk::format
