@@ -24,7 +24,8 @@ enum class Family : uint8_t { kA1, kA2, kB, kC };
 
 // How weights and bias of a convolution lie in memory (container sheet, sections 4.1 and 4.2).
 struct WeightLayout {
-  int oc2 = 0;             // output channels per block
+  int oc2 = 0;             // output channels per block; 0: not known, written plain
+  int oc2_min = 1;         // a single, smaller block is padded to this
   int ic2 = 0;             // input channels per block
   int ic_small = 0;        // block width when no more than this many input channels are left
   int first_layer_ic = 0;  // block width for a picture input of 1, 3 or 4 channels
@@ -32,6 +33,17 @@ struct WeightLayout {
       0;               // channels per block of a depthwise convolution; 0: not known, written plain
   int bias_group = 0;  // channels per group of the bias block
   int bias_channel_align = 0;
+};
+
+// How wide a picture the first convolution can take (operator sheet, section 7.3):
+// width * kernel height <= line * N, N = banks - max(ceil(kernel area / area), reserved), 1..7.
+struct PictureLimit {
+  int line_i8 = 0;  // 0: no limit known
+  int line_f16 = 0;
+  int max_width = 0;
+  int banks = 0;
+  int area = 0, reserved = 0;                      // Conv and ConvTranspose
+  int depthwise_area = 0, depthwise_reserved = 0;  // depthwise convolutions
 };
 
 // Limits of one operator on the NPU. Extents of -1 are free.
@@ -63,6 +75,7 @@ struct Target {
   int input_width_align_f16 = 8;
   int output_nhwc_channel_align_i8 = 0;  // an NHWC output needs this; 0: no condition
   int output_nhwc_channel_align_f16 = 0;
+  PictureLimit picture;
   WeightLayout weights_i8;
   WeightLayout weights_f16;
   int64_t sram_bytes = 0;

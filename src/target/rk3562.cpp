@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// RK3562: one core.
+#include "target/capabilities.h"
+#include "target/chips.h"
+
+namespace rk::target {
+
+const Target& rk3562() {
+  static const Target target = {
+      .name = "rk3562",
+      .npu_name = "RKNPU t4",
+      .family = Family::kA1,
+      .npu_cores = 1,
+      .cpu_ops = cpu_ops_full(),
+      .quantized_dtypes = {"w8a8", "w8a16"},
+      .c2_i8 = 16,
+      .c2_f16 = 8,
+      // The operator list says 32, but in a vendor file a convolution of 8 channels takes one
+      // plane. The float16 value is assumed by analogy.
+      .conv_output_channel_align_i8 = 16,
+      .conv_output_channel_align_f16 = 8,
+      .plane_align = 4,
+      .input_width_align_i8 = 16,
+      .input_width_align_f16 = 8,
+      .picture = {.line_i8 = 2048,
+                  .line_f16 = 2048,
+                  .max_width = 4096,
+                  .banks = 8,
+                  .area = 128,
+                  .reserved = 2,
+                  .depthwise_area = 4096,
+                  .depthwise_reserved = 1},
+      // Depthwise blocks are not known.
+      .weights_i8 = {.oc2 = 16,
+                     .oc2_min = 1,
+                     .ic2 = 32,
+                     .ic_small = 16,
+                     .first_layer_ic = 4,
+                     .depthwise_c2 = 0,
+                     .bias_group = 4,
+                     .bias_channel_align = 16},
+      .macs_per_cycle_i8 = 512,  // from 1 TOPS, at an assumed 1 GHz
+      .npu_mhz = 1000,
+      .npu = npu_rows(Column::kRk3562),
+  };
+  return target;
+}
+
+}  // namespace rk::target

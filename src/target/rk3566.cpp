@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// RK3566 and RK3568: one core, blocks of 8 channels.
+#include "target/capabilities.h"
+#include "target/chips.h"
+
+namespace rk::target {
+
+const Target& rk3566() {
+  static const Target target = {
+      .name = "rk3566",
+      .npu_name = "RKNPU lite",
+      .also = {"rk3568"},
+      .family = Family::kA1,
+      .npu_cores = 1,
+      .cpu_ops = cpu_ops_full(),
+      .quantized_dtypes = {"w8a8"},
+      .c2_i8 = 8,
+      .c2_f16 = 4,
+      .conv_output_channel_align_i8 = 16,
+      .conv_output_channel_align_f16 = 8,
+      .plane_align = 4,
+      .input_width_align_i8 = 8,
+      .input_width_align_f16 = 4,
+      .output_nhwc_channel_align_i8 = 8,
+      .output_nhwc_channel_align_f16 = 4,
+      // The sheet gives "<" where the others have "<=": one less.
+      .picture = {.line_i8 = 1023,
+                  .line_f16 = 1023,
+                  .max_width = 4096,
+                  .banks = 8,
+                  .area = 128,
+                  .reserved = 1,
+                  .depthwise_area = 4096,
+                  .depthwise_reserved = 1},
+      // Depthwise blocks: seen in helper weights of resizes only; assumed for convolutions.
+      .weights_i8 = {.oc2 = 16,
+                     .oc2_min = 1,
+                     .ic2 = 32,
+                     .ic_small = 16,
+                     .first_layer_ic = 8,
+                     .depthwise_c2 = 32,
+                     .bias_group = 4,
+                     .bias_channel_align = 16},
+      .macs_per_cycle_i8 = 512,  // assumed from 0.8 TOPS
+      .npu_mhz = 800,            // assumed; RK3568 runs faster
+      .npu = npu_rows(Column::kRk3566),
+  };
+  return target;
+}
+
+}  // namespace rk::target

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// RK3576 (two cores) and RV1126B (one core): the same operators and layouts.
+#include "target/capabilities.h"
+#include "target/chips.h"
+
+namespace rk::target {
+namespace {
+
+Target common() {
+  return {
+      .cpu_ops = cpu_ops_full(),
+      .quantized_dtypes = {"w8a8", "w4a16"},
+      .c2_i8 = 16,
+      .c2_f16 = 8,
+      .conv_output_channel_align_i8 = 32,
+      .conv_output_channel_align_f16 = 16,
+      .plane_align = 4,
+      .input_width_align_i8 = 16,
+      .input_width_align_f16 = 8,
+      // The float16 rules for ConvTranspose and depthwise are printed with other constants, which
+      // look like slips; the int8 ones stand here.
+      .picture = {.line_i8 = 2048,
+                  .line_f16 = 2048,
+                  .max_width = 4096,
+                  .banks = 8,
+                  .area = 128,
+                  .reserved = 2,
+                  .depthwise_area = 2048,
+                  .depthwise_reserved = 1},
+      // Depthwise blocks are not known.
+      .weights_i8 = {.oc2 = 32,
+                     .oc2_min = 16,
+                     .ic2 = 32,
+                     .ic_small = 16,
+                     .first_layer_ic = 4,
+                     .depthwise_c2 = 0,
+                     .bias_group = 8,
+                     .bias_channel_align = 32},
+      .npu = npu_rows(Column::kRk3576),
+  };
+}
+
+Target make_rk3576() {
+  Target target = common();
+  target.name = "rk3576";
+  target.npu_name = "RKNPU f2";
+  target.family = Family::kA2;
+  target.npu_cores = 2;
+  target.macs_per_cycle_i8 = 1536;  // from 6 TOPS over two cores, at an assumed 1 GHz
+  target.npu_mhz = 1000;
+  return target;
+}
+
+Target make_rv1126b() {
+  Target target = common();
+  target.name = "rv1126b";
+  target.npu_name = "RKNPU f3";
+  target.family = Family::kA1;
+  target.npu_cores = 1;
+  target.macs_per_cycle_i8 = 1536;  // from 3 TOPS, at an assumed 1 GHz
+  target.npu_mhz = 1000;
+  return target;
+}
+
+}  // namespace
+
+const Target& rk3576() {
+  static const Target target = make_rk3576();
+  return target;
+}
+
+const Target& rv1126b() {
+  static const Target target = make_rv1126b();
+  return target;
+}
+
+}  // namespace rk::target

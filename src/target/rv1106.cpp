@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// RV1103, RV1106 and their B variants: small-memory chips with their own runtime library. No vendor
+// file of theirs has been decoded, so weights are written plain; the NPU names are assumed.
+#include "target/capabilities.h"
+#include "target/chips.h"
+
+namespace rk::target {
+namespace {
+
+Target common() {
+  return {
+      .family = Family::kB,
+      .npu_cores = 1,
+      .cpu_ops = cpu_ops_small(),
+      .plane_align = 4,
+      .picture = {.line_i8 = 2048,
+                  .line_f16 = 2048,
+                  .max_width = 4096,
+                  .banks = 8,
+                  .area = 128,
+                  .reserved = 2,
+                  .depthwise_area = 4096,
+                  .depthwise_reserved = 1},
+      .macs_per_cycle_i8 = 512,  // assumed from 0.5 to 1 TOPS
+      .npu_mhz = 0,
+  };
+}
+
+Target make_rv1106() {
+  Target target = common();
+  target.name = "rv1106";
+  target.npu_name = "RKNPU mini";
+  target.also = {"rv1103"};
+  target.quantized_dtypes = {"w8a8", "w16a16i", "w16a16i_dfp"};
+  target.has_i16 = true;
+  target.c2_i8 = 16;
+  target.c2_f16 = 8;
+  target.conv_output_channel_align_i8 = 32;
+  target.conv_output_channel_align_f16 = 16;
+  target.input_width_align_i8 = 16;
+  target.input_width_align_f16 = 8;  // float16 inputs are not offered; assumed for sizes
+  target.weights_i8 = {.bias_group = 8, .bias_channel_align = 32};  // assumed as RK3588
+  target.npu = npu_rows(Column::kRv1106);
+  return target;
+}
+
+Target make_rv1106b() {
+  Target target = common();
+  target.name = "rv1106b";
+  target.npu_name = "RKNPU mini2";
+  target.also = {"rv1103b"};
+  target.quantized_dtypes = {"w8a8"};
+  target.c2_i8 = 8;
+  target.c2_f16 = 4;  // not given; assumed half of int8, as everywhere else
+  target.conv_output_channel_align_i8 = 8;
+  target.conv_output_channel_align_f16 = 4;
+  target.input_width_align_i8 = 8;
+  target.input_width_align_f16 = 4;
+  target.weights_i8 = {.bias_group = 4, .bias_channel_align = 16};  // assumed as RK3566
+  target.npu = npu_rows(Column::kRv1106b);
+  return target;
+}
+
+}  // namespace
+
+const Target& rv1106() {
+  static const Target target = make_rv1106();
+  return target;
+}
+
+const Target& rv1106b() {
+  static const Target target = make_rv1106b();
+  return target;
+}
+
+}  // namespace rk::target

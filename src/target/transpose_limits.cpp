@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conditions are a table of products of extents; a row per permutation, as published.
+#include "target/transpose_limits.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rk::target {
+namespace {
+
+struct Sizes {
+  int64_t n = 1, c = 1, h = 1, w = 1;
+  int64_t a = 16;  // channels per block of the dtype
+  int64_t p = 8192, q = 2048;
+};
+
+struct Rule {
+  std::array<int64_t, 4> perm;
+  bool (*accepts)(const Sizes& s);
+};
+
+constexpr int64_t kLine = 8192;
+
+const Rule kRules[] = {
+    {{0, 1, 2, 3}, [](const Sizes&) { return true; }},
+    {{0, 1, 3, 2},
+     [](const Sizes& s) { return s.h % s.a == 0 && s.h * s.w < s.a * s.p && s.h * s.w < 2 * s.q; }},
+    {{0, 2, 3, 1},
+     [](const Sizes& s) { return s.c < kLine && s.h * s.w % 8 == 0 && s.w * s.c < s.a * s.p; }},
+    {{0, 2, 1, 3},
+     [](const Sizes& s) {
+       return s.h % s.a == 0 && s.h * s.w < s.a * s.p && s.h * s.w < 2 * s.q && s.c * s.w < s.p;
+     }},
+    {{0, 3, 1, 2},
+     [](const Sizes& s) { return s.h * s.w < s.p && s.w < kLine && s.h * s.c < s.p; }},
+    {{0, 3, 2, 1},
+     [](const Sizes& s) {
+       return s.h % s.a == 0 && s.h * s.w < s.a * s.p && s.h * s.w < 2 * s.q && s.c < s.a * s.p;
+     }},
+    {{1, 0, 2, 3},
+     [](const Sizes& s) { return s.h * s.w < s.a * s.p && s.n < kLine && s.h * s.w < s.p; }},
+    {{1, 0, 3, 2},
+     [](const Sizes& s) {
+       return s.h % s.a == 0 && s.c * s.h * s.w < s.a * s.p && s.h * s.w < 2 * s.q;
+     }},
+    {{1, 2, 0, 3},
+     [](const Sizes& s) {
+       return s.n * s.w < s.a * s.p && s.c * s.h * s.w < s.p && s.w % s.a == 0;
+     }},
+    {{1, 2, 3, 0},
+     [](const Sizes& s) {
+       return s.h * s.w < s.p && s.n < s.a * s.p && s.c * s.h * s.w < s.a * s.p &&
+              s.n * s.w < s.a * s.p;
+     }},
+    {{1, 3, 0, 2},
+     [](const Sizes& s) { return s.c * s.w < kLine && s.n * s.h < s.p && s.w % s.a == 0; }},
+    {{1, 3, 2, 0},
+     [](const Sizes& s) {
+       return s.c * s.h * s.w < s.p && s.n * s.h < s.p && s.w < kLine && s.w % s.a == 0;
+     }},
+    {{2, 1, 0, 3},
+     [](const Sizes& s) { return s.c < kLine && s.c * s.h * s.w < s.p && s.n * s.w < s.p; }},
+    {{2, 1, 3, 0},
+     [](const Sizes& s) {
+       return s.c * s.h * s.w < s.p && s.n * s.w < s.a * s.p && s.c < kLine && s.n * s.w % 4 == 0;
+     }},
+    {{2, 0, 3, 1}, [](const Sizes& s) { return s.c < kLine && s.c * s.h * s.w < s.p; }},
+    {{2, 0, 1, 3},
+     [](const Sizes& s) { return s.n * s.c * s.h * s.w < s.p && s.h * s.w % s.a == 0; }},
+    {{2, 3, 1, 0},
+     [](const Sizes& s) {
+       return s.c * s.h * s.w < s.p && s.n * s.c < s.p && s.h * s.w < kLine && s.h * s.w % s.a == 0;
+     }},
+    {{2, 3, 0, 1}, [](const Sizes& s) { return s.h * s.w < kLine && s.n * s.c < s.p; }},
+    {{3, 0, 2, 1},
+     [](const Sizes& s) {
+       return s.h * s.w < s.p && s.n * s.c < kLine && s.c * s.h < s.p && s.n * s.w < kLine &&
+              s.n * s.w % s.a == 0;
+     }},
+    {{3, 0, 1, 2},
+     [](const Sizes& s) {
+       return s.h * s.w < s.p && s.n * s.c < kLine && s.c * s.h < s.p && s.n * s.w < kLine &&
+              s.n * s.h * s.w % s.a == 0;
+     }},
+    {{3, 2, 0, 1},
+     [](const Sizes& s) { return s.h * s.w < s.p && s.n * s.c < kLine && s.n * s.c * s.w < s.p; }},
+    {{3, 2, 1, 0},
+     [](const Sizes& s) {
+       return s.c * s.h * s.w < s.p && s.h * s.w < kLine && 2 * s.h * s.w < s.q &&
+              s.n * s.c < s.a * s.p && s.h % s.a == 0;
+     }},
+    {{3, 1, 0, 2},
+     [](const Sizes& s) { return s.h * s.w < s.p && s.c * s.w < kLine && s.n * s.h < s.p; }},
+    {{3, 1, 2, 0},
+     [](const Sizes& s) {
+       return s.h * s.w < s.p && s.n * s.c < kLine && s.n * s.h < s.p && s.n * s.c * s.w < s.p;
+     }},
+};
+
+std::string perm_text(const Node& node) {
+  std::string text = "permutation [";
+  for (size_t i = 0; i < node.ints("perm").size(); ++i) {
+    text += str(i == 0 ? "" : ",", node.ints("perm")[i]);
+  }
+  return text + "] of " + to_string(node.input(0).shape());
+}
+
+bool is_identity(const Node& node) {
+  const auto& perm = node.ints("perm");
+  for (size_t i = 0; i < perm.size(); ++i) {
+    if (perm[i] != static_cast<int64_t>(i)) return false;
+  }
+  return !perm.empty();
+}
+
+Sizes sizes_of(const Node& node) {
+  const Shape& shape = node.input(0).shape();
+  Sizes s{shape[0], shape[1], shape[2], shape[3]};
+  s.a = node.input(0).quantized() ? 16 : 8;
+  return s;
+}
+
+std::string refuse_by_rules(const Node& node, int64_t p, int64_t q) {
+  if (is_identity(node)) return "";
+  if (node.input(0).shape().rank() != 4) return "the NPU permutes four axes";
+  Sizes sizes = sizes_of(node);
+  sizes.p = p;
+  sizes.q = q;
+  for (const Rule& rule : kRules) {
+    if (std::ranges::equal(rule.perm, node.ints("perm")) && rule.accepts(sizes)) return "";
+  }
+  return perm_text(node) + " is beyond the NPU's limits";
+}
+
+}  // namespace
+
+std::string refuse_transpose_rk3566(const Node& node) {
+  if (is_identity(node)) return "";
+  if (node.input(0).shape().rank() != 4) return "the NPU permutes four axes";
+  const Sizes s = sizes_of(node);
+  const auto& perm = node.ints("perm");
+  const auto is = [&](std::initializer_list<int64_t> wanted) {
+    return std::ranges::equal(perm, wanted);
+  };
+  const bool by_height = is({2, 1, 0, 3}) || is({2, 1, 3, 0});
+  const bool by_width = is({3, 1, 0, 2}) || is({3, 1, 2, 0});
+  // The published list gives h % 4 or w % 4 without saying which permutation takes which; assumed:
+  // the axis that moves to the front.
+  const bool fits = s.c < kLine && s.n < kLine && s.h * s.w < kLine &&
+                    ((s.h == 1 && s.w == 1 && s.n % 4 == 0) ||
+                     (s.n == 1 && s.h == 1 && (by_height ? s.h % 4 == 0 : s.w % 4 == 0)));
+  if ((by_height || by_width) && fits) return "";
+  return perm_text(node) + " is beyond the NPU's limits";
+}
+
+std::string refuse_transpose_short(const Node& node) { return refuse_by_rules(node, 8192, 2048); }
+
+std::string refuse_transpose_long(const Node& node) {
+  return refuse_by_rules(node, int64_t{1} << 28, 65536);
+}
+
+}  // namespace rk::target
