@@ -35,7 +35,7 @@ release dev: packages
 
 .PHONY: demo
 demo: release
-	@$(PYTHON) examples/signs/demo.py --build $(BUILD)/release --out $(BUILD)/demo
+	@$(BUILD)/release/examples/signs_demo examples/signs $(BUILD)/demo
 
 .PHONY: test
 test: dev release
