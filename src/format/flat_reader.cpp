@@ -132,7 +132,7 @@ Result<std::optional<FlatTable>> FlatTable::table(int slot, const char* kind) co
 
 Result<std::vector<FlatTable>> FlatTable::tables(int slot, const char* kind) const {
   RK_ASSIGN(const ByteSpan elements, vector_elements(slot, sizeof(uint32_t)));
-  RK_TRY(region_->charge(uint64_t{elements.size()} / 4 * kTableCostBytes));
+  RK_TRY(region_->charge(uint64_t{elements.size()} / 4 * sizeof(FlatTable)));
   std::vector<FlatTable> out;
   out.reserve(elements.size() / 4);
   for (size_t i = 0; i < elements.size(); i += 4) {

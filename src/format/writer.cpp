@@ -178,6 +178,7 @@ class GraphBuilder {
       RK_ASSIGN(FileTensor out, to_file(tensor));
       graph_.tensors.push_back(std::move(out));
     }
+    graph_.tensors.front().kind = TensorKind::kDummy;
     graph_.inputs = variant_.inputs;
     graph_.outputs = variant_.outputs;
     for (const int32_t input : variant_.inputs) {

@@ -237,6 +237,7 @@ TEST(WriterTest, FillsTheVendorTables) {
   EXPECT_EQ(graph.nodes[8].attributes, std::vector<uint8_t>(16));
   EXPECT_THAT(graph.normalize.at(0).mean, ElementsAre(127.5f, 127.5f, 127.5f, 127.5f));
   EXPECT_THAT(graph.normalize.at(0).channel_order, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(graph.tensors[0].kind, TensorKind::kDummy);
   const FileTensor& x = graph.tensors[1];
   EXPECT_EQ(x.quant_method, "layer");
   EXPECT_EQ(x.quant_type, "int8");
