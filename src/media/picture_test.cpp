@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoded pixels are compared with what OpenCV's imread gave (testdata/make_testdata.py); BMP varieties and damaged
-// files are spelled out here.
+// Decoded pixels are compared with what OpenCV's imread gave (testdata/make_testdata.py); BMP
+// varieties and damaged files are spelled out here.
 #include "media/picture.h"
 
 #include <gmock/gmock.h>
@@ -148,14 +148,17 @@ TEST(PictureTest, JpegThatClaimsToBeHugeIsRefused) {
 
 TEST(PictureTest, PngThatClaimsToBeHugeIsRefused) {
   const auto png_header = [](uint8_t width_high, uint8_t height_high) {
-    Bytes chunk = {'I',         'H',  'D',  'R', 0, width_high, 0x27, 0x10, 0,
-                   height_high, 0x27, 0x10, 8,   2, 0,          0,    0};
-    Bytes out = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13};
-    const uint32_t crc = crc32(chunk);
-    out.insert(out.end(), chunk.begin(), chunk.end());
-    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<uint8_t>(crc >> shift));
-    out.insert(out.end(), {0, 0, 0, 0, 'I', 'D', 'A', 'T'});
-    return out;
+    const Bytes magic_and_size = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0, 13};
+    const Bytes chunk = {'I',         'H',  'D',  'R', 0, width_high, 0x27, 0x10, 0,
+                         height_high, 0x27, 0x10, 8,   2, 0,          0,    0};
+    ByteWriter out;
+    out.write_bytes(magic_and_size);
+    out.write_bytes(chunk);
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      out.write(static_cast<uint8_t>(crc32(chunk) >> shift));
+    }
+    out.write_bytes(Bytes{0, 0, 0, 0, 'I', 'D', 'A', 'T'});
+    return out.release();
   };
   EXPECT_THAT(error_of(png_header(0, 0)), HasSubstr("a picture of 10000 x 10000 pixels"));
   EXPECT_THAT(error_of(png_header(0x7f, 0x7f)), HasSubstr("damaged PNG: "));
