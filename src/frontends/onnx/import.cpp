@@ -29,6 +29,18 @@ std::string declared_extents(const onnx::TensorShapeProto& shape) {
   return out + "]";
 }
 
+// The declared extents with plausible numbers for the open ones.
+std::string example_shape(const onnx::TensorShapeProto& shape) {
+  if (shape.dim_size() == 0) return "[1,3,224,224]";
+  std::string out = "[";
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    const bool is_open = !shape.dim(i).has_dim_value() || shape.dim(i).dim_value() <= 0;
+    const int64_t plausible = i == 0 ? 1 : 224;
+    out += str(i == 0 ? "" : ",", is_open ? plausible : shape.dim(i).dim_value());
+  }
+  return out + "]";
+}
+
 // The declared extents, or nothing when one is not a number. Some exporters write 0 or -1 for unknown.
 std::optional<std::vector<int64_t>> static_dims(const onnx::TypeProto* type) {
   if (type == nullptr || !type->has_tensor_type() || !type->tensor_type().has_shape()) {
@@ -135,10 +147,12 @@ Result<TensorType> OnnxImporter::input_type(const std::string& name, size_t inde
   }
   if (!dims) {
     const bool has_shape = declared != nullptr && declared->tensor_type().has_shape();
-    return invalid_argument(
-        str(what, ": its shape is not fixed in the model (",
-            has_shape ? declared_extents(declared->tensor_type().shape()) : "no shape at all",
-            "); pass it in input_size_list, for example input_size_list=[[1,3,224,224]]"));
+    const onnx::TensorShapeProto none;
+    const auto& shape = has_shape ? declared->tensor_type().shape() : none;
+    return invalid_argument(str(what, ": its shape is not fixed in the model (",
+                                has_shape ? declared_extents(shape) : "no shape at all",
+                                "); pass it in input_size_list, for example input_size_list=[",
+                                example_shape(shape), "]"));
   }
   auto shape = Shape::make(*dims);
   if (!shape.ok()) return shape.status().with_context(what);
