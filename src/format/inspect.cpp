@@ -267,7 +267,25 @@ Json to_json(const Container& container, const FileModel& model, ByteSpan file) 
   });
 }
 
-// Rows of equal length, columns as wide as their widest cell; the last column is not padded.
+// A damaged file can name one long tensor in a million places; a report of that size helps nobody.
+Status check_showable(const FileModel& model) {
+  constexpr uint64_t kMaxNameBytes = uint64_t{64} << 20;
+  uint64_t name_bytes = 0;
+  for (const FileGraph& graph : model.graphs) {
+    for (const FileNode& node : graph.nodes) {
+      for (const auto* indices : {&node.inputs, &node.outputs}) {
+        for (const int32_t index : *indices) {
+          name_bytes += graph.tensors[static_cast<size_t>(index)].name.size();
+        }
+      }
+    }
+  }
+  if (name_bytes <= kMaxNameBytes) return ok_status();
+  return invalid_model(
+      str("the graph's nodes list ", name_bytes, " bytes of tensor names; the file is damaged"));
+}
+
+// Rows of equal length, columns as wide as their widest cell within reason; the last one is not padded.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
@@ -275,17 +293,20 @@ class Table {
   void print(std::ostream& out) const {
     std::vector<size_t> widths(rows_[0].size());
     for (const auto& row : rows_) {
-      for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+      for (size_t i = 0; i < row.size(); ++i)
+        widths[i] = std::max(widths[i], std::min(row[i].size(), kMaxWidth));
     }
     for (const auto& row : rows_) {
       out << "  ";
-      for (size_t i = 0; i + 1 < row.size(); ++i)
-        out << std::left << std::setw(static_cast<int>(widths[i]) + 2) << row[i];
+      for (size_t i = 0; i + 1 < row.size(); ++i) {
+        out << std::left << std::setw(static_cast<int>(widths[i])) << row[i] << "  ";
+      }
       out << row.back() << "\n";
     }
   }
 
  private:
+  static constexpr size_t kMaxWidth = 64;
   std::vector<std::vector<std::string>> rows_;
 };
 
@@ -368,12 +389,14 @@ void print_program(std::ostream& out, ByteSpan file, bool whole) {
 Result<Json> inspect_json(ByteSpan file) {
   RK_ASSIGN(const Container container, split_container(file));
   RK_ASSIGN(const FileModel model, read_model(container));
+  RK_TRY(check_showable(model));
   return to_json(container, model, file);
 }
 
 Result<std::string> inspect_text(ByteSpan file, const InspectOptions& options) {
   RK_ASSIGN(const Container container, split_container(file));
   RK_ASSIGN(const FileModel model, read_model(container));
+  RK_TRY(check_showable(model));
   std::ostringstream out;
   out << "file          " << file.size() << " bytes, container version " << container.version
       << ", graph region " << container.flatbuffer.size() << " bytes, " << model.buffers.size()

@@ -280,6 +280,16 @@ TEST(InspectTest, ShowsGraphMemoryAndProgramInBothForms) {
             "conv.weight");
 }
 
+TEST(InspectTest, RefusesToListOneLongNameAMillionTimes) {
+  FileModel model = to_file_model(sample()).value();
+  FileGraph& graph = model.graphs[0];
+  graph.tensors[4].name = std::string(100'000, 'n');
+  graph.nodes[2].inputs.assign(1'000, 4);
+  const std::vector<uint8_t> file = join_container(write_model(model).value(), "{}", {});
+  EXPECT_THAT(inspect_text(file).status().message(), HasSubstr("bytes of tensor names"));
+  EXPECT_FALSE(inspect_json(file).ok());
+}
+
 // Damage to the section: the checksum is repaired each time, so that the decoder and verify() are what is tested.
 TEST(ReaderTest, SurvivesTwoThousandDamagedPrograms) {
   const Program program = sample({{4, 6}, {8, 10}});
