@@ -267,7 +267,7 @@ Json to_json(const Container& container, const FileModel& model, ByteSpan file) 
   });
 }
 
-// A damaged file can name one long tensor in a million places; a report of that size helps nobody.
+// A damaged file can name one long tensor in many places; a report of that size helps nobody.
 Status check_showable(const FileModel& model) {
   constexpr uint64_t kMaxNameBytes = uint64_t{64} << 20;
   uint64_t name_bytes = 0;
