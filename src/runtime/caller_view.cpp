@@ -86,16 +86,18 @@ Result<CallerView> input_view(const ProgramTensor& tensor, const InputQuestion& 
           str("input '", tensor.name, "': only support NHWC src layout, found NCHW"));
     }
     out.view.strides = nchw_strides(extents, {.w_stride = 0, .h_stride = q.format.h_stride});
-  } else if (q.format.format == TensorFormat::kNhwc) {
+  } else {
+    // NHWC. NC1HWC2 without pass_through is the attribute of the native query given back unchanged:
+    // the data is NHWC then too, and is converted (user guide 5.2.3).
     out.view.strides = q.bound
                            ? picture_strides(tensor, extents, q, byte_size(q.format.dtype))
                            : nhwc_strides(extents, {.w_stride = 0, .h_stride = q.format.h_stride});
-  } else {
-    const int64_t c2 = native_c2(tensor);
-    if (c2 == 0) {
-      return invalid_input(str("input '", tensor.name, "' has no NC1HWC2 form: give NHWC or NCHW"));
-    }
-    out.view.strides = native_strides(tensor, extents, c2);
+  }
+  if (q.bound && tensor.quantized() && q.format.dtype == tensor.dtype) {
+    // Bound int8 memory of an int8 model holds values that the caller has quantised already.
+    out.view.scale = tensor.scale;
+    out.view.zero_point = tensor.zero_point;
+    out.normalise = false;
   }
   out.needed_bytes = bytes_of(extents, out.view);
   return out;

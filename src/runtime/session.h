@@ -42,6 +42,7 @@ class Session {
                                                  const SessionOptions& options = {});
 
   const LoadedModel& model() const { return *model_; }
+  std::shared_ptr<const LoadedModel> shared_model() const { return model_; }
   const SessionOptions& options() const { return options_; }
   size_t input_count() const { return model_->variant().inputs.size(); }
   size_t output_count() const { return model_->variant().outputs.size(); }

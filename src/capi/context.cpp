@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/context.h"
+
+#include <unordered_map>
+
+#include "base/checked_math.h"
+
+namespace rk::capi {
+namespace {
+
+constexpr uint32_t kMaxHandle = 0x7fffffff;
+
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<uint32_t, std::shared_ptr<Context>> contexts;
+  uint32_t last = 0;
+};
+
+// Leaked on purpose: programs call from threads that outlive static destructors.
+Table& table() {
+  static auto* const table = new Table;
+  return *table;
+}
+
+Status no_such_context(rknn_context handle) {
+  return Status(Code::kInvalidContext,
+                str("context ", handle, " does not exist: it was never made or is destroyed"));
+}
+
+}  // namespace
+
+Result<LockedContext> find_context(rknn_context handle) {
+  std::shared_ptr<Context> context;
+  {
+    const std::lock_guard lock(table().mutex);
+    const auto it = table().contexts.find(static_cast<uint32_t>(handle));
+    if (it == table().contexts.end()) return no_such_context(handle);
+    context = it->second;
+  }
+  return LockedContext(std::move(context));
+}
+
+rknn_context add_context(std::shared_ptr<Context> context) {
+  const std::lock_guard lock(table().mutex);
+  uint32_t& last = table().last;
+  do {
+    last = last == kMaxHandle ? 1 : last + 1;
+  } while (table().contexts.contains(last));
+  table().contexts.emplace(last, std::move(context));
+  return last;
+}
+
+Status remove_context(rknn_context handle) {
+  std::shared_ptr<Context> context;  // ends outside the lock
+  const std::lock_guard lock(table().mutex);
+  const auto it = table().contexts.find(static_cast<uint32_t>(handle));
+  if (it == table().contexts.end()) return no_such_context(handle);
+  context = std::move(it->second);
+  table().contexts.erase(it);
+  return ok_status();
+}
+
+Result<uint8_t*> OutputPool::lend(size_t output, uint64_t size_bytes) {
+  // A pointer is needed even for an output without elements.
+  const uint64_t wanted = size_bytes == 0 ? 1 : size_bytes;
+  size_t outstanding = 0;
+  for (const Entry& entry : lent_) outstanding += entry.output == output;
+  const auto fits = [&](const Entry& entry) {
+    return entry.output == output && entry.buffer.size() == wanted;
+  };
+  std::deque<Entry>& source = outstanding >= kMaxLent ? lent_ : idle_;
+  for (auto it = source.begin(); it != source.end(); ++it) {
+    if (!fits(*it)) continue;
+    Entry entry = std::move(*it);
+    source.erase(it);
+    lent_.push_back(std::move(entry));
+    return lent_.back().buffer.data();
+  }
+  RK_ASSIGN(Buffer buffer, Buffer::try_make(wanted, kMaxObjectBytes));
+  lent_.push_back({output, std::move(buffer)});
+  return lent_.back().buffer.data();
+}
+
+void OutputPool::take_back(const void* data) {
+  for (auto it = lent_.begin(); it != lent_.end(); ++it) {
+    if (it->buffer.data() != data) continue;
+    idle_.push_back(std::move(*it));
+    lent_.erase(it);
+    return;
+  }
+}
+
+}  // namespace rk::capi

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory objects and zero copy. Every rknn_tensor_mem that comes back is looked up before it is touched: clients
+// destroy memory twice, after its context, or never made it.
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/checked_math.h"
+#include "capi/attributes.h"
+#include "capi/context.h"
+#include "capi/guard.h"
+
+namespace rk::capi {
+namespace {
+
+using runtime::DeviceMemory;
+
+struct MemoryEntry {
+  std::unique_ptr<rknn_tensor_mem> description;
+  std::shared_ptr<DeviceMemory> memory;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::unordered_map<const rknn_tensor_mem*, MemoryEntry> entries;
+};
+
+// Leaked on purpose, like the table of contexts.
+Registry& registry() {
+  static auto* const registry = new Registry;
+  return *registry;
+}
+
+rknn_tensor_mem* add_memory(std::shared_ptr<DeviceMemory> memory,
+                            const rknn_tensor_mem& description) {
+  auto owned = std::make_unique<rknn_tensor_mem>(description);
+  rknn_tensor_mem* const key = owned.get();
+  const std::lock_guard lock(registry().mutex);
+  registry().entries[key] = {std::move(owned), std::move(memory)};
+  return key;
+}
+
+// A memory and the part of it that a tensor may use.
+struct Place {
+  std::shared_ptr<DeviceMemory> memory;
+  uint64_t offset_bytes = 0;
+  uint64_t size_bytes = 0;
+};
+
+Result<Place> find_memory(const rknn_tensor_mem* mem) {
+  if (mem == nullptr) return invalid_argument("mem is NULL");
+  const std::lock_guard lock(registry().mutex);
+  const auto it = registry().entries.find(mem);
+  if (it == registry().entries.end()) {
+    return invalid_argument("mem was not made by an rknn_create_mem call, or is destroyed");
+  }
+  const std::shared_ptr<DeviceMemory>& memory = it->second.memory;
+  const int64_t offset = mem->offset;
+  if (offset < 0 || static_cast<uint64_t>(offset) > memory->size_bytes()) {
+    return invalid_argument(
+        str("offset ", offset, " lies outside the memory of ", memory->size_bytes(), " bytes"));
+  }
+  return Place{memory, static_cast<uint64_t>(offset),
+               memory->size_bytes() - static_cast<uint64_t>(offset)};
+}
+
+// Memory belongs to no context, but a wrong handle is worth an error.
+Status check_context(rknn_context handle) { return find_context(handle).status(); }
+
+Result<rknn_tensor_mem*> create(uint64_t size_bytes) {
+  RK_ASSIGN(std::shared_ptr<DeviceMemory> memory, DeviceMemory::allocate(size_bytes));
+  rknn_tensor_mem description{};
+  description.virt_addr = memory->data();
+  description.fd = memory->fd();
+  description.size = static_cast<uint32_t>(size_bytes);
+  description.flags = RKNN_TENSOR_MEMORY_FLAGS_ALLOC_INSIDE;
+  return add_memory(std::move(memory), description);
+}
+
+Result<rknn_tensor_mem*> create_from_fd(int32_t fd, void* virt_addr, uint32_t size,
+                                        int32_t offset) {
+  if (fd < 0 || size == 0 || offset < 0) {
+    return invalid_argument(
+        str("fd ", fd, ", size ", size, ", offset ", offset, ": none may be negative, size not 0"));
+  }
+  const auto start = static_cast<uint64_t>(offset);
+  std::shared_ptr<DeviceMemory> memory;
+  if (virt_addr != nullptr) {
+    memory = DeviceMemory::wrap(virt_addr, start + size, fd);
+  } else {
+    RK_ASSIGN(memory, DeviceMemory::map(fd, size, start));
+  }
+  rknn_tensor_mem description{};
+  description.virt_addr = memory->data();
+  description.fd = fd;
+  description.offset = offset;
+  description.size = size;
+  description.flags = RKNN_TENSOR_MEMORY_FLAGS_FROM_FD;
+  return add_memory(std::move(memory), description);
+}
+
+Result<rknn_tensor_mem*> create_from_phys(uint64_t phys_addr, void* virt_addr, uint32_t size) {
+  if (virt_addr == nullptr || size == 0) {
+    return invalid_argument(
+        "virt_addr and size are needed: there is no device that could reach a physical address");
+  }
+  rknn_tensor_mem description{};
+  description.virt_addr = virt_addr;
+  description.phys_addr = phys_addr;
+  description.fd = -1;
+  description.size = size;
+  description.flags = RKNN_TENSOR_MEMORY_FLAGS_FROM_PHYS;
+  return add_memory(DeviceMemory::wrap(virt_addr, size, -1), description);
+}
+
+Status destroy(const rknn_tensor_mem* mem) {
+  if (mem == nullptr) return ok_status();
+  MemoryEntry entry;  // ends outside the lock
+  const std::lock_guard lock(registry().mutex);
+  const auto it = registry().entries.find(mem);
+  if (it == registry().entries.end()) {
+    return invalid_argument("mem was not made by an rknn_create_mem call, or is destroyed already");
+  }
+  entry = std::move(it->second);
+  entry.memory->release();
+  registry().entries.erase(it);
+  return ok_status();
+}
+
+// Which tensor an attribute belongs to. The structure does not say input or output; names do, and where an input and
+// an output share one, the shape does.
+struct Tensor {
+  bool input = false;
+  size_t index = 0;
+};
+
+bool same_shape(const rknn_tensor_attr& a, const runtime::TensorAttr& b) {
+  return a.n_dims == b.dims.size() && std::equal(b.dims.begin(), b.dims.end(), a.dims);
+}
+
+bool any_shape(const rknn_tensor_attr& attr, const runtime::Session& session,
+               const Tensor& tensor) {
+  for (const auto view :
+       {runtime::AttrView::kPlain, runtime::AttrView::kNative, runtime::AttrView::kNativeNhwc}) {
+    const auto own = tensor.input ? session.input_attr(tensor.index, view)
+                                  : session.output_attr(tensor.index, view);
+    if (same_shape(attr, own)) return true;
+  }
+  return false;
+}
+
+Result<Tensor> find_tensor(const rknn_tensor_attr& attr, const runtime::Session& session) {
+  const std::string name(attr.name, strnlen(attr.name, sizeof attr.name));
+  std::vector<Tensor> candidates;
+  const auto add = [&](bool input, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      const std::string own = input ? session.input_attr(i).name : session.output_attr(i).name;
+      const bool matches =
+          name.empty() ? attr.index == i : name == own.substr(0, RKNN_MAX_NAME_LEN - 1);
+      if (matches) candidates.push_back({input, i});
+    }
+  };
+  add(true, session.input_count());
+  add(false, session.output_count());
+  if (candidates.empty()) {
+    return invalid_argument(
+        str("no input or output is named '", name, "': take attr from rknn_query"));
+  }
+  for (const Tensor& candidate : candidates) {
+    if (candidate.index == attr.index && any_shape(attr, session, candidate)) return candidate;
+  }
+  return candidates.front();
+}
+
+Status bind(runtime::Session& session, const rknn_tensor_mem* mem, const rknn_tensor_attr* attr) {
+  RK_ASSIGN(const Place place, find_memory(mem));
+  if (attr == nullptr) return invalid_argument("attr is NULL");
+  RK_ASSIGN(const Tensor tensor, find_tensor(*attr, session));
+  const auto dtype = from_rknn_type(attr->type);
+  const auto format = from_rknn_format(attr->fmt);
+  if (!dtype || !format) {
+    return invalid_argument(str("'", attr->name, "': type ", static_cast<int>(attr->type),
+                                " or fmt ", static_cast<int>(attr->fmt), " cannot be bound"));
+  }
+  runtime::CallerFormat caller;
+  caller.dtype = *dtype;
+  caller.format = *format;
+  caller.pass_through = attr->pass_through != 0;
+  caller.h_stride = attr->h_stride;
+  return tensor.input ? session.bind_input(tensor.index, caller, place.memory, place.offset_bytes,
+                                           place.size_bytes)
+                      : session.bind_output(tensor.index, caller, place.memory, place.offset_bytes,
+                                            place.size_bytes);
+}
+
+// Weight and internal memory: checked and kept, as the host plan has its own.
+Status keep(const rknn_tensor_mem* mem, uint64_t needed_bytes,
+            std::shared_ptr<DeviceMemory>& slot) {
+  RK_ASSIGN(const Place place, find_memory(mem));
+  if (place.size_bytes < needed_bytes) {
+    return invalid_argument(str("the memory has ", place.size_bytes,
+                                " bytes, RKNN_QUERY_MEM_SIZE says ", needed_bytes));
+  }
+  slot = place.memory;
+  return ok_status();
+}
+
+Status check_flag(const Context& context, uint32_t flags, std::string_view names) {
+  if ((context.flags & flags) != 0 || !context.session->model().device().strict) return ok_status();
+  return invalid_argument(str("the context was not made with ", names));
+}
+
+}  // namespace
+}  // namespace rk::capi
+
+using rk::Result;
+using rk::Status;
+using rk::capi::find_context;
+using rk::capi::guarded;
+using rk::capi::guarded_pointer;
+
+rknn_tensor_mem* rknn_create_mem(rknn_context ctx, uint32_t size) {
+  return guarded_pointer<rknn_tensor_mem>("rknn_create_mem", [&]() -> Result<rknn_tensor_mem*> {
+    RK_TRY(rk::capi::check_context(ctx));
+    return rk::capi::create(size);
+  });
+}
+
+rknn_tensor_mem* rknn_create_mem2(rknn_context ctx, uint64_t size, uint64_t alloc_flags) {
+  return guarded_pointer<rknn_tensor_mem>("rknn_create_mem2", [&]() -> Result<rknn_tensor_mem*> {
+    if ((alloc_flags & RKNN_MEM_FLAG_ALLOC_NO_CONTEXT) == 0) RK_TRY(rk::capi::check_context(ctx));
+    return rk::capi::create(size);
+  });
+}
+
+rknn_tensor_mem* rknn_create_mem_from_fd(rknn_context ctx, int32_t fd, void* virt_addr,
+                                         uint32_t size, int32_t offset) {
+  return guarded_pointer<rknn_tensor_mem>(
+      "rknn_create_mem_from_fd", [&]() -> Result<rknn_tensor_mem*> {
+        RK_TRY(rk::capi::check_context(ctx));
+        return rk::capi::create_from_fd(fd, virt_addr, size, offset);
+      });
+}
+
+rknn_tensor_mem* rknn_create_mem_from_phys(rknn_context ctx, uint64_t phys_addr, void* virt_addr,
+                                           uint32_t size) {
+  return guarded_pointer<rknn_tensor_mem>(
+      "rknn_create_mem_from_phys", [&]() -> Result<rknn_tensor_mem*> {
+        RK_TRY(rk::capi::check_context(ctx));
+        return rk::capi::create_from_phys(phys_addr, virt_addr, size);
+      });
+}
+
+rknn_tensor_mem* rknn_create_mem_from_mb_blk(rknn_context, void*, int32_t) {
+  return guarded_pointer<rknn_tensor_mem>(
+      "rknn_create_mem_from_mb_blk", []() -> Result<rknn_tensor_mem*> {
+        return rk::unsupported("no chip supports it: use rknn_create_mem_from_fd");
+      });
+}
+
+int rknn_destroy_mem(rknn_context, rknn_tensor_mem* mem) {
+  return guarded("rknn_destroy_mem", [&] { return rk::capi::destroy(mem); });
+}
+
+int rknn_mem_sync(rknn_context, rknn_tensor_mem* mem, rknn_mem_sync_mode mode) {
+  return guarded("rknn_mem_sync", [&]() -> Status {
+    RK_TRY(rk::capi::find_memory(mem).status());
+    if (mode < RKNN_MEMORY_SYNC_TO_DEVICE || mode > RKNN_MEMORY_SYNC_BIDIRECTIONAL) {
+      return rk::invalid_argument(rk::str("mode ", static_cast<int>(mode), " is not 1, 2 or 3"));
+    }
+    return rk::ok_status();  // one CPU reads and writes: there is nothing to bring in line
+  });
+}
+
+int rknn_set_io_mem(rknn_context ctx, rknn_tensor_mem* mem, rknn_tensor_attr* attr) {
+  return guarded("rknn_set_io_mem", [&]() -> Status {
+    RK_ASSIGN(const auto locked, find_context(ctx));
+    return rk::capi::bind(locked.session(), mem, attr);
+  });
+}
+
+int rknn_set_weight_mem(rknn_context ctx, rknn_tensor_mem* mem) {
+  return guarded("rknn_set_weight_mem", [&]() -> Status {
+    RK_ASSIGN(const auto locked, find_context(ctx));
+    RK_TRY(
+        rk::capi::check_flag(*locked, RKNN_FLAG_MEM_ALLOC_OUTSIDE, "RKNN_FLAG_MEM_ALLOC_OUTSIDE"));
+    return rk::capi::keep(mem, locked.session().model().weight_bytes(), locked->weight_memory);
+  });
+}
+
+int rknn_set_internal_mem(rknn_context ctx, rknn_tensor_mem* mem) {
+  return guarded("rknn_set_internal_mem", [&]() -> Status {
+    RK_ASSIGN(const auto locked, find_context(ctx));
+    RK_TRY(rk::capi::check_flag(*locked,
+                                RKNN_FLAG_MEM_ALLOC_OUTSIDE | RKNN_FLAG_INTERNAL_ALLOC_OUTSIDE,
+                                "RKNN_FLAG_MEM_ALLOC_OUTSIDE or RKNN_FLAG_INTERNAL_ALLOC_OUTSIDE"));
+    return rk::capi::keep(mem, locked.session().model().internal_bytes(), locked->internal_memory);
+  });
+}
