@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of enumerations are shared by the two forms; a number without a name is shown as the number.
+// Names of enumerations are shared by the two forms; a number without a name is shown as the
+// number.
 #include "format/inspect.h"
 
 #include <algorithm>
@@ -285,7 +286,8 @@ Status check_showable(const FileModel& model) {
       str("the graph's nodes list ", name_bytes, " bytes of tensor names; the file is damaged"));
 }
 
-// Rows of equal length, columns as wide as their widest cell within reason; the last one is not padded.
+// Rows of equal length, columns as wide as their widest cell within reason; the last one is not
+// padded.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a .rknn file, ours or the vendor's, for people and for scripts: container, model, memory, inputs and outputs,
-// nodes, tensors, and the compiled Program when the file has one. Nothing is executed, and a file whose Program
-// is not legal is still shown, with the reason.
+// What is in a .rknn file, ours or the vendor's, for people and for scripts: container, model,
+// memory, inputs and outputs, nodes, tensors, and the compiled Program when the file has one.
+// Nothing is executed, and a file whose Program is not legal is still shown, with the reason.
 #pragma once
 
 #include <string>

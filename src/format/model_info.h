@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of a Model table that describe inputs and outputs: slot 3 (a Python literal, single-quoted, True/False) and
-// slots 12 and 13 (JSON as Python's json.dumps writes it, a space after ':' and ','). Users' scripts parse all three.
+// The texts of a Model table that describe inputs and outputs: slot 3 (a Python literal,
+// single-quoted, True/False) and slots 12 and 13 (JSON as Python's json.dumps writes it, a space
+// after ':' and ','). Users' scripts parse all three.
 #pragma once
 
 #include <string>
@@ -19,7 +20,8 @@ std::string to_python_json(const Json& value);
 // numpy's name of a dtype: int8, float16, ...
 std::string_view numpy_name(DType dtype);
 
-// Model slot 3: attributes and quantisation of each input and output, and the accepted shapes of a dynamic model.
+// Model slot 3: attributes and quantisation of each input and output, and the accepted shapes of a
+// dynamic model.
 std::string make_info(const program::Program& program);
 // Model slot 12: {dtype, layout} of each input as the API shows it (NHWC for four extents).
 std::string make_input_json(const program::Program& program);

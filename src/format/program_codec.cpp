@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One describe() per struct, instantiated by an Encoder and a Decoder, so that the two directions cannot disagree. The
-// Decoder keeps its first failure and then reads nothing more; every loop over a count stops with it.
+// One describe() per struct, instantiated by an Encoder and a Decoder, so that the two directions
+// cannot disagree. The Decoder keeps its first failure and then reads nothing more; every loop over
+// a count stops with it.
 #include "format/program_codec.h"
 
 #include <algorithm>
@@ -82,7 +83,8 @@ class Decoder {
   void numbers(std::vector<T>& values) {
     keep(ok() ? in_.read_vector<T>() : Result<std::vector<T>>(status_), values);
   }
-  // Elements are appended one by one, so a count that lies ends at the last byte, not in an allocation.
+  // Elements are appended one by one, so a count that lies ends at the last byte, not in an
+  // allocation.
   template <typename T, typename Each>
   void list(std::vector<T>& values, const char* what, const Each& each) {
     uint32_t count = 0;
@@ -463,7 +465,8 @@ void describe(Io& io, Program& p) {
 std::vector<uint8_t> encode_program(const Program& program) {
   Encoder io;
   io.number(static_cast<uint32_t>(program.weights.size()));
-  // describe() takes the struct by mutable reference for the Decoder's sake; the Encoder only looks.
+  // describe() takes the struct by mutable reference for the Decoder's sake; the Encoder only
+  // looks.
   describe(io, const_cast<Program&>(program));
   return io.writer().release();
 }

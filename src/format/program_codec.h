@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Program as bytes, the payload of our section of a .rknn file. Weights are not in it: tensors name them by index, and
-// the index is that of the flatbuffer buffer, so the bytes exist once and other readers see them too.
-// The order of fields in program_codec.cpp is the format: a change needs a new kSectionVersion.
+// A Program as bytes, the payload of our section of a .rknn file. Weights are not in it: tensors
+// name them by index, and the index is that of the flatbuffer buffer, so the bytes exist once and
+// other readers see them too. The order of fields in program_codec.cpp is the format: a change
+// needs a new kSectionVersion.
 #pragma once
 
 #include <vector>
@@ -12,11 +13,12 @@
 
 namespace rk::format {
 
-// Variants whose steps equal the first variant's (up to their cost) refer to it instead of repeating them.
+// Variants whose steps equal the first variant's (up to their cost) refer to it instead of
+// repeating them.
 std::vector<uint8_t> encode_program(const program::Program& program);
 
-// The Program with the given weights. Every byte may be hostile: counts and enumerations are checked here, meaning is
-// checked by program::verify(), which the caller runs.
+// The Program with the given weights. Every byte may be hostile: counts and enumerations are
+// checked here, meaning is checked by program::verify(), which the caller runs.
 Result<program::Program> decode_program(ByteSpan payload, std::vector<program::Blob> weights);
 
 }  // namespace rk::format

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills the vendor's tables from a Program. Where a slot's meaning is unknown it holds what every known file holds.
+// Fills the vendor's tables from a Program. Where a slot's meaning is unknown it holds what every
+// known file holds.
 #include "format/writer.h"
 
 #include <algorithm>
@@ -47,7 +48,8 @@ Result<FileTensor> to_file(const ProgramTensor& tensor) {
   for (const int64_t extent : tensor.shape.dims())
     out.shape.push_back(static_cast<int32_t>(extent));
   if (out.native_shape.empty()) out.native_shape = out.shape;
-  // Constants of vendor files carry no quantisation parameters: those of a weight are in the bias block.
+  // Constants of vendor files carry no quantisation parameters: those of a weight are in the bias
+  // block.
   if (tensor.quantized() && !tensor.is_constant()) {
     out.quant_method = "layer";
     out.quant_type = numpy_name(tensor.dtype);
@@ -96,7 +98,8 @@ const char* name_of(NearestMode mode) {
   return "";
 }
 
-// Parameter table and attributes of a node. Fused nodes have no attributes in vendor files; the table says it all.
+// Parameter table and attributes of a node. Fused nodes have no attributes in vendor files; the
+// table says it all.
 struct NodeDescription {
   FileParams params;
   std::vector<Attribute> attributes;
@@ -254,7 +257,8 @@ class GraphBuilder {
   int32_t placeholder_ = kNone;
 };
 
-// Sums over tensors, as vendor files count them: each constant rounded up to 64 bytes. Variants share one arena.
+// Sums over tensors, as vendor files count them: each constant rounded up to 64 bytes. Variants
+// share one arena.
 MemSize memory_of(const Program& program) {
   MemSize out;
   for (const Variant& variant : program.variants) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program -> .rknn file: the vendor's tables (graph, tensors with native shapes, nodes with parameters, memory sizes),
-// the JSON trailer, and our section with the Program itself. No register commands are written: our runtime does not
-// need them, and a chip's own runtime cannot run the file.
+// Program -> .rknn file: the vendor's tables (graph, tensors with native shapes, nodes with
+// parameters, memory sizes), the JSON trailer, and our section with the Program itself. No register
+// commands are written: our runtime does not need them, and a chip's own runtime cannot run the
+// file.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@
 
 namespace rk::format {
 
-// The tables alone. Buffers are views of the Program's weights; buffer i is weight i. The Program must have passed
-// verify(). Fails when a size does not fit the file's 32 bits, or the target is unknown.
+// The tables alone. Buffers are views of the Program's weights; buffer i is weight i. The Program
+// must have passed verify(). Fails when a size does not fit the file's 32 bits, or the target is
+// unknown.
 Result<FileModel> to_file_model(const program::Program& program);
 
 // The whole file. Verifies the Program first.

@@ -291,7 +291,8 @@ TEST(InspectTest, RefusesToListOneLongNameAThousandTimes) {
   EXPECT_FALSE(inspect_json(file).ok());
 }
 
-// Damage to the section: the checksum is repaired each time, so that the decoder and verify() are what is tested.
+// Damage to the section: the checksum is repaired each time, so that the decoder and verify() are
+// what is tested.
 TEST(ReaderTest, SurvivesTwoThousandDamagedPrograms) {
   const Program program = sample({{4, 6}, {8, 10}});
   const std::vector<uint8_t> payload = encode_program(program);
