@@ -124,7 +124,10 @@ Result<TensorType> OnnxImporter::input_type(const std::string& name, size_t inde
   if (index < options_.input_initial_values.size() && options_.input_initial_values[index]) {
     initial = &*options_.input_initial_values[index];
   }
-  if (type.dtype == DType::kUndefined || (!dims && given == nullptr && initial == nullptr)) {
+  const bool is_told = given != nullptr || initial != nullptr;
+  // Exporters write a shape without extents for "any shape" as well as for a scalar.
+  if (is_told && dims && dims->empty()) dims.reset();
+  if (type.dtype == DType::kUndefined || (!dims && !is_told)) {
     // A tensor in the middle of the graph that the file does not describe.
     if (!model_inputs_.contains(name)) {
       if (const auto inferred = inferred_type(name); inferred.ok()) {

@@ -220,6 +220,38 @@ TEST(OnnxImport, NamesAllUnsupportedOperatorsAtOnce) {
   EXPECT_TRUE(m.import(options).ok());
 }
 
+TEST(OnnxImport, RegisteredCustomOperatorsAreFoundInAnyDomain) {
+  std::vector<OpDef> defs;
+  for (const auto& def : ops::registry().all()) defs.push_back(*def);
+  OpDef custom = *ops::registry().find("Neg");
+  custom.name = "cstNeg";
+  defs.push_back(custom);
+  const OpRegistry registry(std::move(defs));
+
+  ModelWriter m;
+  m.input("x", {2}).output("y");
+  onnx::NodeProto& node = m.node("cstNeg", {"x"}, {"y"}, "custom");
+  node.set_domain("rknn_cst");
+  const auto graph = m.import({}, "", registry);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(op_names(*graph), "cstNeg");
+
+  // A standard name in a foreign domain is not the standard operator.
+  node.set_op_type("Neg");
+  EXPECT_EQ(m.failure(), "node 'custom' (Neg, domain 'rknn_cst', opset 1): not supported");
+}
+
+TEST(OnnxImport, AShapeWithoutExtentsMayBeReplacedByAnyShape) {
+  ImportOptions options;
+  options.input_shapes = {{4, 5}};
+  const auto graph = chain({}).import(options);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->outputs()[0]->shape(), Shape({4, 5}));
+  const auto scalar = chain({}).import();
+  ASSERT_TRUE(scalar.ok()) << scalar.status().message();
+  EXPECT_EQ(scalar->outputs()[0]->shape(), Shape());
+}
+
 TEST(OnnxImport, RemarksThatContradictInferenceAreIgnoredWithOneWarning) {
   ModelWriter m = chain();
   m.value_info("a", {1, 4}).value_info("b", {1, 3});

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "frontends/onnx/opset_conversions.h"
 #include "frontends/onnx/tensor_data.h"
+#include "ops/registry.h"
 
 namespace rk::frontends {
 namespace {
@@ -126,8 +127,11 @@ bool OnnxImporter::is_known(const onnx::NodeProto& proto) const {
   if (find_function(proto) != nullptr) return true;
   const std::string domain = normalized_domain(proto.domain());
   if (converts_operator(domain, proto.op_type())) return true;
-  if (!domain.empty()) return false;
   const std::string& op = proto.op_type();
+  if (!domain.empty()) {
+    // Operators the user registered go by their name alone; a standard name in a foreign domain is something else.
+    return ops::registry().find(op) == nullptr && graph_.registry().find(op) != nullptr;
+  }
   return op == "Constant" || op == "If" || op == "Loop" || graph_.registry().find(op) != nullptr;
 }
 

@@ -118,10 +118,11 @@ class ModelWriter : public GraphWriter {
     model->add_opset_import()->set_version(opset);
   }
 
-  Result<Graph> import(const ImportOptions& options = {}, const std::string& base_dir = "") const {
+  Result<Graph> import(const ImportOptions& options = {}, const std::string& base_dir = "",
+                       const OpRegistry& registry = ops::registry()) const {
     const std::string bytes = model->SerializeAsString();
     return import_onnx_bytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
-                             base_dir, options, ops::registry());
+                             base_dir, options, registry);
   }
   // The message of the failure that must come.
   std::string failure(const ImportOptions& options = {}, const std::string& base_dir = "") const {
