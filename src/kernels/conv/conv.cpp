@@ -168,7 +168,9 @@ Result<PackedConvI8> pack_conv_i8(const ConvI8Params& params) {
   RK_ASSIGN(PackedConvI8 packed, prepare(params));
   for (const Candidate& candidate : kCandidates) {
     if (!kernel_allowed(candidate.feature) || !candidate.kernel->accepts(packed)) continue;
-    RK_TRY(finish(params, *candidate.kernel, packed));
+    const Status status = finish(params, *candidate.kernel, packed);
+    if (status.code() == Code::kUnsupported) continue;
+    RK_TRY(status);
     return packed;
   }
   return unsupported("convolution: no kernel variant accepts it");

@@ -95,6 +95,7 @@ struct PackedConvI8 {
   Buffer weights;         // the variant's own layout
   Buffer bias;            // int32 per output channel, rounded up to the variant's tile, zero filled
   Buffer multiplier;      // int32 likewise
+  Buffer constants;       // whatever else the variant wants
 };
 
 // Fails when extents are nonsense, the packed form exceeds the allocation limit, or the constants
@@ -124,7 +125,7 @@ struct ConvI8Kernel {
   const char* name;
   int32_t channel_tile;  // output channels of one unit
   bool (*accepts)(const PackedConvI8& packed);
-  // Fills `weights`; params, wide, acc_bound, bias and multiplier are set already. `source` still
+  // Fills `weights` and `constants`; params, wide, acc_bound, bias and multiplier are set already. `source` still
   // has its pointers.
   Status (*pack)(const ConvI8Params& source, PackedConvI8& packed);
   void (*run)(const ConvI8Args& args, IndexRange units);
