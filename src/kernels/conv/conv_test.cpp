@@ -290,6 +290,12 @@ std::vector<Case> cases() {
       {"FullyConnected", {512, 100}, {3, {1, 1}, {1, 1}}},
       {"NegativePadCrops", {4, 6, 1, {2, 2}}, {1, {9, 9}, {5, 4}, {-2, -3}}},
       {"WholeBorder", {16, 16, 1, {3, 3}}, {1, {2, 1}, {9, 8}, {4, 4}}},
+      {"LongRow", {5, 70, 1, {3, 3}}, {1, {2, 205}, {2, 205}, {1, 1}}},
+      {"LongRowStride2", {4, 40, 1, {3, 5}, {1, 2}}, {1, {2, 301}, {2, 151}, {1, 2}}},
+      {"ManyInputBlocks", {900, 20, 1, {3, 3}}, {1, {6, 5}, {6, 5}, {1, 1}}},
+      {"LargeDilatedKernel", {5, 17, 1, {9, 9}, {1, 1}, {3, 2}}, {1, {9, 40}, {9, 40}, {12, 8}}},
+      {"DepthwiseLongRow", {17, 17, 17, {3, 3}}, {1, {2, 700}, {2, 700}, {1, 1}}},
+      {"Depthwise7x6", {16, 16, 16, {7, 6}}, {1, {9, 9}, {9, 9}, {3, 3}}},
       {"Wide", {32, 80, 1, {3, 3}}, {1, {4, 61}, {4, 61}, {1, 1}}},
   };
 }
@@ -340,6 +346,51 @@ TEST_P(ConvI8Test, EveryVariantEqualsTheFormulaWhereverTheWorkIsCut) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvI8Test, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+// Random geometry and constants: every variant against the generic one, padding lanes included.
+TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomConvolutions) {
+  std::mt19937 random(4);
+  auto draw = [&](int low, int high) { return low + int(random() % uint32_t(high - low + 1)); };
+  const auto variants = conv_i8_variants();
+  for (int i = 0; i < 40; ++i) {
+    Case c;
+    c.name = "";
+    const int kind = draw(0, 3);  // dense, dense, groups, depthwise
+    const int groups = kind == 2 ? draw(2, 5) : kind == 3 ? draw(2, 70) : 1;
+    c.filter.groups = groups;
+    c.filter.in_channels = kind == 3 ? groups : groups * draw(1, kind == 2 ? 20 : 90);
+    c.filter.out_channels = kind == 3 ? groups : groups * draw(1, kind == 2 ? 30 : 150);
+    c.filter.kernel = {draw(1, 5), draw(1, 5)};
+    c.filter.stride = {draw(1, 3), draw(1, 3)};
+    c.filter.dilation = {draw(1, 2), draw(1, 3)};
+    c.filter.transposed = draw(0, 4) == 0;
+    c.extents = {draw(1, 2),
+                 {draw(1, 12), draw(1, 30)},
+                 {draw(1, 12), draw(1, 30)},
+                 {draw(0, 3), draw(0, 3)}};
+    c.activation = static_cast<Activation>(draw(0, 2));
+    c.clip = draw(0, 1 << draw(1, 20));
+    c.residual = draw(0, 2) == 0;
+    c.relu_after_add = draw(0, 1) == 0;
+    c.asymmetric = draw(0, 1) == 0;
+    c.out_scale = {draw(16384, 32767), draw(14, 32)};
+    const Problem problem = make_problem(c, random());
+    const ActivationShape in = {c.extents.batch, c.filter.in_channels, c.extents.in};
+    const ActivationShape out = {c.extents.batch, c.filter.out_channels, c.extents.out};
+    const auto input = to_blocked(problem.input, in);
+    const auto residual = to_blocked(problem.residual, out);
+    std::vector<int8_t> expected;
+    for (auto variant = variants.rbegin(); variant != variants.rend(); ++variant) {
+      const auto packed = pack_conv_i8(problem.params, *variant->kernel);
+      if (!packed.ok()) continue;
+      std::vector<int8_t> output(static_cast<size_t>(blocked_elements(out)));
+      const ConvI8Args args = {&*packed, c.extents, input.data(), residual.data(), output.data()};
+      conv_i8(args, {0, conv_i8_units(args)});
+      if (expected.empty()) expected = output;
+      ASSERT_EQ(output, expected) << variant->kernel->name << ", convolution " << i;
+    }
+  }
+}
 
 TEST(ConvI8PackTest, OutputMayBeAChannelSliceAndMayOverwriteTheResidual) {
   const Case c = {"", {16, 32}, {2, {3, 4}, {3, 4}}, WeightOrder::kOihw, Activation::kNone,

@@ -368,48 +368,49 @@ Target target_of(const Context& c, const Band& band, int64_t n, int64_t block) {
           int64_t{c.extents.out.w} * kHostBlock};
 }
 
-// Sum of the inputs one output pixel reads.
-int32_t sum_of_inputs(const Context& c, const Band& band, int64_t row, int64_t column,
-                      const uint64_t (*sums)[2]) {
-  uint64_t sum = 0;
-  for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
-    const int64_t base =
-        (row * c.y.step + ky * c.y.dilation) * band.scratch_columns + column * c.x.step;
-    for (int64_t kx = 0; kx < c.x.kernel; ++kx) {
-      const uint64_t* const part = sums[base + kx * c.x.dilation];
-      sum += part[0] + part[1];
+// totals[pixel] = sum of the inputs that output pixel reads: first down the kernel's rows, then along them. Wraps with the
+// accumulators.
+void sum_inputs(const Context& c, const Band& band, const uint64_t (*sums)[2], uint32_t* totals) {
+  uint32_t down[kScratchPixels];
+  for (int64_t row = 0; row < band.rows; ++row) {
+    const int64_t first = row * c.y.step;
+    for (int64_t i = 0; i < band.scratch_columns; ++i) down[i] = 0;
+    for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
+      const uint64_t(*const part)[2] = sums + (first + ky * c.y.dilation) * band.scratch_columns;
+      for (int64_t i = 0; i < band.scratch_columns; ++i) {
+        down[i] += static_cast<uint32_t>(part[i][0] + part[i][1]);
+      }
+    }
+    for (int64_t column = 0; column < band.columns; ++column) {
+      uint32_t total = 0;
+      for (int64_t kx = 0; kx < c.x.kernel; ++kx) {
+        total += down[column * c.x.step + kx * c.x.dilation];
+      }
+      *totals++ = total;
     }
   }
-  return static_cast<int32_t>(sum);  // wraps with the accumulators
 }
 
 template <typename Stages>
 void finish_band(const Context& c, const Band& band, int64_t n, int32_t tile, int32_t vectors,
                  Scratch& scratch) {
-  if (c.constants.sums) {
-    // Each pixel's sum takes the place of a lane that is read right after.
-    for (int64_t pixel = 0; pixel < band.pixels(); ++pixel) {
-      const __m512i sum = _mm512_set1_epi32(
-          sum_of_inputs(c, band, pixel / band.columns, pixel % band.columns, scratch.sums));
-      for (int32_t v = 0; v < vectors; ++v) {
-        const __m512i offset = _mm512_loadu_si512(c.constants.offset + tile * kTile + v * kVector);
-        int32_t* const acc = scratch.acc[pixel] + v * kVector;
-        _mm512_store_si512(
-            acc, _mm512_add_epi32(_mm512_load_si512(acc), _mm512_mullo_epi32(sum, offset)));
-      }
-    }
-  }
+  uint32_t totals[kBandPixels];
+  if (c.constants.sums) sum_inputs(c, band, scratch.sums, totals);
   for (int32_t v = 0; v < vectors; ++v) {
     const int64_t lane = tile * kTile + v * kVector;
     const Stages stages(c.params, c.constants.multiplier + lane);
     const __m512i base = _mm512_loadu_si512(c.constants.base + lane);
+    const __m512i offset = _mm512_loadu_si512(c.constants.offset + lane);
     const Target target = target_of(c, band, n, lane / kHostBlock);
     int64_t pixel = 0;
     for (int64_t row = 0; row < band.rows; ++row) {
       for (int64_t column = 0; column < band.columns; ++column, ++pixel) {
         const int64_t at = row * target.stride + column * kHostBlock;
-        const __m512i acc =
-            _mm512_add_epi32(_mm512_load_si512(scratch.acc[pixel] + v * kVector), base);
+        __m512i acc = _mm512_add_epi32(_mm512_load_si512(scratch.acc[pixel] + v * kVector), base);
+        if (c.constants.sums) {
+          const __m512i total = _mm512_set1_epi32(static_cast<int32_t>(totals[pixel]));
+          acc = _mm512_add_epi32(acc, _mm512_mullo_epi32(total, offset));
+        }
         const __m128i y =
             stages.apply(acc, target.residual != nullptr ? target.residual + at : nullptr);
         _mm_storeu_si128(reinterpret_cast<__m128i*>(target.output + at), y);
