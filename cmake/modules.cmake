@@ -2,6 +2,14 @@
 # compiled once, as an object library, and linked into the one `units` binary (and into units_<module> on request).
 include(${CMAKE_CURRENT_LIST_DIR}/layers.cmake)
 
+# Where ccache is installed it serves every build folder; precompiled headers would make its keys differ by folder.
+find_program(RK_CCACHE ccache)
+if(RK_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${RK_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${RK_CCACHE})
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
+
 # rk_sources(<out> <folder>): every .cpp below the folder that is not a test, benchmark or fuzzer.
 function(rk_sources out folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${folder}/*.cpp)
