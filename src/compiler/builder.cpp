@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/builder.h"
+
+#include <algorithm>
+
+#include "base/crc32.h"
+
+namespace rk::compiler {
+namespace {
+
+using program::ProgramTensor;
+using program::TensorKind;
+
+std::vector<uint8_t> copy_of(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
+
+}  // namespace
+
+bool is_i8(const Value& value) {
+  return value.quantized() && !value.quant.per_channel() && value.quant.scale.size() == 1 &&
+         (value.quant.dtype == DType::kI8 || value.quant.dtype == DType::kU8);
+}
+
+Affine affine_of(const Value& value) {
+  const QuantParams& quant = value.quant;
+  const int32_t zero_point = quant.zero_point.empty() ? 0 : quant.zero_point[0];
+  return {quant.scale[0], quant.dtype == DType::kU8 ? zero_point - 128 : zero_point};
+}
+
+int32_t WeightTable::add(std::vector<uint8_t> bytes) {
+  const uint32_t checksum = crc32(bytes);
+  const auto [begin, end] = by_checksum_.equal_range(checksum);
+  for (auto found = begin; found != end; ++found) {
+    const ByteSpan held = program_.weights[static_cast<size_t>(found->second)].bytes;
+    if (std::ranges::equal(held, bytes)) return found->second;
+  }
+  const auto index = static_cast<int32_t>(program_.weights.size());
+  program_.weights.push_back(program::make_blob(std::move(bytes)));
+  by_checksum_.emplace(checksum, index);
+  return index;
+}
+
+Builder::Builder(const Graph& graph, const target::Target& target, WeightTable& weights)
+    : graph_(graph), target_(target), weights_(weights) {
+  variant_.tensors.resize(1);
+  for (const Value* input : graph.inputs()) variant_.inputs.push_back(home(*input));
+}
+
+int32_t Builder::add_tensor(ProgramTensor tensor) {
+  variant_.tensors.push_back(std::move(tensor));
+  return static_cast<int32_t>(variant_.tensors.size() - 1);
+}
+
+int32_t Builder::home(const Value& value) {
+  if (const auto found = homes_.find(&value); found != homes_.end()) return found->second;
+  int32_t index = 0;
+  if (value.is_constant()) {
+    index = add_constant({.name = value.name(),
+                          .dtype = value.dtype(),
+                          .shape = value.shape(),
+                          .bytes = copy_of(value.constant().bytes()),
+                          .kind = TensorKind::kCpuConstant});
+  } else {
+    const DType dtype = is_i8(value)              ? DType::kI8
+                        : is_float(value.dtype()) ? DType::kF16
+                                                  : value.dtype();
+    index = add_internal(value.name(), dtype, value.shape(),
+                         is_i8(value) ? affine_of(value) : Affine{});
+    ProgramTensor& tensor = variant_.tensors[static_cast<size_t>(index)];
+    if (is_i8(value) && !value.quant.min.empty() && !value.quant.max.empty()) {
+      tensor.min = value.quant.min[0];
+      tensor.max = value.quant.max[0];
+    }
+    if (graph_.is_output(value)) tensor.kind = TensorKind::kOutput;
+    if (graph_.is_input(value)) tensor.kind = TensorKind::kInput;
+  }
+  homes_.emplace(&value, index);
+  return index;
+}
+
+int32_t Builder::as_f16(const Value& value) {
+  const int32_t from = home(value);
+  if (!variant_.tensors[static_cast<size_t>(from)].quantized()) return from;
+  if (const auto found = f16_copies_.find(&value); found != f16_copies_.end()) return found->second;
+  const int32_t to = add_internal(value.name() + "__float16", DType::kF16, value.shape());
+  convert(from, to);
+  f16_copies_.emplace(&value, to);
+  return to;
+}
+
+int32_t Builder::output(const Value& value, DType form) {
+  const int32_t index = home(value);
+  if (variant_.tensors[static_cast<size_t>(index)].dtype == form) return index;
+  return add_internal(value.name() + "__float16", form, value.shape());
+}
+
+void Builder::finish_output(const Value& value, int32_t written) {
+  const int32_t index = home(value);
+  if (index != written) convert(written, index);
+}
+
+void Builder::convert(int32_t from, int32_t to) {
+  const auto name = [&](int32_t i) { return variant_.tensors[static_cast<size_t>(i)].name; };
+  // The runtime brings an operator's inputs to float and its output to the tensor's own type, so
+  // the identity is a conversion.
+  add_step({.type = "exDataConvert",
+            .name = str("exDataConvert:", name(from), "_to_", name(to)),
+            .inputs = {from},
+            .outputs = {to},
+            .params = program::OpParams{.op = "Identity"}});
+}
+
+int32_t Builder::add_constant(ConstantSpec spec) {
+  ProgramTensor tensor;
+  tensor.name = std::move(spec.name);
+  tensor.dtype = spec.dtype;
+  tensor.kind = spec.kind;
+  tensor.layout = spec.layout;
+  tensor.shape = spec.shape;
+  tensor.native_shape = std::move(spec.native_shape);
+  if (tensor.native_shape.empty()) {
+    for (const int64_t extent : spec.shape.dims()) {
+      tensor.native_shape.push_back(static_cast<int32_t>(extent));
+    }
+  }
+  tensor.size_bytes = spec.bytes.size();
+  tensor.weight = weights_.add(std::move(spec.bytes));
+  return add_tensor(std::move(tensor));
+}
+
+int32_t Builder::add_internal(std::string name, DType dtype, const Shape& shape,
+                              const Affine& affine) {
+  ProgramTensor tensor;
+  tensor.name = std::move(name);
+  tensor.dtype = dtype;
+  tensor.shape = shape;
+  tensor.scale = affine.scale;
+  tensor.zero_point = affine.zero_point;
+  if (affine.scale != 0) {
+    tensor.min = affine.scale * static_cast<float>(-128 - affine.zero_point);
+    tensor.max = affine.scale * static_cast<float>(127 - affine.zero_point);
+  }
+  return add_tensor(std::move(tensor));
+}
+
+void Builder::add_step(program::Step step) {
+  step.processor = processor_;
+  variant_.steps.push_back(std::move(step));
+}
+
+}  // namespace rk::compiler

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/compile.h"
+
+#include "compiler/builder.h"
+#include "compiler/emit.h"
+#include "compiler/layout.h"
+#include "compiler/memory_plan.h"
+#include "compiler/placement.h"
+
+namespace rk::compiler {
+namespace {
+
+// An output that no step writes (the model passes an input or a constant through) gets a copy.
+int32_t output_tensor(const Value& value, Builder& builder) {
+  const int32_t home = builder.home(value);
+  if (value.producer() != nullptr) return home;
+  const program::ProgramTensor from = builder.variant().tensors[static_cast<size_t>(home)];
+  const DType dtype = from.is_constant() && is_float(from.dtype) ? DType::kF16 : from.dtype;
+  const int32_t copy =
+      builder.add_internal(value.name(), dtype, value.shape(), {from.scale, from.zero_point});
+  builder.variant().tensors[static_cast<size_t>(copy)].kind = program::TensorKind::kOutput;
+  builder.set_processor(program::Processor::kCpu);
+  builder.add_step({.type = "Identity",
+                    .name = str("Identity:", value.name()),
+                    .inputs = {home},
+                    .outputs = {copy},
+                    .params = program::OpParams{.op = "Identity"}});
+  return copy;
+}
+
+Result<program::Variant> compile_variant(const Graph& graph, const target::Target& target,
+                                         const CompileOptions& options, WeightTable& weights) {
+  Builder builder(graph, target, weights);
+  for (const Node* node : graph.nodes()) {
+    builder.set_processor(place(*node, target, options));
+    RK_TRY(emit(*node, builder));
+  }
+  for (const Value* value : graph.outputs()) {
+    const int32_t tensor = output_tensor(*value, builder);
+    builder.variant().outputs.push_back(tensor);
+  }
+  RK_TRY(assign_layouts(target, builder.variant()));
+  assign_memory(builder.variant());
+  return std::move(builder.variant());
+}
+
+Status check_graph(const Graph& graph, const Graph& first) {
+  if (graph.inputs().size() != first.inputs().size()) {
+    return invalid_argument(str("variants differ in their inputs: ", graph.inputs().size(), " and ",
+                                first.inputs().size()));
+  }
+  for (const Value* value : graph.values()) {
+    if (value->quantized() && !value->is_constant() && !is_i8(*value)) {
+      return unsupported(str("value '", value->name(), "' is quantised to ",
+                             to_string(value->quant.dtype),
+                             value->quant.per_channel() ? " per channel" : "",
+                             "; activations are int8 with one scale"));
+    }
+    if (is_i8(*value) && !(value->quant.scale[0] > 0)) {
+      return invalid_model(str("value '", value->name(), "' has scale ", value->quant.scale[0],
+                               ", expected a positive number"));
+    }
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Result<program::Program> compile(std::span<const Graph* const> graphs,
+                                 const CompileOptions& options) {
+  if (graphs.empty()) return invalid_argument("no graph to compile");
+  const Graph& first = *graphs.front();
+  RK_ASSIGN(const target::Target* const target, target::find_target(options.target));
+  RK_TRY(check_op_target(first, options));
+  if (options.inputs.size() > first.inputs().size()) {
+    return invalid_argument(str(options.inputs.size(), " input descriptions for ",
+                                first.inputs().size(), " model inputs"));
+  }
+  program::Program out;
+  out.target = target->name;
+  out.framework = options.framework;
+  out.toolkit_version = options.toolkit_version;
+  out.compiler_version = options.compiler_version;
+  out.custom_string = options.custom_string;
+  out.name = first.name;
+  out.single_core = options.single_core;
+  out.weights.resize(1);
+  out.inputs = options.inputs;
+  for (size_t i = out.inputs.size(); i < first.inputs().size(); ++i) {
+    out.inputs.push_back({.model_dtype = first.inputs()[i]->dtype()});
+  }
+  WeightTable weights(out);
+  for (const Graph* graph : graphs) {
+    RK_TRY(check_graph(*graph, first));
+    RK_ASSIGN(program::Variant variant, compile_variant(*graph, *target, options, weights));
+    out.variants.push_back(std::move(variant));
+  }
+  RK_TRY(program::verify(out));
+  return out;
+}
+
+Result<program::Program> compile(const Graph& graph, const CompileOptions& options) {
+  const Graph* const one = &graph;
+  return compile(std::span(&one, 1), options);
+}
+
+}  // namespace rk::compiler

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantised or float graph -> Program: placement, steps, chip-native constants, the chip's memory
+// plan. The graph has been through passes and, for int8, the quantiser: every quantised Value
+// carries its QuantParams while constants still hold float32.
+//
+// A newcomer's mistake: a Value without QuantParams is float16 in the Program, whatever float type
+// the graph says. Integers and bools keep their dtype.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "program/program.h"
+
+namespace rk::compiler {
+
+struct CompileOptions {
+  std::string target = "rk3588";
+  std::string framework = "ONNX";
+  std::string toolkit_version;
+  std::string compiler_version;
+  std::string custom_string;
+  bool single_core = false;
+  // Node name -> "npu", "cpu", "gpu" or "auto".
+  std::map<std::string, std::string> op_target;
+  // In the order of the graph's inputs; missing ones get the defaults.
+  std::vector<program::InputInfo> inputs;
+};
+
+// Errors name the node. The result has passed program::verify().
+Result<program::Program> compile(const Graph& graph, const CompileOptions& options);
+
+// One variant per graph: the same model at different input shapes. Constants with equal bytes are
+// stored once.
+Result<program::Program> compile(std::span<const Graph* const> graphs,
+                                 const CompileOptions& options);
+
+}  // namespace rk::compiler

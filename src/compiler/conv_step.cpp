@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/conv_step.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/fixed_point.h"
+#include "base/half.h"
+
+namespace rk::compiler {
+namespace {
+
+constexpr double kMultiplierOne = 16384;
+constexpr double kMaxScaleRatio = 512;  // so that every multiplier has at least 6 bits
+
+template <typename T>
+std::vector<uint8_t> bytes_of(const std::vector<T>& values) {
+  const auto* from = reinterpret_cast<const uint8_t*>(values.data());
+  return {from, from + values.size() * sizeof(T)};
+}
+
+// The output channel that a weight of a plain tensor belongs to.
+class ChannelOf {
+ public:
+  explicit ChannelOf(const ConvSpec& spec)
+      : taps_(spec.weight_shape[2] * spec.weight_shape[3]),
+        second_(spec.weight_shape[1]),
+        transposed_(spec.params.transposed),
+        in_per_group_(spec.in_channels / spec.params.group),
+        out_per_group_(spec.out_channels / spec.params.group) {}
+
+  size_t operator()(size_t index) const {
+    const auto row = static_cast<int64_t>(index) / taps_;
+    if (!transposed_) return static_cast<size_t>(row / second_);
+    const int64_t in = row / second_, out = row % second_;
+    return static_cast<size_t>(in / in_per_group_ * out_per_group_ + out);
+  }
+
+ private:
+  int64_t taps_, second_;
+  bool transposed_;
+  int64_t in_per_group_, out_per_group_;
+};
+
+bool is_depthwise(const ConvSpec& spec) {
+  return spec.params.group > 1 && spec.params.group == spec.in_channels &&
+         spec.params.group == spec.out_channels;
+}
+
+Status check_scales(const ConvSpec& spec) {
+  const auto bad = [](float scale) { return !(scale > 0) || !std::isfinite(scale); };
+  if (std::ranges::any_of(spec.weight_scale, bad)) {
+    return invalid_model("a weight scale is not a positive number");
+  }
+  if (bad(spec.in.scale) || bad(spec.out.scale)) {
+    return invalid_model("the scale of input or output is not a positive number");
+  }
+  return ok_status();
+}
+
+Status fill_integer_params(ConvSpec& spec, double unit) {
+  program::ConvParams& p = spec.params;
+  p.pad_value = spec.in.zero_point;
+  p.output.zero_point = spec.out.zero_point;
+  RK_ASSIGN(p.output.scale, to_scale_shift(unit / spec.out.scale));
+  if (p.activation == program::Activation::kClip) {
+    // A limit beyond int32 clips nothing.
+    p.clip_limit = static_cast<int64_t>(
+        std::min(round_even(spec.clip_limit / unit), static_cast<double>(INT32_MAX)));
+  }
+  if (spec.addend != program::kNone) {
+    p.addend.offset = -spec.added.zero_point;
+    RK_ASSIGN(p.addend.scale, to_scale_shift(spec.added.scale / unit));
+  }
+  return ok_status();
+}
+
+int32_t add_integer_weights(const ConvSpec& spec, const QuantizedConv& conv, Builder& builder) {
+  ConstantSpec constant{.name = spec.weight_name, .dtype = DType::kI8, .shape = spec.weight_shape};
+  const bool depthwise = is_depthwise(spec);
+  const auto& layout = builder.target().weights_i8;
+  if (!spec.params.transposed && (depthwise || spec.params.group == 1)) {
+    if (depthwise) {
+      constant.shape = {1, spec.out_channels, spec.weight_shape[2], spec.weight_shape[3]};
+    }
+    const auto use = depthwise            ? program::WeightUse::kDepthwise
+                     : spec.reads_picture ? program::WeightUse::kPicture
+                                          : program::WeightUse::kDense;
+    constant.native_shape = program::native_weight_shape(layout, constant.shape, use);
+  }
+  if (constant.native_shape.empty()) {
+    constant.bytes = bytes_of(conv.weights);
+  } else {
+    constant.layout = program::Layout::kWeight;
+    const std::span<const int16_t> offset =
+        depthwise ? std::span<const int16_t>() : conv.channels.offset;
+    constant.bytes =
+        program::pack_weights(conv.weights, constant.shape, offset, constant.native_shape);
+  }
+  return builder.add_constant(std::move(constant));
+}
+
+int32_t add_bias_block(const ConvSpec& spec, const QuantizedConv& conv, Builder& builder) {
+  const auto& layout = builder.target().weights_i8;
+  const int align = is_depthwise(spec) ? std::max(layout.depthwise_c2, layout.bias_channel_align)
+                                       : layout.bias_channel_align;
+  ConstantSpec constant{
+      .name = spec.bias_name, .dtype = DType::kI32, .shape = Shape{spec.out_channels}};
+  constant.bytes = program::pack_bias(conv.channels, layout.bias_group, align);
+  constant.native_shape = {static_cast<int32_t>(constant.bytes.size() / 4)};
+  return builder.add_constant(std::move(constant));
+}
+
+int32_t add_float_weights(const ConvSpec& spec, Builder& builder) {
+  std::vector<uint16_t> halves(spec.weights.size());
+  std::ranges::transform(spec.weights, halves.begin(), float_to_half);
+  return builder.add_constant({.name = spec.weight_name,
+                               .dtype = DType::kF16,
+                               .shape = spec.weight_shape,
+                               .bytes = bytes_of(halves)});
+}
+
+int32_t add_float_bias(const ConvSpec& spec, Builder& builder) {
+  if (spec.bias.empty()) return program::kNone;
+  return builder.add_constant({.name = spec.bias_name,
+                               .dtype = DType::kF32,
+                               .shape = Shape{spec.out_channels},
+                               .bytes = bytes_of(spec.bias)});
+}
+
+}  // namespace
+
+std::optional<ChannelScales> channel_scales(const Value& weight, int axis, int64_t channels) {
+  const QuantParams& quant = weight.quant;
+  if (quant.dtype != DType::kI8 && quant.dtype != DType::kU8) return std::nullopt;
+  const size_t count = static_cast<size_t>(channels);
+  const size_t given = quant.scale.size();
+  if (given != 1 && (given != count || quant.axis != axis)) return std::nullopt;
+  if (!quant.zero_point.empty() && quant.zero_point.size() != given) return std::nullopt;
+  const int32_t shift = quant.dtype == DType::kU8 ? 128 : 0;
+  ChannelScales out;
+  for (size_t c = 0; c < count; ++c) {
+    const size_t i = given == 1 ? 0 : c;
+    out.scale.push_back(quant.scale[i]);
+    out.zero_point.push_back((quant.zero_point.empty() ? 0 : quant.zero_point[i]) - shift);
+  }
+  return out;
+}
+
+Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
+  RK_TRY(check_scales(spec));
+  const size_t channels = static_cast<size_t>(spec.out_channels);
+  const double max_scale = *std::ranges::max_element(spec.weight_scale);
+  std::vector<double> scale(channels);
+  QuantizedConv out;
+  out.accumulator_scale = spec.in.scale * max_scale;
+  for (size_t c = 0; c < channels; ++c) {
+    scale[c] = std::max<double>(spec.weight_scale[c], max_scale / kMaxScaleRatio);
+    out.channels.offset.push_back(static_cast<int16_t>(-spec.weight_zero_point[c]));
+    out.channels.multiplier.push_back(
+        static_cast<int16_t>(round_even(kMultiplierOne * scale[c] / max_scale)));
+  }
+  const ChannelOf channel_of(spec);
+  std::vector<int64_t> sums(channels);
+  out.weights.reserve(spec.weights.size());
+  for (size_t i = 0; i < spec.weights.size(); ++i) {
+    const size_t c = channel_of(i);
+    const double scaled = std::clamp(spec.weights[i] / scale[c], -1024.0, 1024.0);
+    const int8_t w = saturate_i8(std::isnan(scaled) ? spec.weight_zero_point[c]
+                                                    : static_cast<int64_t>(round_even(scaled)) +
+                                                          spec.weight_zero_point[c]);
+    out.weights.push_back(w);
+    sums[c] += w - spec.weight_zero_point[c];
+  }
+  for (size_t c = 0; c < channels; ++c) {
+    const double b = spec.bias.empty() ? 0.0 : spec.bias[c];
+    const double bias = round_even(b / (spec.in.scale * scale[c])) -
+                        static_cast<double>(spec.in.zero_point) * static_cast<double>(sums[c]);
+    if (!(bias >= INT32_MIN && bias <= INT32_MAX)) {
+      return invalid_model(str("bias ", b, " of channel ", c, " does not fit 32 bits at scale ",
+                               spec.in.scale * scale[c],
+                               "; keep this layer in float16 (hybrid quantisation)"));
+    }
+    out.channels.bias.push_back(static_cast<int32_t>(bias));
+  }
+  return out;
+}
+
+Status emit_conv_step(ConvSpec spec, Builder& builder) {
+  int32_t weight = program::kNone, bias = program::kNone;
+  if (spec.in.scale != 0) {
+    RK_ASSIGN(const QuantizedConv conv, quantize_conv(spec));
+    RK_TRY(fill_integer_params(spec, conv.accumulator_scale));
+    weight = add_integer_weights(spec, conv, builder);
+    bias = add_bias_block(spec, conv, builder);
+  } else {
+    spec.params.clip_limit_f32 = spec.clip_limit;
+    weight = add_float_weights(spec, builder);
+    bias = add_float_bias(spec, builder);
+  }
+  program::Step step{.type = spec.type,
+                     .name = spec.name,
+                     .inputs = {spec.data, weight},
+                     .outputs = {spec.output},
+                     .params = spec.params,
+                     .macs = spec.macs};
+  const bool added = spec.addend != program::kNone;
+  if (bias != program::kNone || added) step.inputs.push_back(bias);
+  if (added) step.inputs.push_back(spec.addend);
+  builder.add_step(std::move(step));
+  return ok_status();
+}
+
+}  // namespace rk::compiler

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic constants of one convolution, from float weights and scales. Conv, FusedConv,
+// ConvTranspose, Gemm and MatMul all become a ConvSpec.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/builder.h"
+#include "program/native_layout.h"
+
+namespace rk::compiler {
+
+struct ConvSpec {
+  std::string type = "Conv";
+  std::string name;  // of the step
+  std::string weight_name;
+  std::string bias_name;
+  program::ConvParams params;  // geometry and activations; the constants are filled in here
+  Shape weight_shape;          // OIHW, or IOHW when transposed
+  std::vector<float> weights;
+  std::vector<float> bias;          // per output channel; empty: none
+  std::vector<float> weight_scale;  // per output channel; integer form
+  std::vector<int32_t> weight_zero_point;
+  int64_t in_channels = 0, out_channels = 0;
+  float clip_limit = 0;
+  bool reads_picture = false;  // the first layer of the chip's picture path
+
+  int32_t data = program::kNone;
+  int32_t addend = program::kNone;
+  int32_t output = program::kNone;
+  Affine in, out, added;  // integer form
+  uint64_t macs = 0;
+};
+
+// Integer weights and the bias block (design: docs/fidelity.md, "Convolution").
+struct QuantizedConv {
+  std::vector<int8_t> weights;  // as ConvSpec::weights is ordered
+  program::BiasBlock channels;
+  double accumulator_scale = 0;  // s_in * max s_w: the unit of v
+};
+Result<QuantizedConv> quantize_conv(const ConvSpec& spec);
+
+// Adds the step; integer form when `spec.in.scale` is set.
+Status emit_conv_step(ConvSpec spec, Builder& builder);
+
+// The scale and zero point of each output channel from a weight's QuantParams; `axis` is the
+// weight's output-channel axis. Empty when the parameters are not of that form.
+struct ChannelScales {
+  std::vector<float> scale;
+  std::vector<int32_t> zero_point;
+};
+std::optional<ChannelScales> channel_scales(const Value& weight, int axis, int64_t channels);
+
+}  // namespace rk::compiler

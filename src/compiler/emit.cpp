@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/emit.h"
+
+#include <algorithm>
+
+namespace rk::compiler {
+namespace {
+
+struct Row {
+  std::string_view op;
+  Result<bool> (*emit)(const Node& node, Builder& builder);
+};
+
+constexpr Row kRows[] = {
+    {"Conv", emit_conv},
+    {"FusedConv", emit_conv},
+    {"ConvTranspose", emit_conv_transpose},
+    {"Gemm", emit_matmul},
+    {"MatMul", emit_matmul},
+    {"Add", emit_sum},
+    {"Sum", emit_sum},
+    {"Concat", emit_concat},
+    {"MaxPool", emit_pool},
+    {"AveragePool", emit_pool},
+    {"GlobalMaxPool", emit_pool},
+    {"GlobalAveragePool", emit_pool},
+    {"Resize", emit_resize},
+};
+
+Result<bool> emit_specially(const Node& node, Builder& builder) {
+  const auto* row = std::ranges::find(kRows, node.op(), &Row::op);
+  if (row != std::end(kRows)) {
+    RK_ASSIGN(const bool taken, row->emit(node, builder));
+    if (taken) return true;
+  }
+  return emit_table(node, builder);
+}
+
+}  // namespace
+
+Result<program::InputStage> input_stage(const Affine& from, const Affine& to, double factor) {
+  const double scale = static_cast<double>(from.scale) * kFinerUnit * factor / to.scale;
+  RK_ASSIGN(const ScaleShift normalised, to_scale_shift(scale));
+  return program::InputStage{-from.zero_point, normalised};
+}
+
+program::OutputStage output_stage(const Affine& to) {
+  return {*to_scale_shift(1.0 / kFinerUnit), to.zero_point};
+}
+
+uint64_t macs_of(const Node& node) {
+  return node.def().cost == nullptr ? 0 : node.def().cost(node).macs;
+}
+
+Status emit(const Node& node, Builder& builder) {
+  const auto taken = emit_specially(node, builder);
+  if (!taken.ok()) return taken.status().with_context(node.label());
+  if (*taken) return ok_status();
+  return emit_op(node, builder).with_context(node.label());
+}
+
+Status emit_op(const Node& node, Builder& builder) {
+  program::Step step;
+  step.type = node.op();
+  step.name = str(node.op(), ":", node.name());
+  step.macs = macs_of(node);
+  // A float result from an int8 value: the conversion is a step of its own, as users know it.
+  const bool float_result = std::ranges::any_of(node.outputs(), [](const Value* value) {
+    return value != nullptr && is_float(value->dtype()) && !is_i8(*value);
+  });
+  for (size_t i = 0; i < node.input_count(); ++i) {
+    if (!node.has_input(i)) {
+      step.inputs.push_back(program::kNone);
+    } else {
+      step.inputs.push_back(float_result ? builder.as_f16(node.input(i))
+                                         : builder.home(node.input(i)));
+    }
+  }
+  for (const Value* value : node.outputs()) step.outputs.push_back(builder.home(*value));
+  step.params = program::OpParams{.op = std::string(node.op()), .attrs = node.attrs()};
+  builder.add_step(std::move(step));
+  return ok_status();
+}
+
+}  // namespace rk::compiler

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// One emit function per kind of step. Each returns whether it took the node; what none takes
+// becomes an OpParams step, which runs the operator's definition on dequantised values.
+#pragma once
+
+#include "compiler/builder.h"
+
+namespace rk::compiler {
+
+Result<bool> emit_conv(const Node& node, Builder& builder);  // Conv, FusedConv
+Result<bool> emit_conv_transpose(const Node& node, Builder& builder);
+Result<bool> emit_matmul(const Node& node, Builder& builder);  // Gemm, MatMul
+Result<bool> emit_sum(const Node& node, Builder& builder);     // Add, Sum
+Result<bool> emit_concat(const Node& node, Builder& builder);
+Result<bool> emit_pool(const Node& node, Builder& builder);  // and global pools
+Result<bool> emit_resize(const Node& node, Builder& builder);
+// Any operator that maps one int8 tensor to another element by element.
+Result<bool> emit_table(const Node& node, Builder& builder);
+Status emit_op(const Node& node, Builder& builder);
+
+// Dispatches on the operator.
+Status emit(const Node& node, Builder& builder);
+
+// Sums, averages and linear resizes are computed in a unit this much finer than the output's scale.
+inline constexpr int kFinerUnit = 1024;
+
+// The two stages from `from` to `to` through that unit; `factor` goes into the first. Errors do not
+// name the node.
+Result<program::InputStage> input_stage(const Affine& from, const Affine& to, double factor = 1);
+program::OutputStage output_stage(const Affine& to);
+
+uint64_t macs_of(const Node& node);
+
+}  // namespace rk::compiler
