@@ -31,15 +31,19 @@ ANCHORS = [[(16, 16), (24, 24), (34, 34)], [(48, 48), (66, 66), (90, 90)], [(120
 def polygons(device):
     """(8, 28, 2) vertex lists in the unit square; short ones are padded by repeating the last vertex."""
     def ring(n, radius=1.0, phase=-math.pi / 2):
-        return [(radius * math.cos(phase + 2 * math.pi * i / n), radius * math.sin(phase + 2 * math.pi * i / n)) for i in range(n)]
+        return [(radius * math.cos(phase + 2 * math.pi * i / n), radius * math.sin(phase + 2 * math.pi * i / n))
+                for i in range(n)]
     star = [p for i in range(5) for p in (ring(5)[i], ring(5, 0.42, -math.pi / 2 + math.pi / 5)[i])]
     heart = []
     for i in range(28):
         t = 2 * math.pi * i / 28
-        heart.append((math.sin(t) ** 3, -(13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t)) / 15))
-    cross = [(-.34, -1), (.34, -1), (.34, -.34), (1, -.34), (1, .34), (.34, .34), (.34, 1), (-.34, 1), (-.34, .34), (-1, .34), (-1, -.34), (-.34, -.34)]
+        heart.append((math.sin(t) ** 3,
+                      -(13 * math.cos(t) - 5 * math.cos(2 * t) - 2 * math.cos(3 * t) - math.cos(4 * t)) / 15))
+    cross = [(-.34, -1), (.34, -1), (.34, -.34), (1, -.34), (1, .34),
+             (.34, .34), (.34, 1), (-.34, 1), (-.34, .34), (-1, .34), (-1, -.34), (-.34, -.34)]
     arrow = [(-1, -.32), (.15, -.32), (.15, -.85), (1, 0), (.15, .85), (.15, .32), (-1, .32)]
-    shapes = [ring(28), ring(3), [(-.88, -.88), (.88, -.88), (.88, .88), (-.88, .88)], ring(5), star, cross, heart, arrow]
+    square = [(-.88, -.88), (.88, -.88), (.88, .88), (-.88, .88)]
+    shapes = [ring(28), ring(3), square, ring(5), star, cross, heart, arrow]
     return torch.tensor([s + [s[-1]] * (28 - len(s)) for s in shapes], device=device)
 
 
@@ -52,11 +56,12 @@ def value_noise(batch, channels, device, generator):
 
 
 def draw(batch, device, generator):
-    """Returns uint8 pictures (batch, 3, SIZE, SIZE) and labels (batch, 6, 6): present, class, cx, cy, w, h in pixels."""
+    """uint8 pictures (batch, 3, SIZE, SIZE) and labels (batch, 6, 6): present, class, cx, cy, w, h in pixels."""
     rand = lambda *shape: torch.rand(*shape, device=device, generator=generator)
     image = .5 + value_noise(batch, 3, device, generator) * (.25 + .5 * rand(batch, 1, 1, 1))
     shapes = polygons(device)
-    ys, xs = torch.meshgrid(torch.arange(SIZE, device=device) + .5, torch.arange(SIZE, device=device) + .5, indexing="ij")
+    pixels = torch.arange(SIZE, device=device) + .5
+    ys, xs = torch.meshgrid(pixels, pixels, indexing="ij")
     labels = torch.zeros(batch, 6, 6, device=device)
     for k in range(6):
         cls = (rand(batch) * 8).long().clamp(max=7)
@@ -65,11 +70,13 @@ def draw(batch, device, generator):
         angle = (rand(batch) - .5) * math.pi / 2.5
         points = shapes[cls] * (.85 + .3 * rand(batch, 1, 2))
         c, s = torch.cos(angle)[:, None], torch.sin(angle)[:, None]
-        points = torch.stack((points[..., 0] * c - points[..., 1] * s, points[..., 0] * s + points[..., 1] * c), -1) * half[:, None, None] + centre[:, None]
+        turned = torch.stack((points[..., 0] * c - points[..., 1] * s, points[..., 0] * s + points[..., 1] * c), -1)
+        points = turned * half[:, None, None] + centre[:, None]
         low, high = points.amin(1).clamp(0, SIZE), points.amax(1).clamp(0, SIZE)
         box = torch.cat(((low + high) / 2, high - low), 1)
         overlap = ((labels[:, :k, 2] - box[:, None, 0]).abs() * 2 < labels[:, :k, 4] + box[:, None, 2]) & \
-                  ((labels[:, :k, 3] - box[:, None, 1]).abs() * 2 < labels[:, :k, 5] + box[:, None, 3]) & (labels[:, :k, 0] > 0)
+                  ((labels[:, :k, 3] - box[:, None, 1]).abs() * 2 < labels[:, :k, 5] + box[:, None, 3]) & \
+                  (labels[:, :k, 0] > 0)
         keep = ~overlap.any(1) & (rand(batch) < (1.0 if k == 0 else .75))
         inside = torch.zeros(batch, SIZE, SIZE, dtype=torch.bool, device=device)
         for i in range(28):
@@ -150,16 +157,18 @@ class Signs(nn.Module):
 
 # ---- loss, decoding, score ----------------------------------------------------------------------
 def box_iou_xywh(a, b, ciou=False):
-    ax1, ay1, ax2, ay2 = a[..., 0] - a[..., 2] / 2, a[..., 1] - a[..., 3] / 2, a[..., 0] + a[..., 2] / 2, a[..., 1] + a[..., 3] / 2
-    bx1, by1, bx2, by2 = b[..., 0] - b[..., 2] / 2, b[..., 1] - b[..., 3] / 2, b[..., 0] + b[..., 2] / 2, b[..., 1] + b[..., 3] / 2
-    inter = (torch.min(ax2, bx2) - torch.max(ax1, bx1)).clamp(min=0) * (torch.min(ay2, by2) - torch.max(ay1, by1)).clamp(min=0)
+    (ax1, ay1), (ax2, ay2) = ((a[..., :2] + side * a[..., 2:4] / 2).unbind(-1) for side in (-1, 1))
+    (bx1, by1), (bx2, by2) = ((b[..., :2] + side * b[..., 2:4] / 2).unbind(-1) for side in (-1, 1))
+    inter = (torch.min(ax2, bx2) - torch.max(ax1, bx1)).clamp(min=0) * \
+        (torch.min(ay2, by2) - torch.max(ay1, by1)).clamp(min=0)
     union = a[..., 2] * a[..., 3] + b[..., 2] * b[..., 3] - inter + 1e-7
     iou = inter / union
     if not ciou:
         return iou
     cw, ch = torch.max(ax2, bx2) - torch.min(ax1, bx1), torch.max(ay2, by2) - torch.min(ay1, by1)
     centre = ((a[..., 0] - b[..., 0]) ** 2 + (a[..., 1] - b[..., 1]) ** 2) / (cw ** 2 + ch ** 2 + 1e-7)
-    v = 4 / math.pi ** 2 * (torch.atan(b[..., 2] / (b[..., 3] + 1e-7)) - torch.atan(a[..., 2] / (a[..., 3] + 1e-7))) ** 2
+    angle_a, angle_b = (torch.atan(box[..., 2] / (box[..., 3] + 1e-7)) for box in (a, b))
+    v = 4 / math.pi ** 2 * (angle_b - angle_a) ** 2
     alpha = v / (v - iou + 1 + 1e-7)
     return iou - centre - v * alpha.detach()
 
@@ -181,8 +190,10 @@ def loss_fn(outputs, labels):
             gx, gy = t[ti, 2] / stride, t[ti, 3] / stride
             cells = [(gx.floor(), gy.floor(), torch.ones_like(gx, dtype=torch.bool))]
             fx, fy = gx - gx.floor(), gy - gy.floor()
-            cells += [(gx.floor() - 1, gy.floor(), (fx < .5) & (gx > 1)), (gx.floor() + 1, gy.floor(), (fx > .5) & (gx < w - 1)),
-                      (gx.floor(), gy.floor() - 1, (fy < .5) & (gy > 1)), (gx.floor(), gy.floor() + 1, (fy > .5) & (gy < h - 1))]
+            cells += [(gx.floor() - 1, gy.floor(), (fx < .5) & (gx > 1)),
+                      (gx.floor() + 1, gy.floor(), (fx > .5) & (gx < w - 1)),
+                      (gx.floor(), gy.floor() - 1, (fy < .5) & (gy > 1)),
+                      (gx.floor(), gy.floor() + 1, (fy > .5) & (gy < h - 1))]
             cx = torch.cat([c[0][c[2]] for c in cells]).long().clamp(0, w - 1)
             cy = torch.cat([c[1][c[2]] for c in cells]).long().clamp(0, h - 1)
             ti, ai = torch.cat([ti[c[2]] for c in cells]), torch.cat([ai[c[2]] for c in cells])
@@ -205,7 +216,8 @@ def decode(outputs, threshold=.25, nms=.45):
         p = raw.float().view(b, 3, -1, h, w).permute(0, 1, 3, 4, 2).sigmoid()
         gy, gx = torch.meshgrid(torch.arange(h, device=raw.device), torch.arange(w, device=raw.device), indexing="ij")
         xy = (p[..., :2] * 2 - .5 + torch.stack((gx, gy), -1)) * STRIDES[level]
-        wh = (p[..., 2:4] * 2) ** 2 * torch.tensor(ANCHORS[level], device=raw.device, dtype=torch.float)[None, :, None, None]
+        anchors = torch.tensor(ANCHORS[level], device=raw.device, dtype=torch.float)
+        wh = (p[..., 2:4] * 2) ** 2 * anchors[None, :, None, None]
         score, cls = (p[..., 4:5] * p[..., 5:]).max(-1)
         rows.append(torch.cat((xy, wh, score[..., None], cls[..., None].float()), -1).reshape(b, -1, 6))
     result = []
@@ -291,7 +303,8 @@ def main():
     for step in range(args.steps):
         index = torch.randint(len(pictures), (128,), device=device)
         x, y = pictures[index].float() / 255, labels[index].clone()
-        x = (x - .5) * (.8 + .4 * torch.rand(128, 1, 1, 1, device=device)) + .5 + .1 * torch.randn(128, 1, 1, 1, device=device)
+        contrast = .8 + .4 * torch.rand(128, 1, 1, 1, device=device)
+        x = (x - .5) * contrast + .5 + .1 * torch.randn(128, 1, 1, 1, device=device)
         x = x[:, torch.randperm(3, device=device)].clamp(0, 1)
         model.train()
         with torch.autocast(device, dtype=torch.bfloat16):
@@ -317,7 +330,8 @@ def main():
 
     model = model.cpu()
     example = torch.zeros(1, 3, SIZE, SIZE)
-    torch.onnx.export(model, example, f"{args.out}/signs.onnx", input_names=["images"], output_names=["head8", "head16", "head32"],
+    torch.onnx.export(model, example, f"{args.out}/signs.onnx", input_names=["images"],
+                      output_names=["head8", "head16", "head32"],
                       opset_version=13, dynamo=False)
     calibration_generator = torch.Generator(device=device).manual_seed(3)
     calibration, _ = draw(48, device, calibration_generator)
