@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that meant something else in an older opset, or were called otherwise, and those that inference needs
 // only in part.
+#include <algorithm>
+
 #include "base/log.h"
 #include "frontends/onnx/opset_conversions.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/graph_builder.h"
 
+#include <algorithm>
+
 #include "ops/evaluate.h"
 
 namespace rk::frontends {

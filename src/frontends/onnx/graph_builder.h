@@ -6,6 +6,7 @@
 // node that stays, float16, bfloat16 and double become float32, which is what graphs compute in.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 
 #include "ir/graph.h"

@@ -2,6 +2,9 @@
 // What happens once per model: parsing, choosing inputs and outputs, the final report.
 #include "frontends/onnx/import.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "base/log.h"
 #include "frontends/onnx/importer.h"
 #include "frontends/onnx/tensor_data.h"

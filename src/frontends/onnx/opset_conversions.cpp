@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/opset_conversions.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace rk::frontends {

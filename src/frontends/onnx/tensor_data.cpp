@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/tensor_data.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
