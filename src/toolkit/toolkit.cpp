@@ -73,7 +73,8 @@ Status Toolkit::build(const BuildOptions& options) {
     RK_TRY(quant::quantize(graph, ranges, {.weights = method}));
   }
   compiler::CompileOptions compile;
-  compile.target = state_->target;
+  compile.target = std::string(state_->target->name);
+  compile.compiler_version = kVersionText;
   compile.custom_string = config.custom_string;
   compile.op_target = config.op_target;
   compile.single_core = config.single_core_mode;

@@ -1,5 +1,6 @@
 # Fails on an #include that the layer table (cmake/layers.cmake) does not allow. Tests may include anything.
 # With -DPROBE=1 one forbidden include is added to what is checked, so that a test can see the check fail.
+cmake_minimum_required(VERSION 3.22)
 include(${SOURCE_DIR}/cmake/layers.cmake)
 set(bad "")
 set(edges "")
