@@ -16,6 +16,10 @@
 
 namespace rk::capi {
 
+// What RKNN_LOG_LEVEL asks for beside lines of text.
+inline constexpr int kLayerTable = 4;
+inline constexpr int kLayerDumps = 5;
+
 // Buffers that rknn_outputs_get has lent. A client that never releases them does not grow the pool: the oldest of the
 // same output is handed out again once kMaxLent are outstanding.
 class OutputPool {

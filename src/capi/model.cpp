@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "capi/context.h"
 #include "capi/guard.h"
+#include "runtime/dump.h"
 
 namespace rk::capi {
 namespace {
@@ -58,8 +59,12 @@ Result<rknn_context> open_context(std::shared_ptr<const runtime::LoadedModel> mo
   auto context = std::make_shared<Context>();
   context->flags = flag;
   runtime::SessionOptions options;
-  options.collect_perf = (flag & RKNN_FLAG_COLLECT_PERF_MASK) != 0;
+  options.collect_perf = (flag & RKNN_FLAG_COLLECT_PERF_MASK) != 0 || log_level() >= kLayerTable;
   RK_ASSIGN(context->session, runtime::Session::create(std::move(model), options));
+  if (log_level() >= kLayerDumps) {
+    runtime::Session& session = *context->session;
+    session.set_observer(runtime::make_dumper(session, runtime::dump_folder()));
+  }
   return add_context(std::move(context));
 }
 

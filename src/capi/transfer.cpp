@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <span>
 
+#include "base/log.h"
 #include "capi/attributes.h"
 #include "capi/context.h"
 #include "capi/guard.h"
+#include "runtime/perf.h"
 
 namespace rk::capi {
 namespace {
@@ -152,7 +154,11 @@ int rknn_inputs_set(rknn_context context, uint32_t n_inputs, rknn_input inputs[]
 int rknn_run(rknn_context context, rknn_run_extend*) {
   return guarded("rknn_run", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(context));
-    return locked.session().run();
+    RK_TRY(locked.session().run());
+    if (rk::log_level() >= rk::capi::kLayerTable && locked.session().options().collect_perf) {
+      rk::log(rk::LogLevel::kDebug, "\n" + rk::runtime::perf_table(locked.session()));
+    }
+    return rk::ok_status();
   });
 }
 

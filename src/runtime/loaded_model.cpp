@@ -27,7 +27,8 @@ void log_banner(const LoadedModel& model) {
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_bytes(ByteSpan file,
                                                                    const LoadOptions& options) {
   RK_ASSIGN(program::Program program,
-            format::read_rknn(std::vector<uint8_t>(file.begin(), file.end())));
+            format::read_rknn(std::vector<uint8_t>(file.begin(), file.end()),
+                              {.info_only = options.info_only}));
   return from_program(std::move(program), options);
 }
 

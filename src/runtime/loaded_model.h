@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model in memory: the Program and its host plan with packed weights. Immutable, reference-counted, shared by every
-// session on it (rknn_dup_context), so sessions may end in any order.
+// A model in memory: the Program and its host plan with packed weights. Immutable apart from a store of unused arenas,
+// reference-counted, shared by every session on it (rknn_dup_context), so sessions may end in any order.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "program/program.h"
+#include "runtime/arena_cache.h"
 #include "runtime/backends/cpu/plan.h"
 #include "runtime/device.h"
 
@@ -33,6 +34,8 @@ class LoadedModel {
   bool can_run() const { return plan_ != nullptr; }
   const cpu::HostPlan& plan() const { return *plan_; }  // only when can_run()
 
+  ArenaCache& arenas() const { return arenas_; }
+
   // As the chip needs them: constants rounded up to 64 bytes, and the arena of the chip's memory plan.
   uint64_t weight_bytes() const;
   uint64_t internal_bytes() const { return variant().arena_bytes; }
@@ -43,6 +46,7 @@ class LoadedModel {
   const target::Target* chip_ = nullptr;
   Device device_;
   std::unique_ptr<const cpu::HostPlan> plan_;
+  mutable ArenaCache arenas_;
 };
 
 }  // namespace rk::runtime

@@ -2,6 +2,7 @@
 #include "runtime/session.h"
 
 #include <chrono>
+#include <cstring>
 
 #include "base/checked_math.h"
 #include "base/log.h"
@@ -47,11 +48,21 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedMod
         input_affine(session->input_tensor(i), loaded.program().inputs[i]));
   }
   if (loaded.can_run()) {
-    auto arena = Buffer::try_make(loaded.plan().arena_bytes, kMaxObjectBytes);
+    auto arena = loaded.arenas().take(loaded.plan().arena_bytes);
     if (!arena.ok()) return arena.status().with_context("internal memory of the model");
     session->arena_ = std::move(arena).value();
+    // Inputs that are never set read as zeros, also in an arena that served another session.
+    for (const int32_t input : loaded.variant().inputs) {
+      const cpu::HostTensor& host = loaded.plan().tensors[static_cast<size_t>(input)];
+      if (host.size_bytes == 0) continue;
+      std::memset(session->arena_.data() + host.offset_in_arena, 0, host.size_bytes);
+    }
   }
   return session;
+}
+
+Session::~Session() {
+  if (arena_.size() != 0) model_->arenas().give(std::move(arena_));
 }
 
 const program::ProgramTensor& Session::input_tensor(size_t i) const {

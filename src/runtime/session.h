@@ -41,6 +41,10 @@ class Session {
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const LoadedModel> model,
                                                  const SessionOptions& options = {});
 
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
   const LoadedModel& model() const { return *model_; }
   std::shared_ptr<const LoadedModel> shared_model() const { return model_; }
   const SessionOptions& options() const { return options_; }

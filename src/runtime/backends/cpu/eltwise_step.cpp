@@ -169,11 +169,15 @@ Result<StepFunction> prepare_concat(const StepContext& context, const program::C
   plan->output_run_bytes = out.inner_bytes * context.output().shape[p.axis];
   int32_t channel = 0;
   int64_t offset = 0;
+  uint64_t placed_bytes = 0;
   for (size_t i = 0; i < context.step.inputs.size(); ++i) {
     ConcatPart part;
     part.tensor = context.step.inputs[i];
     const Shape& shape = context.input(i).shape;
     if (shape.elements() == 0) continue;  // adds nothing, and has no layout
+    const bool in_place = context.host(part.tensor).parent == plan->output &&
+                          context.host(part.tensor).offset_in_parent == placed_bytes;
+    placed_bytes += context.host(part.tensor).size_bytes;
     part.channels = plan->by_channel ? static_cast<int32_t>(shape[1]) : 0;
     part.channel_begin = channel;
     part.run_bytes = out.inner_bytes * shape[p.axis];
@@ -181,7 +185,7 @@ Result<StepFunction> prepare_concat(const StepContext& context, const program::C
     RK_TRY(set_rescale(p, i, part));
     channel += part.channels;
     offset += part.run_bytes;
-    plan->parts.push_back(part);
+    if (!in_place) plan->parts.push_back(part);
   }
   return StepFunction(
       [plan = std::shared_ptr<const ConcatPlan>(std::move(plan))](const StepCall& call) {

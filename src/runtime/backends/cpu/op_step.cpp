@@ -68,7 +68,7 @@ ElementView plain_view(const BoundOperator::Operand& operand, uint8_t* data) {
   return view;
 }
 
-Result<Tensor> read_constant(const StepContext& context, size_t input, DType seen) {
+Result<Tensor> constant_as(const StepContext& context, size_t input, DType seen) {
   const ProgramTensor& type = context.input(input);
   RK_ASSIGN(const uint64_t size_bytes, checked_byte_size({type.dtype, type.shape}));
   const ByteSpan bytes = context.constant_bytes(input);
@@ -107,7 +107,7 @@ Result<BoundOperator> bind(const StepContext& context, const program::OpParams& 
     operand.seen = {raw ? operand.type.dtype : operator_dtype(operand.type), operand.type.shape};
     const std::string name = str("in", i);
     if (operand.type.is_constant()) {
-      RK_ASSIGN(Tensor constant, read_constant(context, i, operand.seen.dtype));
+      RK_ASSIGN(Tensor constant, constant_as(context, i, operand.seen.dtype));
       Value* const value = bound.graph->add_constant(name, std::move(constant));
       operand.constant = &value->constant();
       spec.inputs.push_back(value);
@@ -237,9 +237,23 @@ StepFunction step_function(const StepContext& context, const program::OpParams& 
   return [bound](const StepCall& call) { return Evaluation(*bound, call).run(); };
 }
 
+// A custom operator: the model can be loaded and asked about, but nothing here computes it.
+StepFunction missing_operator(const StepContext& context, const program::OpParams& p) {
+  const std::string message =
+      str("node '", context.step.name, "' needs the custom operator '", p.op,
+          "', which is not registered: call rknn_register_custom_ops after rknn_init");
+  return [message](const StepCall&) { return unsupported(message); };
+}
+
 }  // namespace
 
+Result<Tensor> read_constant(const StepContext& context, size_t input) {
+  return constant_as(context, input, operator_dtype(context.input(input)));
+}
+
 Result<StepFunction> prepare_op(const StepContext& context, const program::OpParams& p) {
+  if (ops::registry().find(p.op) == nullptr) return missing_operator(context, p);
+  if (auto table = prepare_by_table(context, p)) return std::move(*table);
   if (moves_elements(context, p)) {
     // A further operand of another dtype may refuse the raw form: then in float, which gives the same elements.
     if (auto raw = bind(context, p, true); raw.ok())

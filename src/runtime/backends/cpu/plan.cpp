@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "kernels/layout/blocked.h"
+#include "runtime/backends/cpu/aliases.h"
 #include "runtime/backends/cpu/select.h"
 
 namespace rk::runtime::cpu {
@@ -42,6 +43,11 @@ void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
       if (!is_packed_operand(step, i)) mark(step.inputs[i]);
     }
     for (const int32_t output : step.outputs) mark(output);
+  }
+  // Where any layout will do, the input's saves a conversion.
+  for (const Step& step : variant.steps) {
+    if (!runs_by_table(variant, step)) continue;
+    if (tensors[static_cast<size_t>(step.inputs[0])].blocked) mark(step.outputs[0]);
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
     tensors[i].size_bytes = host_bytes(variant.tensors[i], tensors[i].blocked);
@@ -103,10 +109,18 @@ std::vector<Lifetime> lifetimes_of(const Variant& variant, std::vector<HostTenso
       all[static_cast<size_t>(index)].last = steps;
     }
   }
+  // A tensor that lies inside another is alive with it.
+  for (size_t i = 1; i < tensors.size(); ++i) {
+    if (tensors[i].parent == program::kNone) continue;
+    Lifetime& root = all[root_of(tensors, i).tensor];
+    root.first = std::min(root.first, all[i].first);
+    root.last = std::max(root.last, all[i].last);
+  }
   std::vector<Lifetime> out;
   for (size_t i = 1; i < tensors.size(); ++i) {
     if (variant.tensors[i].is_constant() || all[i].first == kNever) continue;
     tensors[i].in_arena = true;
+    if (tensors[i].parent != program::kNone) continue;
     all[i].tensor = i;
     all[i].size_bytes = tensors[i].size_bytes;
     out.push_back(all[i]);
@@ -168,7 +182,13 @@ Result<HostPlan> make_plan(const program::Program& program, const Variant& varia
   plan.tensors.resize(variant.tensors.size());
   choose_layouts(variant, plan.tensors);
   RK_TRY(place_constants(program, variant, plan.tensors));
+  alias_concat_inputs(variant, plan.tensors);
   plan.arena_bytes = place_in_arena(lifetimes_of(variant, plan.tensors), plan.tensors);
+  for (size_t i = 0; i < plan.tensors.size(); ++i) {
+    if (plan.tensors[i].parent == program::kNone) continue;
+    const Root root = root_of(plan.tensors, i);
+    plan.tensors[i].offset_in_arena = plan.tensors[root.tensor].offset_in_arena + root.offset_bytes;
+  }
   for (const Step& step : variant.steps) {
     auto function = select_kernel({program, variant, step, plan.tensors});
     if (!function.ok())

@@ -2,6 +2,8 @@
 // Which kernel runs a step. Everything that can be decided or packed before the first run is done here.
 #pragma once
 
+#include <optional>
+
 #include "runtime/backends/cpu/plan.h"
 
 namespace rk::runtime::cpu {
@@ -45,5 +47,14 @@ Result<StepFunction> prepare_concat(const StepContext& context,
                                     const program::ConcatParams& params);
 Result<StepFunction> prepare_table(const StepContext& context, const program::TableParams& params);
 Result<StepFunction> prepare_op(const StepContext& context, const program::OpParams& params);
+
+// An operator that works element by element between tensors of one small type, whatever their layout.
+bool runs_by_table(const program::Variant& variant, const program::Step& step);
+// Nothing when the step is not of that kind.
+std::optional<StepFunction> prepare_by_table(const StepContext& context,
+                                             const program::OpParams& params);
+
+// A constant operand as the operator sees it: in its own dtype, or as f32 where it stands for reals.
+Result<Tensor> read_constant(const StepContext& context, size_t input);
 
 }  // namespace rk::runtime::cpu

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arenas of ended sessions, kept for the next one on the same model: programs duplicate a context for every inference,
+// and fresh memory costs more than copying a handle may.
+//
+// A newcomer's mistake: an arena from here holds what its last session left. Whoever promises zeros writes them.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "base/buffer.h"
+#include "base/checked_math.h"
+
+namespace rk::runtime {
+
+// Safe to call from any thread.
+class ArenaCache {
+ public:
+  Result<Buffer> take(uint64_t size_bytes) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        Buffer arena = std::move(idle_.back());
+        idle_.pop_back();
+        return arena;
+      }
+    }
+    return Buffer::try_make(size_bytes, kMaxObjectBytes);
+  }
+  // All arenas of one cache have the same size.
+  void give(Buffer arena) {
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < kMaxIdle) idle_.push_back(std::move(arena));
+  }
+
+ private:
+  static constexpr size_t kMaxIdle = 4;
+  std::mutex mutex_;
+  std::vector<Buffer> idle_;
+};
+
+}  // namespace rk::runtime

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Concatenations that need no copying: where the parts are whole channel blocks, their producers write straight into
+// the result.
+#pragma once
+
+#include "runtime/backends/cpu/plan.h"
+
+namespace rk::runtime::cpu {
+
+// Sets HostTensor::parent and offset_in_parent. Layouts and sizes must be decided.
+void alias_concat_inputs(const program::Variant& variant, std::vector<HostTensor>& tensors);
+
+// The tensor at the end of a chain of parents, and how far into it `tensor` lies.
+struct Root {
+  size_t tensor = 0;
+  uint64_t offset_bytes = 0;
+};
+Root root_of(std::span<const HostTensor> tensors, size_t tensor);
+
+}  // namespace rk::runtime::cpu

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/convert.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace rk::runtime {
+namespace {
+
+template <typename T>
+uint8_t* raw(std::vector<T>& values) {
+  return reinterpret_cast<uint8_t*>(values.data());
+}
+
+TEST(ConvertTest, IntegersKeepEveryBitAndSaturate) {
+  constexpr int64_t kBig = (int64_t{1} << 53) + 1;  // not a double
+  std::vector<int64_t> in = {kBig, -5, 300, -70000};
+  const PictureExtents e{1, 1, 1, 4};
+  std::vector<int64_t> same(4);
+  convert(e, {DType::kI64, 0, 0, nchw_strides(e), raw(in)},
+          {DType::kI64, 0, 0, nchw_strides(e), raw(same)}, {}, nullptr);
+  EXPECT_EQ(same, in);
+  std::vector<int16_t> narrow(4);
+  convert(e, {DType::kI64, 0, 0, nchw_strides(e), raw(in)},
+          {DType::kI16, 0, 0, nchw_strides(e), raw(narrow)}, {}, nullptr);
+  EXPECT_EQ(narrow, (std::vector<int16_t>{32767, -5, 300, -32768}));
+  std::vector<uint8_t> flags(4);
+  in[1] = 0;
+  convert(e, {DType::kI64, 0, 0, nchw_strides(e), raw(in)},
+          {DType::kBool, 0, 0, nchw_strides(e), raw(flags)}, {}, nullptr);
+  EXPECT_EQ(flags, (std::vector<uint8_t>{1, 0, 1, 1}));
+}
+
+TEST(ConvertTest, FloatsThatDoNotFitSaturate) {
+  std::vector<float> in = {1e20f, -1e20f, std::numeric_limits<float>::quiet_NaN(), 2.9f};
+  const PictureExtents e{1, 1, 1, 4};
+  std::vector<int32_t> out(4);
+  convert(e, {DType::kF32, 0, 0, nchw_strides(e), raw(in)},
+          {DType::kI32, 0, 0, nchw_strides(e), raw(out)}, {}, nullptr);
+  EXPECT_EQ(out, (std::vector<int32_t>{2147483647, -2147483647 - 1, 0, 2}));
+}
+
+// A permutation between every pair of orders: what goes there and back must be what it was.
+TEST(ConvertTest, EveryPairOfOrdersRoundTrips) {
+  const PictureExtents e{2, 19, 3, 5};
+  std::vector<int8_t> values(static_cast<size_t>(e.elements()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int8_t>(i * 7);
+  const std::vector<Strides> orders = {nchw_strides(e), nhwc_strides(e),
+                                       nhwc_strides(e, {.w_stride = 8, .h_stride = 4}),
+                                       blocked_strides(e, 16), blocked_strides(e, 8)};
+  for (const Strides& a : orders) {
+    for (const Strides& b : orders) {
+      std::vector<int8_t> first(static_cast<size_t>(span_elements(e, a)) + 256);
+      std::vector<int8_t> second(static_cast<size_t>(span_elements(e, b)) + 256);
+      std::vector<int8_t> back(values.size());
+      const ElementView plain{DType::kI8, 0, 0, nchw_strides(e), raw(values)};
+      const ElementView at_a{DType::kI8, 0, 0, a, raw(first)},
+          at_b{DType::kI8, 0, 0, b, raw(second)};
+      convert(e, plain, at_a, {}, nullptr);
+      convert(e, at_a, at_b, {}, nullptr);
+      convert(e, at_b, {DType::kI8, 0, 0, nchw_strides(e), raw(back)}, {}, nullptr);
+      EXPECT_EQ(back, values);
+    }
+  }
+}
+
+TEST(ConvertTest, MoreThanFourChannelsUseTheFirstMean) {
+  const PictureExtents e{1, 6, 1, 1};
+  std::vector<float> in = {1, 2, 3, 4, 5, 6}, out(6);
+  convert(e, {DType::kF32, 0, 0, nchw_strides(e), raw(in)},
+          {DType::kF32, 0, 0, nchw_strides(e), raw(out)}, {{.mean = 1, .stddev = 2}}, nullptr);
+  EXPECT_EQ(out, (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 2.5f}));
+}
+
+TEST(ConvertTest, EmptyTensorsAreLeftAlone) {
+  const PictureExtents e{1, 1, 1, 0};
+  convert(e, {DType::kF32, 0, 0, nchw_strides(e), nullptr},
+          {DType::kF32, 0, 0, nchw_strides(e), nullptr}, {}, nullptr);
+  EXPECT_EQ(span_elements(e, nchw_strides(e)), 0);
+}
+
+}  // namespace
+}  // namespace rk::runtime
