@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Border conversions in portable loops.
+#include <cstring>
+
 #include "base/half.h"
 #include "kernels/half_lanes.h"
 #include "kernels/layout/quantize.h"
@@ -13,22 +15,54 @@ int8_t zero_point_byte(int32_t zero_point) {
   return static_cast<int8_t>(zero_point < -128 ? -128 : zero_point > 127 ? 127 : zero_point);
 }
 
+constexpr int64_t kStrip = 64;  // pixels quantised at a time, channel by channel
+
+// One channel of a strip. The stride is a constant for NCHW, so that the loop vectorises.
+template <typename In, typename Widen>
+void quantize_strip(const In* x, int64_t pixel_step, int64_t count, const QuantizeParams& params,
+                    int32_t channel, const Widen& widen, int8_t* strip) {
+  const float scale = params.scale;
+  const int32_t zero_point = clamp_zero_point(params.zero_point);
+  float wide[kStrip];
+  if (pixel_step == 1) {
+    for (int64_t i = 0; i < count; ++i) wide[i] = widen(x[i]);
+  } else {
+    for (int64_t i = 0; i < count; ++i) wide[i] = widen(x[i * pixel_step]);
+  }
+  if (params.affine != nullptr) {
+    const BorderAffine affine = params.affine[channel];
+    for (int64_t i = 0; i < count; ++i) wide[i] = (wide[i] - affine.mean) / affine.stddev;
+  }
+  for (int64_t i = 0; i < count; ++i) strip[i] = quantize_lane(wide[i], scale, zero_point);
+}
+
 template <typename In, typename Args, typename Widen>
 void quantize_rows(const Args& args, IndexRange units, const Widen& widen) {
-  const QuantizeParams& params = args.params;
-  const int8_t fill = zero_point_byte(params.zero_point);
-  if (params.affine == nullptr) {
-    rows_to_blocked(
-        args.shape, args.layout, args.w_stride, args.input, args.output, fill, units,
-        [&](int32_t, In x) { return quantize_lane(widen(x), params.scale, params.zero_point); });
-    return;
+  const ActivationShape& shape = args.shape;
+  const int8_t fill = zero_point_byte(args.params.zero_point);
+  int8_t strip[kHostBlock][kStrip];
+  for (int64_t unit = units.begin; unit < units.end; ++unit) {
+    const int64_t n = unit / shape.extent.h;
+    const int64_t h = unit % shape.extent.h;
+    const PlainRow<const In> source =
+        plain_row(args.input, shape, args.layout, args.w_stride, n, h);
+    for (int32_t block = 0; block < channel_blocks(shape.channels); ++block) {
+      const int32_t lanes = lanes_in_block(shape, block);
+      std::memset(strip, fill, sizeof strip);
+      int8_t* const row = blocked_row(args.output, shape, n, block, h);
+      for (int64_t w = 0; w < shape.extent.w; w += kStrip) {
+        const int64_t count = shape.extent.w - w < kStrip ? shape.extent.w - w : kStrip;
+        for (int32_t c = 0; c < lanes; ++c) {
+          const int32_t channel = block * kHostBlock + c;
+          quantize_strip(source.data + channel * source.channel_step + w * source.pixel_step,
+                         source.pixel_step, count, args.params, channel, widen, strip[c]);
+        }
+        for (int64_t i = 0; i < count; ++i) {
+          for (int32_t c = 0; c < kHostBlock; ++c) row[(w + i) * kHostBlock + c] = strip[c][i];
+        }
+      }
+    }
   }
-  rows_to_blocked(args.shape, args.layout, args.w_stride, args.input, args.output, fill, units,
-                  [&](int32_t c, In x) {
-                    const BorderAffine affine = params.affine[c];
-                    return quantize_lane((widen(x) - affine.mean) / affine.stddev, params.scale,
-                                         params.zero_point);
-                  });
 }
 
 }  // namespace
