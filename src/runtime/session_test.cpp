@@ -456,14 +456,26 @@ TEST(SessionTest, PoolSumResizeAndTableFollowTheIntegerRules) {
   EXPECT_EQ(get<int8_t>(*session, 2, DType::kI8), (std::vector<int8_t>{-8, -127}));
 }
 
-TEST(SessionTest, UnknownOperatorNamesTheStep) {
+TEST(SessionTest, UnknownOperatorLoadsAndFailsTheRunNamingTheStep) {
   TestProgram p;
   const int32_t x = p.input("x", {DType::kF32, {2}});
   const int32_t y = p.output("y", {DType::kF32, {2}});
-  p.step("Frobnicate", {x}, {y}, program::OpParams{"Frobnicate", {}});
+  p.step("cstFrobnicate", {x}, {y}, program::OpParams{"cstFrobnicate", {}});
+  const auto session = open(std::move(p.program));
+  const Status status = session->run();
+  EXPECT_EQ(status.code(), Code::kUnsupported);
+  EXPECT_NE(status.message().find("step 'cstFrobnicate:node0'"), std::string::npos)
+      << status.message();
+}
+
+TEST(SessionTest, OperatorThatDoesNotFitItsTensorsFailsTheLoadNamingTheStep) {
+  TestProgram p;
+  const int32_t x = p.input("x", {DType::kF32, {2}});
+  const int32_t y = p.output("y", {DType::kF32, {3}});
+  p.step("Relu", {x}, {y}, program::OpParams{"Relu", {}});
   const auto model = LoadedModel::from_program(std::move(p.program), {});
   ASSERT_FALSE(model.ok());
-  EXPECT_NE(model.status().message().find("step 'Frobnicate:node0'"), std::string::npos)
+  EXPECT_NE(model.status().message().find("step 'Relu:node0'"), std::string::npos)
       << model.status().message();
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes the register lists of a vendor file for RK3588, word by word as the chip would: convolutions (CNA, CORE, DPU,
+// DPU_RDMA) and the DPU's own copies and additions. It knows registers and bytes, no graph: a test oracle for the
+// lifting of vendor files and for the kernels, slow and obvious. Pooling units are not modelled; their only use in the
+// known files is a barrier between cores.
+//
+// A newcomer's mistake: each core has registers of its own, and a list may rely on what the core's previous list wrote.
+// Run the tasks of one lane in order, on one Core.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/fixed_point.h"
+#include "base/status.h"
+#include "format/vendor/tasks.h"
+#include "format/vendor_model.h"
+#include "target/registers.h"
+
+namespace rk::runtime::emulator {
+
+// One flat address space; every access is checked.
+class Memory {
+ public:
+  static Result<Memory> make(uint64_t size_bytes);
+  Result<std::span<uint8_t>> at(uint64_t address, uint64_t size_bytes);
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+struct Core {
+  target::RegisterFile registers;
+};
+
+enum class TaskResult { kDone, kBarrier };
+
+class Emulator {
+ public:
+  // Copies constants into the simulated memory and gives every tensor a place of its own. `model` must outlive it.
+  static Result<Emulator> create(const format::FileModel& model, TieRule ties);
+
+  const format::TaskLists& lists() const { return lists_; }
+
+  // kUnsupported names what the emulator does not model.
+  Result<TaskResult> run(const format::Task& task, Core& core);
+
+  // A tensor's elements in plain order, [C, H, W], one or two bytes each. Pictures are packed, features in atoms of
+  // 16 bytes. Rows of a picture are not padded.
+  Status store(int32_t tensor, std::span<const uint8_t> plain);
+  Result<std::vector<uint8_t>> load(int32_t tensor);
+
+ private:
+  Emulator(const format::FileModel& model, TieRule ties) : model_(&model), ties_(ties) {}
+  Status place_tensors();
+  template <typename Move>
+  Status move_elements(int32_t tensor, size_t plain_bytes, const Move& move);
+  void apply(const format::Task& task, target::RegisterFile& registers) const;
+
+  const format::FileModel* model_;
+  TieRule ties_;
+  format::TaskLists lists_;
+  Memory memory_;
+  std::vector<uint64_t> address_;     // by tensor
+  std::vector<uint64_t> size_bytes_;  // by tensor
+};
+
+}  // namespace rk::runtime::emulator
