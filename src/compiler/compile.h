@@ -24,7 +24,7 @@ struct CompileOptions {
   std::string compiler_version;
   std::string custom_string;
   bool single_core = false;
-  // Node name -> "npu", "cpu", "gpu" or "auto".
+  // Node name, output name or operator type, in this order -> "npu", "cpu", "gpu" or "auto".
   std::map<std::string, std::string> op_target;
   // In the order of the graph's inputs; missing ones get the defaults.
   std::vector<program::InputInfo> inputs;

@@ -37,6 +37,11 @@ Processor place_on_cpu(const Node& node, const target::Target& target, const std
   return Processor::kCpu;
 }
 
+// The type a user knows: what was fused into a convolution does not change it.
+std::string_view operator_type(const Node& node) {
+  return node.op() == "FusedConv" ? "Conv" : node.op();
+}
+
 }  // namespace
 
 Status check_op_target(const Graph& graph, const CompileOptions& options) {
@@ -46,14 +51,15 @@ Status check_op_target(const Graph& graph, const CompileOptions& options) {
       return invalid_argument(
           str("op_target['", name, "'] is '", where, "', expected 'npu', 'cpu', 'gpu' or 'auto'"));
     }
-    const auto has_name = [&](const Node* node) {
-      return node->name() == name || std::ranges::any_of(node->outputs(), [&](const Value* value) {
-               return value->name() == name;
-             });
+    const auto is_meant = [&](const Node* node) {
+      return node->name() == name || operator_type(*node) == name ||
+             std::ranges::any_of(node->outputs(),
+                                 [&](const Value* value) { return value->name() == name; });
     };
-    if (std::ranges::none_of(nodes, has_name)) {
-      log(LogLevel::kWarning, str("op_target names '", name,
-                                  "', which is no node or output of the optimised graph; ignored"));
+    if (std::ranges::none_of(nodes, is_meant)) {
+      log(LogLevel::kWarning,
+          str("op_target names '", name,
+              "', which is no node, output or operator type of the optimised graph; ignored"));
     }
   }
   return ok_status();
@@ -64,6 +70,9 @@ Processor place(const Node& node, const target::Target& target, const CompileOpt
   auto found = options.op_target.find(node.name());
   for (size_t i = 0; found == options.op_target.end() && i < node.output_count(); ++i) {
     found = options.op_target.find(node.output(i).name());
+  }
+  if (found == options.op_target.end()) {
+    found = options.op_target.find(std::string(operator_type(node)));
   }
   if (found != options.op_target.end()) wish = found->second;
 

@@ -71,6 +71,16 @@ Result<const target::Target*> check_config(Config& config) {
   return target;
 }
 
+Status check_types(const target::Target& target, bool quantize) {
+  if (quantize && !target.has_i8) {
+    return unsupported(str(target.name, " has no int8; build without quantisation for a float16 model"));
+  }
+  if (!quantize && !target.has_f16) {
+    return unsupported(str(target.name, " has no float16; build with quantisation and a dataset"));
+  }
+  return ok_status();
+}
+
 Status check_inputs(const Config& config, const Graph& graph) {
   const size_t inputs = graph.inputs().size();
   const auto check = [&](std::string_view name,

@@ -12,6 +12,9 @@ namespace rk::toolkit {
 // Also resolves the alias asymmetric_quantized-8 in place.
 Result<const target::Target*> check_config(Config& config);
 
+// The chip has the type a build asks for.
+Status check_types(const target::Target& target, bool quantize);
+
 // Lengths of the per-input lists against the loaded model.
 Status check_inputs(const Config& config, const Graph& graph);
 

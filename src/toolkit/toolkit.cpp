@@ -54,6 +54,7 @@ Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
 Status Toolkit::build(const BuildOptions& options) {
   if (!state_->imported) return invalid_argument("build: load a model first");
   const Config& config = *state_->config;
+  RK_TRY(check_types(*state_->target, options.do_quantization));
   Graph graph = state_->imported->clone();
   RK_TRY(passes::run_pipeline(graph, *state_->target,
                               {.optimization_level = config.optimization_level,
