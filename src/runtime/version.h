@@ -6,7 +6,7 @@
 namespace rk::runtime {
 
 // The interface version we are compatible with, then our own release in the place of the vendor's commit.
-#define RK_RUNTIME_VERSION "2.3.2 (openrknn-0.1.0@2026-11-15T00:00:00)"
+#define RK_RUNTIME_VERSION "2.3.2 (openrknn@2026-11-15T00:00:00)"
 inline constexpr char kRuntimeVersion[] = RK_RUNTIME_VERSION;
 inline constexpr char kRuntimeVersionText[] = "librknnrt version: " RK_RUNTIME_VERSION;
 // There is no kernel driver; this is the first one that has every call of 2.3.2.
