@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What turns a hang, a crash or a huge allocation into a test failure that names the damaged file.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace rk::fuzz {
+
+// Cases per reader: 500, or 20,000 with LONG=1.
+size_t case_count();
+
+// True in sanitised builds, where running a model is twenty times slower.
+bool sanitized();
+
+// While one lives, every case has kSecondsPerCase of time and, in builds without sanitisers, the
+// process 1 GiB beyond what it had. Signals and sanitiser reports end with the current case's text.
+class Guard {
+ public:
+  static constexpr unsigned kSecondsPerCase = 30;
+  Guard();
+  ~Guard();
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+  // `text` says how to make the file again: seed, number, base, mutations.
+  void begin_case(const std::string& text);
+
+ private:
+  size_t old_limit_ = 0;
+};
+
+}  // namespace rk::fuzz
