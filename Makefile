@@ -14,6 +14,7 @@ help:
 	@echo "make test     everything: sanitised unit tests, ABI, end-to-end figures; ends with 'N passed, N failed'"
 	@echo "make release  build/release: librknnrt.so, librknn_toolkit.so, the rknn command"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
+	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
 	@echo "make clean    remove build/"
 
 # Installed only if missing; apt's lists are refreshed only when something has to be installed.
@@ -27,19 +28,38 @@ packages:
 	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	fi
 
+# configure-<preset>: quiet unless it fails.
+configure-%: packages
+	@mkdir -p $(BUILD)
+	@cmake --preset $* >$(BUILD)/configure-$*.log 2>&1 || { cat $(BUILD)/configure-$*.log; exit 1; }
+
+NINJA = cmake --build $(BUILD)/$(1) -j $(JOBS) --target $(2) -- $(if $(CI),--quiet,)
+
 .PHONY: release dev
-release dev: packages
-	@cmake --preset $@ >$(BUILD)-$@.log 2>&1 || { cat $(BUILD)-$@.log; rm -f $(BUILD)-$@.log; exit 1; }
-	@rm -f $(BUILD)-$@.log
-	@cmake --build $(BUILD)/$@ -j $(JOBS) -- $(if $(CI),--quiet,)
+release dev: %: configure-%
+	@$(call NINJA,$@,all)
 
 .PHONY: demo
-demo: release
+demo: configure-release
+	@$(call NINJA,release,signs_demo)
 	@$(BUILD)/release/examples/signs_demo examples/signs $(BUILD)/demo
 
 .PHONY: test
 test: dev release
 	@$(PYTHON) tests/run.py --dev $(BUILD)/dev --release $(BUILD)/release
+
+# The acceptance checks reuse the release build; they are not part of `make test`.
+.PHONY: check-foundation
+check-foundation: configure-release configure-tsan
+	@$(call NINJA,release,foundation rknn fuzz e2e)
+	@$(call NINJA,tsan,units_base units_runtime units_capi)
+	@$(PYTHON) tests/check.py check-foundation \
+	  -- $(BUILD)/release/tests/foundation/foundation \
+	  -- $(BUILD)/release/tests/e2e/e2e --gtest_filter='ClientPatterns.*' \
+	  -- $(BUILD)/tsan/src/units_base \
+	  -- $(BUILD)/tsan/src/units_runtime \
+	  -- $(BUILD)/tsan/src/units_capi \
+	  -- LONG=1 $(BUILD)/release/tests/fuzz/fuzz
 
 .PHONY: clean
 clean:
