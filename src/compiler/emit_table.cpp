@@ -2,6 +2,8 @@
 // An operator that maps int8 to int8 element by element is a table of 256 entries, computed with
 // the operator's own float definition on the scales of both tensors. Operators with scalar
 // constants (Mul by 2, Pow, Clip) are of that kind too.
+#include <algorithm>
+
 #include "base/fixed_point.h"
 #include "compiler/emit.h"
 #include "ops/evaluate.h"
@@ -11,9 +13,18 @@ namespace {
 
 constexpr int kEntries = 256;
 
+// Broadcasting operators: with scalars for all but one operand they work element by element.
+constexpr std::string_view kBroadcasting[] = {"Add", "Sub", "Mul",   "Div", "Pow",
+                                              "Max", "Min", "PRelu", "Mod"};
+
+bool works_by_element(const Node& node) {
+  return node.def().layout == LayoutRule::kAny ||
+         std::ranges::find(kBroadcasting, node.op()) != std::end(kBroadcasting);
+}
+
 // The one input that varies; empty when the node is not a function of one element.
 std::optional<size_t> varying_input(const Node& node) {
-  if (node.output_count() != 1 || node.def().layout != LayoutRule::kAny) return std::nullopt;
+  if (node.output_count() != 1 || !works_by_element(node)) return std::nullopt;
   std::optional<size_t> varying;
   for (size_t i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) continue;
@@ -70,11 +81,12 @@ Result<std::vector<float>> evaluate(const Node& node, size_t varying, const Grap
 Result<bool> emit_table(const Node& node, Builder& builder) {
   const auto varying = varying_input(node);
   if (!varying) return false;
-  RK_ASSIGN(const std::vector<float> y, evaluate(node, *varying, builder.graph()));
-  if (y.size() != kEntries) return false;
+  const auto y = evaluate(node, *varying, builder.graph());
+  // An operator that does not take a row of values after all runs by its definition.
+  if (!y.ok() || y->size() != kEntries) return false;
   const Affine out = affine_of(node.output());
   program::TableParams params{.function = std::string(node.op())};
-  for (const float value : y) {
+  for (const float value : *y) {
     params.table.push_back(quantize_f32(value, out.scale, out.zero_point));
   }
   builder.add_step({.type = std::string(node.op()),
