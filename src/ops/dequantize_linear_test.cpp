@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of DequantizeLinear.
+#include "tests/ops/cases.h"
+
+namespace rk::ops {
+
+std::span<const OpCase> dequantize_linear_cases() {
+  static constexpr OpCase kCases[] = {
+      {"one scale", R"(
+          input %x: i8[3] = [-128, 10, 127]
+          const %s: f32[] = [0.5]
+          const %z: i8[] = [10]
+          %y = DequantizeLinear(%x, %s, %z)
+          expect %y: f32[3] = [-69, 0, 58.5])"},
+      {"per axis, i32 without zero point", R"(
+          input %x: i32[2,2] = [1, 2, 3, 4]
+          const %s: f32[2] = [1, 10]
+          %y = DequantizeLinear(%x, %s) {axis=0}
+          %z = DequantizeLinear(%x, %s)
+          expect %y: f32[2,2] = [1, 2, 30, 40]
+          expect %z: f32[2,2] = [1, 20, 3, 40])"},
+      {"blocked, half scales", R"(
+          input %x: u8[3,1] = [1, 2, 3]
+          const %s: f16[2,1] = [2, 4]
+          const %z: u8[2,1] = [0, 1]
+          %y = DequantizeLinear(%x, %s, %z) {axis=0, block_size=2}
+          expect %y: f16[3,1] = [2, 4, 8])"},
+      {"floats are refused", R"(
+          input %x: f32[1] = [1]
+          %y = DequantizeLinear(%x, %x)
+          error input 0 ('x') has dtype f32, expected an integer dtype)"},
+      {"a zero point of another dtype is refused", R"(
+          input %x: i8[1] = [1]
+          const %s: f32[] = [1]
+          const %z: u8[] = [1]
+          %y = DequantizeLinear(%x, %s, %z)
+          error input 2 ('zero_point') has dtype u8, expected i8)"},
+  };
+  return kCases;
+}
+
+}  // namespace rk::ops

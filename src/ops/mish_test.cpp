@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of Mish.
+#include "tests/ops/cases.h"
+
+namespace rk::ops {
+
+std::span<const OpCase> mish_cases() {
+  static constexpr OpCase kCases[] = {
+      {"values of the formula at 5 places", R"(
+          input %x: f32[5] = [-3, -0.75, 0, 0.5, 2.25]
+          %y = Mish(%x)
+          expect %y: f32[5] = [-0.145647461, -0.276494715, 0, 0.375245211, 2.20945676])"},
+      {"a scalar in half precision is rounded once", R"(
+          input %x: f16[] = [1]
+          %y = Mish(%x)
+          expect %y: f16[] = [0.865098388])",
+       1e-3},
+      {"an empty tensor stays empty", R"(
+          input %x: f32[0,3] = []
+          %y = Mish(%x)
+          expect %y: f32[0,3] = [])"},
+      {"integers are refused", R"(
+          input %x: i64[1] = [1]
+          %y = Mish(%x)
+          error input 0 ('x') is i64[1], expected a float dtype)"},
+  };
+  return kCases;
+}
+
+}  // namespace rk::ops

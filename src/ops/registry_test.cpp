@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the cases of every operator (tests/ops/cases.h). For each: inferred types are the expected ones, the reference
+// gives the expected numbers with and without threads and whatever the output memory held before, folding gives the
+// same, and the graph survives its text form. case_table.inc is written by CMake, one line per file of cases.
+#include "ops/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "base/thread_pool.h"
+#include "ir/text.h"
+#include "ops/evaluate.h"
+#include "tests/ops/cases.h"
+
+namespace rk::ops {
+
+#define RK_CASES(operator_file) std::span<const OpCase> operator_file##_cases();
+#include "ops/case_table.inc"
+#undef RK_CASES
+
+namespace {
+
+struct CaseList {
+  const char* file;
+  std::span<const OpCase> (*cases)();
+};
+
+constexpr CaseList kLists[] = {
+#define RK_CASES(operator_file) {#operator_file, operator_file##_cases},
+#include "ops/case_table.inc"
+#undef RK_CASES
+};
+
+// A case's text taken apart into the graph, the numbers and the message.
+struct ParsedCase {
+  std::string graph;   // inputs, constants, nodes
+  std::string folded;  // the same with constants in place of inputs
+  std::string values;  // a graph of constants: inputs and expected outputs
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::string last_result;
+  std::string error;
+};
+
+bool starts_with(std::string_view text, std::string_view word) {
+  return text.substr(0, word.size()) == word;
+}
+
+std::string name_in(std::string_view statement) {
+  const size_t begin = statement.find('%') + 1;
+  return std::string(statement.substr(begin, statement.find(':') - begin));
+}
+
+void add_statement(const std::string& statement, ParsedCase& out) {
+  const std::string rest = statement.substr(std::min(statement.size(), statement.find(' ') + 1));
+  if (starts_with(statement, "error ")) {
+    out.error = rest.substr(0, rest.find_last_not_of(" \n") + 1);
+  } else if (starts_with(statement, "input ")) {
+    out.inputs.push_back(name_in(statement));
+    out.values += "const " + rest + "\n";
+    out.folded += "const " + rest + "\n";
+    out.graph += "input " + rest.substr(0, rest.find(" =")) + "\n";
+  } else if (starts_with(statement, "expect ")) {
+    out.outputs.push_back(name_in(statement));
+    out.values += "const " + rest + "\n";
+  } else {
+    if (starts_with(statement, "%"))
+      out.last_result = statement.substr(1, statement.find_first_of(" ,:") - 1);
+    out.graph += statement + "\n";
+    out.folded += statement + "\n";
+  }
+}
+
+// Statements start with a keyword or a value; other lines continue the one before.
+ParsedCase parse_case(std::string_view text) {
+  ParsedCase out;
+  std::string statement;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
+    const bool starts = starts_with(line, "input ") || starts_with(line, "const ") ||
+                        starts_with(line, "expect ") || starts_with(line, "error ") ||
+                        starts_with(line, "%");
+    if (starts && !statement.empty()) {
+      add_statement(statement, out);
+      statement.clear();
+    }
+    statement += (statement.empty() ? "" : " ") + std::string(line);
+  }
+  if (!statement.empty()) add_statement(statement, out);
+  const std::vector<std::string> results =
+      out.outputs.empty() ? std::vector{out.last_result} : out.outputs;
+  for (const std::string& name : results) {
+    out.graph += "output %" + name + "\n";
+    out.folded += "output %" + name + "\n";
+  }
+  // A graph must end somewhere.
+  out.values += "input %none: f32[] %end = Identity(%none) output %end\n";
+  return out;
+}
+
+std::string in_graph(const std::string& body) { return "graph \"case\" {\n" + body + "}\n"; }
+
+// Runs every node; the outputs' memory holds rubbish before.
+Status run_nodes(const Graph& graph, std::map<std::string, Tensor>& values, ThreadPool* pool) {
+  for (const Value* value : graph.values()) {
+    if (value->is_constant()) values[value->name()] = value->constant();
+  }
+  for (const Node* node : graph.nodes()) {
+    std::vector<const Tensor*> inputs;
+    for (const Value* input : node->inputs()) {
+      inputs.push_back(input == nullptr ? nullptr : &values.at(input->name()));
+    }
+    std::vector<Tensor> outputs;
+    for (const Value* output : node->outputs()) {
+      outputs.push_back(Tensor::make(output->type()));
+      std::memset(outputs.back().mutable_data<uint8_t>(), 0xcd, outputs.back().size_bytes());
+    }
+    RK_TRY(node->def().reference({*node, inputs, outputs, pool}));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      EXPECT_EQ(outputs[i].type(), node->output(i).type());
+      values[node->output(i).name()] = outputs[i];
+    }
+  }
+  return ok_status();
+}
+
+void expect_close(const Tensor& found, const Tensor& expected, double tolerance) {
+  ASSERT_EQ(to_string(found.type()), to_string(expected.type()));
+  for (int64_t i = 0; i < found.elements(); ++i) {
+    if (!is_float(found.dtype())) {
+      ASSERT_EQ(found.at_i64(i), expected.at_i64(i)) << "element " << i;
+      continue;
+    }
+    const double a = found.at_f64(i);
+    const double b = expected.at_f64(i);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    ASSERT_LE(std::fabs(a - b), tolerance * std::max(1.0, std::fabs(b)))
+        << "element " << i << " is " << a << ", expected " << b;
+  }
+}
+
+void expect_text_round_trip(const Graph& graph) {
+  const std::string text = to_text(graph);
+  auto again = parse_graph(text, registry());
+  ASSERT_TRUE(again.ok()) << again.status().message() << "\n" << text;
+  EXPECT_EQ(to_text(*again), text);
+}
+
+void expect_folds_alike(const ParsedCase& parts, const std::map<std::string, Tensor>& values) {
+  auto graph = parse_graph(in_graph(parts.folded), registry());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  if (graph->node_count() != 1) return;  // only one-node cases have all inputs constant
+  const Node& node = *graph->nodes()[0];
+  ASSERT_TRUE(can_fold(node));
+  auto folded = fold(node);
+  ASSERT_TRUE(folded.ok()) << folded.status().message();
+  for (size_t i = 0; i < folded->size(); ++i) {
+    EXPECT_TRUE(std::ranges::equal((*folded)[i].bytes(), values.at(node.output(i).name()).bytes()));
+  }
+}
+
+void run_case(const OpCase& op_case) {
+  const ParsedCase parts = parse_case(op_case.text);
+  auto numbers = parse_graph(in_graph(parts.values), registry());
+  ASSERT_TRUE(numbers.ok()) << numbers.status().message();
+  auto graph = parse_graph(in_graph(parts.graph), registry());
+  std::map<std::string, Tensor> values;
+  for (const std::string& name : parts.inputs) values[name] = numbers->find(name)->constant();
+  if (!parts.error.empty()) {
+    const Status status = graph.ok() ? run_nodes(*graph, values, nullptr) : graph.status();
+    ASSERT_FALSE(status.ok()) << "expected: " << parts.error;
+    EXPECT_NE(status.message().find(parts.error), std::string::npos) << status.message();
+    return;
+  }
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_FALSE(parts.outputs.empty()) << "the case expects nothing";
+  const Status status = run_nodes(*graph, values, nullptr);
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (const std::string& name : parts.outputs) {
+    SCOPED_TRACE(name);
+    expect_close(values.at(name), numbers->find(name)->constant(), op_case.tolerance);
+  }
+  std::map<std::string, Tensor> threaded;
+  for (const std::string& name : parts.inputs) threaded[name] = values.at(name);
+  ThreadPool pool(3);
+  ASSERT_TRUE(run_nodes(*graph, threaded, &pool).ok());
+  for (const std::string& name : parts.outputs) {
+    EXPECT_TRUE(std::ranges::equal(threaded.at(name).bytes(), values.at(name).bytes())) << name;
+  }
+  expect_folds_alike(parts, values);
+  expect_text_round_trip(*graph);
+}
+
+void PrintTo(const CaseList& list, std::ostream* out) { *out << list.file; }
+
+class OpTest : public testing::TestWithParam<CaseList> {};
+
+TEST_P(OpTest, EveryCaseHolds) {
+  for (const OpCase& op_case : GetParam().cases()) {
+    SCOPED_TRACE(op_case.name);
+    run_case(op_case);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, OpTest, testing::ValuesIn(kLists),
+                         [](const auto& info) { return std::string(info.param.file); });
+
+TEST(RegistryTest, EveryOperatorHasCases) {
+  std::string all;
+  for (const CaseList& list : kLists) {
+    for (const OpCase& op_case : list.cases()) all += op_case.text;
+  }
+  for (const auto& def : registry().all()) {
+    EXPECT_NE(all.find(str("= ", def->name, "(")), std::string::npos)
+        << def->name << " has no case";
+  }
+}
+
+TEST(RegistryTest, EveryOperatorDescribesItself) {
+  for (const auto& def : registry().all()) {
+    EXPECT_FALSE(def->doc.empty()) << def->name;
+    EXPECT_NE(def->cost, nullptr) << def->name;
+    for (const AttrDef& attr : def->attrs)
+      EXPECT_FALSE(attr.doc.empty()) << def->name << "." << attr.name;
+    const bool has_range = def->fixed_range.first < def->fixed_range.second;
+    EXPECT_EQ(has_range, def->quant == QuantRule::kFixed) << def->name;
+  }
+}
+
+TEST(RegistryTest, UnknownNamesAreNotFound) {
+  EXPECT_EQ(registry().find("NoSuchOperator"), nullptr);
+  EXPECT_NE(registry().find("Conv"), nullptr);
+}
+
+}  // namespace
+}  // namespace rk::ops
