@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/methods.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "runtime/version.h"
+#include "toolkit/options.h"
+#include "toolkit/version.h"
+#include "toolkit/yml.h"
+
+namespace rk::toolkit {
+namespace {
+
+// The guide's rule for a platform that is not set.
+constexpr const char* kDefaultPlatform = "rk3566";
+
+// Options that only make a file smaller or a chip faster: results are the same without them.
+constexpr const char* kWithoutEffect[] = {
+    "compress_weight",    "model_pruning",          "quantize_weight",
+    "sparse_infer",       "enable_flash_attention", "inputs_yuv_fmt",
+    "npu_do_output_nhwc", "quantized_hybrid_level", "target_sub_class"};
+// Options that change what a model is: without them it is another one.
+constexpr const char* kNotOffered[] = {"dynamic_input", "remove_weight"};
+
+bool asks_for_something(const Json* value) {
+  if (value == nullptr) return false;
+  return !(value->as_bool() == false || (value->is_array() && value->size() == 0));
+}
+
+Json attr_json(const runtime::TensorAttr& attr) {
+  return Json::object({{"name", attr.name},
+                       {"dims", Json::array_of(attr.dims)},
+                       {"format", std::string(runtime::to_string(attr.format))},
+                       {"dtype", static_cast<int>(attr.dtype)},
+                       {"scale", static_cast<double>(attr.scale)},
+                       {"zero_point", attr.zero_point}});
+}
+
+std::string size_text(uint64_t bytes) {
+  std::ostringstream out;
+  const double kib = static_cast<double>(bytes) / 1024;
+  out << std::fixed << std::setprecision(2);
+  if (kib < 1024) {
+    out << kib << " KiB";
+  } else {
+    out << kib / 1024 << " MiB";
+  }
+  return out.str();
+}
+
+std::string memory_text(const MemoryUse& use) {
+  const std::string rule(54, '=');
+  return str(rule, "\n", std::string(14, ' '), "Memory Profile Info Dump\n", rule,
+             "\nNPU model memory detail(bytes):\n",
+             "    Weight Memory: ", size_text(use.weight_bytes),
+             "\n    Internal Tensor Memory: ", size_text(use.internal_bytes),
+             "\n    Other Memory: ", size_text(use.other_bytes),
+             "\n    Total Memory: ", size_text(use.total()), "\n", rule, "\n");
+}
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return out;
+}
+
+// Chips named in a file, and every chip that takes such a file.
+Result<Json> platforms(const Json& options) {
+  std::string path;
+  OptionReader reader(options);
+  reader.read("rknn_model", path);
+  RK_TRY(reader.finish());
+  Json filled = Json::array();
+  Json supported = Json::array();
+  std::string model_target;
+  if (!path.empty()) {
+    RK_ASSIGN(const std::vector<uint8_t> file, read_file(path));
+    RK_ASSIGN(const auto model,
+              runtime::LoadedModel::from_bytes(file, {.device = {}, .info_only = true}));
+    model_target = model->program().target;
+    filled.push(model_target);
+  }
+  for (const target::Target* chip : target::all_targets()) {
+    if (!path.empty() && !target::runs_on(model_target, chip->name)) continue;
+    supported.push(upper(chip->name));
+    for (const std::string_view also : chip->also) {
+      const Json name = upper(also);
+      if (std::ranges::find(*supported.as_array(), name) == supported.as_array()->end())
+        supported.push(name);
+    }
+  }
+  return Json::object({{"filled", filled}, {"supported", supported}});
+}
+
+}  // namespace
+
+Result<Json> Methods::config(const Json& options) {
+  Config config;
+  OptionReader reader(options);
+  reader.read("mean_values", config.mean_values);
+  reader.read("std_values", config.std_values);
+  reader.read("quant_img_RGB2BGR", config.quant_img_rgb2bgr);
+  reader.read("quantized_dtype", config.quantized_dtype);
+  reader.read("quantized_algorithm", config.quantized_algorithm);
+  reader.read("quantized_method", config.quantized_method);
+  reader.read("float_dtype", config.float_dtype);
+  reader.read("optimization_level", config.optimization_level);
+  reader.read("target_platform", config.target_platform);
+  reader.read("custom_string", config.custom_string);
+  reader.read("op_target", config.op_target);
+  reader.read("remove_reshape", config.remove_reshape);
+  reader.read("single_core_mode", config.single_core_mode);
+  for (const char* threshold : {"auto_hybrid_cos_thresh", "auto_hybrid_euc_thresh"}) {
+    const Json* const value = reader.find(threshold);
+    if (value != nullptr && !value->as_double())
+      return invalid_argument(
+          str("Invalid ", threshold, " ", write_json(*value), ", expect a number!"));
+  }
+  std::string not_offered;
+  for (const char* name : kNotOffered) {
+    if (asks_for_something(reader.find(name)))
+      not_offered = str(name, " of config() is not offered by this version; leave it out");
+  }
+  for (const char* name : kWithoutEffect) {
+    if (asks_for_something(reader.find(name)))
+      log(LogLevel::kWarning, str(name, " has no effect in this version"));
+  }
+  RK_TRY(reader.finish());
+  if (config.target_platform.empty()) {
+    config.target_platform = kDefaultPlatform;
+    log(LogLevel::kWarning,
+        str("target_platform is not set: building for the default, ", kDefaultPlatform));
+  }
+  RK_TRY(toolkit_.config(std::move(config)));
+  not_offered_ = std::move(not_offered);
+  return Json();
+}
+
+Result<Json> Methods::load_onnx(const Json& options, const std::vector<Tensor>& arrays) {
+  std::string model;
+  LoadOptions load;
+  OptionReader reader(options);
+  reader.read("model", model);
+  reader.read("inputs", load.inputs);
+  reader.read("input_size_list", load.input_size_list);
+  reader.read("outputs", load.outputs);
+  // A list of null (as in the model) and anything else (the next array).
+  const Json* const values = reader.find("input_initial_val");
+  size_t next = 0;
+  for (size_t i = 0; values != nullptr && i < values->size(); ++i) {
+    load.input_initial_val.emplace_back();
+    if (values->at(i)->is_null()) continue;
+    if (next >= arrays.size())
+      return invalid_argument("input_initial_val: fewer arrays than entries");
+    load.input_initial_val.back() = arrays[next++];
+  }
+  RK_TRY(reader.finish());
+  if (!not_offered_.empty()) return unsupported(not_offered_);
+  if (model.empty()) return invalid_argument("model is not given: the path of an .onnx file");
+  RK_TRY(toolkit_.load_onnx(model, load));
+  built_ = false;
+  file_.reset();
+  simulator_.reset();
+  return Json();
+}
+
+Result<Json> Methods::load_rknn(const Json& options) {
+  std::string path;
+  OptionReader reader(options);
+  reader.read("path", path);
+  RK_TRY(reader.finish());
+  RK_ASSIGN(std::vector<uint8_t> file, read_file(path));
+  RK_TRY(runtime::LoadedModel::from_bytes(file, {.device = {}, .info_only = true})
+             .status()
+             .with_context(path));
+  file_ = std::move(file);
+  built_ = false;
+  simulator_.reset();
+  return Json();
+}
+
+Result<Json> Methods::build(const Json& options) {
+  BuildOptions build;
+  bool auto_hybrid = false;
+  int batch = 1;
+  OptionReader reader(options);
+  reader.read("do_quantization", build.do_quantization);
+  reader.read("dataset", build.dataset);
+  reader.read("auto_hybrid", auto_hybrid);
+  reader.read("rknn_batch_size", batch);
+  RK_TRY(reader.finish());
+  if (batch != 1 && batch != -1) {
+    if (batch < 1)
+      return invalid_argument(str("Invalid rknn_batch_size ", batch, ", expect 1 or more!"));
+    return unsupported(str("rknn_batch_size ", batch, " is not offered by this version; 1 is"));
+  }
+  if (auto_hybrid) return unsupported("auto_hybrid is not offered by this version; leave it out");
+  build.progress = [this](size_t done, size_t total) {
+    return !progress_ || progress_("Quantizating", done, total);
+  };
+  if (progress_ && !progress_("Preparing", 0, 1))
+    return Status(Code::kCancelled, "the build was stopped");
+  built_ = false;
+  simulator_.reset();
+  RK_TRY(toolkit_.build(build));
+  built_ = true;
+  return Json();
+}
+
+Result<Json> Methods::export_rknn(const Json& options) {
+  std::string path;
+  OptionReader reader(options);
+  reader.read("export_path", path);
+  RK_TRY(reader.finish());
+  if (path.empty()) return invalid_argument("export_path is empty: the path of the file to write");
+  RK_TRY(toolkit_.export_rknn(path));
+  return Json();
+}
+
+Result<Json> Methods::init_runtime(const Json& options) {
+  RuntimeOptions runtime;
+  OptionReader reader(options);
+  reader.read("target", runtime.target);
+  reader.read("device_id", runtime.device_id);
+  reader.read("perf_debug", runtime.perf_debug);
+  reader.read("eval_mem", runtime.eval_mem);
+  reader.read("async_mode", runtime.async_mode);
+  reader.read("core_mask", runtime.core_mask);
+  reader.read("fallback_prior_device", runtime.fallback_prior_device);
+  RK_TRY(reader.finish());
+  if (!built_ && !file_) return invalid_argument("call build() or load_rknn() first");
+  simulator_.reset();
+  RK_ASSIGN(simulator_, built_ ? Simulator::create(toolkit_.program(), runtime)
+                               : Simulator::create(*file_, runtime));
+  Json inputs = Json::array();
+  Json outputs = Json::array();
+  for (size_t i = 0; i < simulator_->input_count(); ++i)
+    inputs.push(attr_json(simulator_->input_attr(i)));
+  for (size_t i = 0; i < simulator_->output_count(); ++i) {
+    const TensorType type = simulator_->output_type(i);
+    Json output = attr_json(simulator_->output_attr(i));
+    output.set("result_dtype", static_cast<int>(type.dtype));
+    output.set("dims", Json::array_of(type.shape.dims()));
+    outputs.push(std::move(output));
+  }
+  return Json::object(
+      {{"chip", std::string(simulator_->chip())}, {"inputs", inputs}, {"outputs", outputs}});
+}
+
+Result<Simulator*> Methods::running(std::string_view method) {
+  if (simulator_ == nullptr) return invalid_argument(str(method, ": call init_runtime() first"));
+  return simulator_.get();
+}
+
+Result<Json> Methods::eval_perf(const Json& options) {
+  bool ignored = true;
+  OptionReader reader(options);
+  reader.read("is_print", ignored);
+  reader.read("fix_freq", ignored);
+  RK_TRY(reader.finish());
+  RK_ASSIGN(Simulator* const simulator, running("eval_perf"));
+  RK_ASSIGN(const std::string text, simulator->performance());
+  log(LogLevel::kWarning,
+      "times are this machine's: the chip's own are not modelled by this version");
+  return Json(text);
+}
+
+Result<Json> Methods::eval_memory(const Json& options) {
+  bool ignored = true;
+  OptionReader reader(options);
+  reader.read("is_print", ignored);
+  RK_TRY(reader.finish());
+  RK_ASSIGN(Simulator* const simulator, running("eval_memory"));
+  if (!simulator->options().eval_mem)
+    return invalid_argument("memory was not asked for: call init_runtime(eval_mem=True)");
+  const MemoryUse use = simulator->memory();
+  return Json::object({{"text", memory_text(use)},
+                       {"weight_memory", use.weight_bytes},
+                       {"internal_memory", use.internal_bytes},
+                       {"other_memory", use.other_bytes},
+                       {"total_memory", use.total()},
+                       {"total_model_allocation", use.total()}});
+}
+
+Result<Json> Methods::get_sdk_version(const Json& options) {
+  RK_TRY(OptionReader(options).finish());
+  RK_TRY(running("get_sdk_version").status());
+  const std::string rule(46, '=');
+  return Json(str(rule, "\nRKNN VERSION:\n  API: ", kVersionText,
+                  "\n  DRV: rknn_server: none (simulated in this process)\n",
+                  "  DRV: rknnrt: ", runtime::kRuntimeVersion, "\n", rule, "\n"));
+}
+
+Result<Json> Methods::call(std::string_view method, const Json& options,
+                           const std::vector<Tensor>& arrays) {
+  if (method == "config") return config(options);
+  if (method == "load_onnx") return load_onnx(options, arrays);
+  if (method == "load_rknn") return load_rknn(options);
+  if (method == "build") return build(options);
+  if (method == "export_rknn") return export_rknn(options);
+  if (method == "init_runtime") return init_runtime(options);
+  if (method == "eval_perf") return eval_perf(options);
+  if (method == "eval_memory") return eval_memory(options);
+  if (method == "get_sdk_version") return get_sdk_version(options);
+  if (method == "list_support_target_platform") return platforms(options);
+  if (method == "read_yml") {
+    std::string path;
+    OptionReader reader(options);
+    reader.read("path", path);
+    RK_TRY(reader.finish());
+    return read_yml(path);
+  }
+  return invalid_argument(str("there is no method '", method, "'"));
+}
+
+Status Methods::inference(const Json& options, const std::vector<ArrayRef>& inputs,
+                          const std::vector<ArrayRef>& outputs) {
+  RK_ASSIGN(Simulator* const simulator, running("inference"));
+  std::vector<std::string> formats;
+  std::vector<bool> pass_through;
+  OptionReader reader(options);
+  reader.read("data_format", formats);
+  reader.read("inputs_pass_through", pass_through);
+  RK_TRY(reader.finish());
+  // One text serves every input.
+  if (formats.size() == 1) formats.resize(std::max<size_t>(inputs.size(), 1), formats.front());
+  if (!formats.empty() && formats.size() != inputs.size())
+    return invalid_argument(
+        str("data_format has ", formats.size(), " entries for ", inputs.size(), " input(s)!"));
+  if (!pass_through.empty() && pass_through.size() != inputs.size())
+    return invalid_argument(str("inputs_pass_through has ", pass_through.size(), " entries for ",
+                                inputs.size(), " input(s)!"));
+  std::vector<Feed> feeds;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Feed feed;
+    feed.array = inputs[i];
+    feed.pass_through = i < pass_through.size() && pass_through[i];
+    if (i < formats.size()) {
+      const std::string format = upper(formats[i]);
+      if (format != "NHWC" && format != "NCHW")
+        return invalid_argument(
+            str("Invalid data_format '", formats[i], "', expect in ['nhwc', 'nchw']!"));
+      feed.nchw = format == "NCHW";
+    }
+    feeds.push_back(feed);
+  }
+  return simulator->run(feeds, outputs);
+}
+
+}  // namespace rk::toolkit

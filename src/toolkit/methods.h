@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The methods of rknn_toolkit_c.h by name, over Toolkit and Simulator, without anything of C in them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "toolkit/rknn_toolkit.h"
+#include "toolkit/simulator.h"
+
+namespace rk::toolkit {
+
+// One model, from its options to its results. Not thread-safe.
+class Methods {
+ public:
+  // (stage, done, total); false stops the call.
+  using Progress = std::function<bool(const char* stage, size_t done, size_t total)>;
+  explicit Methods(Progress progress) : progress_(std::move(progress)) {}
+
+  Result<Json> call(std::string_view method, const Json& options,
+                    const std::vector<Tensor>& arrays);
+  Status inference(const Json& options, const std::vector<ArrayRef>& inputs,
+                   const std::vector<ArrayRef>& outputs);
+
+ private:
+  Result<Json> config(const Json& options);
+  Result<Json> load_onnx(const Json& options, const std::vector<Tensor>& arrays);
+  Result<Json> load_rknn(const Json& options);
+  Result<Json> build(const Json& options);
+  Result<Json> export_rknn(const Json& options);
+  Result<Json> init_runtime(const Json& options);
+  Result<Json> eval_perf(const Json& options);
+  Result<Json> eval_memory(const Json& options);
+  Result<Json> get_sdk_version(const Json& options);
+  Result<Simulator*> running(std::string_view method);
+
+  Progress progress_;
+  Toolkit toolkit_;
+  std::string not_offered_;  // an option of config() that the model cannot be loaded with
+  bool built_ = false;
+  std::optional<std::vector<uint8_t>> file_;  // of load_rknn
+  std::unique_ptr<Simulator> simulator_;
+};
+
+}  // namespace rk::toolkit

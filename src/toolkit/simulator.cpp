@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/simulator.h"
+
+#include <iomanip>
+#include <sstream>
+
+#include "base/log.h"
+#include "runtime/perf.h"
+
+namespace rk::toolkit {
+namespace {
+
+using runtime::AttrView;
+using runtime::CallerFormat;
+using runtime::TensorAttr;
+using runtime::TensorFormat;
+
+Shape shape_of(const TensorAttr& attr) {
+  Shape out;
+  const std::vector<int64_t> dims(attr.dims.begin(), attr.dims.end());
+  auto made = Shape::make(dims);
+  return made.ok() ? *made : out;
+}
+
+Shape nchw_of(const Shape& nhwc) { return {nhwc[0], nhwc[3], nhwc[1], nhwc[2]}; }
+
+Status check_options(const RuntimeOptions& options) {
+  if (options.fallback_prior_device != "cpu" && options.fallback_prior_device != "gpu") {
+    return invalid_argument(str("Invalid fallback_prior_device '", options.fallback_prior_device,
+                                "', expect in ['cpu', 'gpu']!"));
+  }
+  if (!options.device_id.empty()) {
+    return {Code::kUnavailable,
+            str("RKNN init failed. error code: RKNN_ERR_DEVICE_UNAVAILABLE: no rknn_server answers "
+                "for device_id '",
+                options.device_id, "'; leave device_id out to run on the simulated board")};
+  }
+  if (options.async_mode)
+    log(LogLevel::kWarning, "async_mode is not supported: inference waits for its result");
+  return ok_status();
+}
+
+Result<runtime::Device> device_for(const RuntimeOptions& options) {
+  RK_ASSIGN(runtime::Device device, runtime::device_from_environment());
+  if (!options.target.empty()) {
+    RK_ASSIGN(device.chip, target::find_target(options.target));
+  }
+  return device;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Simulator>> Simulator::create(program::Program program,
+                                                     const RuntimeOptions& options) {
+  RK_TRY(check_options(options));
+  RK_ASSIGN(const runtime::Device device, device_for(options));
+  RK_ASSIGN(auto model, runtime::LoadedModel::from_program(std::move(program), {.device = device}));
+  return start(std::move(model), options);
+}
+
+Result<std::unique_ptr<Simulator>> Simulator::create(ByteSpan file, const RuntimeOptions& options) {
+  RK_TRY(check_options(options));
+  RK_ASSIGN(const runtime::Device device, device_for(options));
+  RK_ASSIGN(auto model, runtime::LoadedModel::from_bytes(file, {.device = device}));
+  return start(std::move(model), options);
+}
+
+Result<std::unique_ptr<Simulator>> Simulator::start(
+    std::shared_ptr<const runtime::LoadedModel> model, const RuntimeOptions& options) {
+  // The simulator has no cores; a simulated board has those of its chip.
+  if (!options.target.empty()) {
+    RK_TRY(
+        runtime::check_core_mask(model->chip(), options.core_mask, model->program().single_core));
+    log(LogLevel::kWarning, str("no rknn_server is reachable: running on the simulated ",
+                                model->chip().name, " in this process"));
+  }
+  std::unique_ptr<Simulator> out(new Simulator);
+  out->options_ = options;
+  RK_ASSIGN(out->session_,
+            runtime::Session::create(std::move(model), {.collect_perf = options.perf_debug}));
+  return out;
+}
+
+TensorType Simulator::output_type(size_t i) const {
+  const program::Variant& variant = session_->model().variant();
+  const program::ProgramTensor& tensor = variant.tensors[static_cast<size_t>(variant.outputs[i])];
+  const bool real = tensor.quantized() || is_float(tensor.dtype);
+  return {real ? DType::kF32 : tensor.dtype, tensor.shape};
+}
+
+Status Simulator::set_input(size_t i, const Feed& feed) {
+  const TensorAttr attr = session_->input_attr(i);
+  CallerFormat format;
+  if (feed.pass_through) {
+    format.pass_through = true;
+    return session_->set_input(i, format, feed.array.data, feed.array.size_bytes);
+  }
+  Shape wanted = shape_of(attr);
+  format.dtype = feed.array.dtype;
+  format.format = TensorFormat::kUndefined;
+  if (attr.format == TensorFormat::kNhwc) {
+    format.format = feed.nchw ? TensorFormat::kNchw : TensorFormat::kNhwc;
+    if (feed.nchw) wanted = nchw_of(wanted);
+  }
+  if (!(feed.array.shape == wanted)) {
+    const bool turned = attr.format == TensorFormat::kNhwc && feed.array.shape.rank() == 4 &&
+                        feed.array.shape == (feed.nchw ? shape_of(attr) : nchw_of(wanted));
+    const bool one_missing = feed.array.shape.rank() == wanted.rank() - 1;
+    return invalid_argument(
+        str("The input(", attr.name, ") shape ", to_string(feed.array.shape), " is wrong, expect '",
+            feed.nchw ? "nchw" : "nhwc", "' like ", to_string(wanted), "!",
+            turned ? str(" Pass data_format=['", feed.nchw ? "nhwc" : "nchw", "'] for this array.")
+                   : "",
+            one_missing ? " Add the batch dimension, e.g. with np.expand_dims(array, 0)." : ""));
+  }
+  return session_->set_input(i, format, feed.array.data, feed.array.size_bytes);
+}
+
+Status Simulator::run(std::span<const Feed> inputs, std::span<const ArrayRef> outputs) {
+  if (inputs.size() != input_count()) {
+    return invalid_argument(str("The inputs have ", inputs.size(), " array(s), the model has ",
+                                input_count(), " input(s)!"));
+  }
+  if (outputs.size() != output_count()) {
+    return invalid_argument(
+        str(outputs.size(), " array(s) for results, the model has ", output_count(), " output(s)"));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) RK_TRY(set_input(i, inputs[i]));
+  RK_TRY(session_->run());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorType type = output_type(i);
+    if (outputs[i].dtype != type.dtype || !(outputs[i].shape == type.shape)) {
+      return invalid_argument(str("the array for output ", i, " must be ", to_string(type)));
+    }
+    CallerFormat format;
+    format.dtype = type.dtype;
+    RK_TRY(session_->get_output(i, format, outputs[i].data, outputs[i].size_bytes));
+  }
+  return ok_status();
+}
+
+Result<std::string> Simulator::performance() {
+  if (!session_->has_run()) {
+    for (size_t i = 0; i < input_count(); ++i) {
+      CallerFormat format;
+      format.dtype = DType::kU8;
+      RK_ASSIGN(const uint64_t bytes, session_->input_bytes(i, format));
+      const std::vector<uint8_t> zeros(bytes);
+      RK_TRY(session_->set_input(i, format, zeros.data(), zeros.size()));
+    }
+    RK_TRY(session_->run());
+  }
+  if (options_.perf_debug) return runtime::perf_table(*session_);
+  const double us = static_cast<double>(session_->run_duration_us());
+  const std::string rule(70, '=');
+  std::ostringstream out;
+  out << rule << "\n"
+      << std::string(29, ' ') << "Performance\n"
+      << rule << "\nTotal Time(us): " << session_->run_duration_us() << "\nFPS: " << std::fixed
+      << std::setprecision(2) << 1e6 / us << "\n"
+      << rule << "\n";
+  return out.str();
+}
+
+MemoryUse Simulator::memory() const {
+  MemoryUse out;
+  out.weight_bytes = session_->model().weight_bytes();
+  out.internal_bytes = session_->model().internal_bytes();
+  for (size_t i = 0; i < input_count(); ++i)
+    out.other_bytes += session_->input_attr(i, AttrView::kNative).size_with_stride_bytes;
+  for (size_t i = 0; i < output_count(); ++i)
+    out.other_bytes += session_->output_attr(i, AttrView::kNative).size_with_stride_bytes;
+  return out;
+}
+
+}  // namespace rk::toolkit

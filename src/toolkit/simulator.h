@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// init_runtime and inference of the Python API: one session on the simulated chip, fed with arrays of any dtype. It is
+// the class behind the C API that computes (runtime/session.h), so simulator, C API and rknnlite give equal bytes.
+//
+// A newcomer's mistake: pictures go in as NHWC unless the caller says nchw, and come out as NCHW.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+#include "runtime/session.h"
+
+namespace rk::toolkit {
+
+struct RuntimeOptions {
+  std::string target;     // empty: the simulator; else the simulated board of this chip
+  std::string device_id;  // a board behind a server; there is no server yet, so any text fails
+  bool perf_debug = false;
+  bool eval_mem = false;
+  bool async_mode = false;
+  uint32_t core_mask = 0;
+  std::string fallback_prior_device = "cpu";
+};
+
+// An array of the caller, used in place.
+struct ArrayRef {
+  DType dtype = DType::kUndefined;
+  Shape shape;
+  void* data = nullptr;
+  uint64_t size_bytes = 0;
+};
+
+struct Feed {
+  ArrayRef array;
+  bool nchw = false;  // four dimensions in the model's own order; otherwise NHWC
+  bool pass_through =
+      false;  // native bytes already: neither normalised nor quantised nor reordered
+};
+
+// As the chip would need it.
+struct MemoryUse {
+  uint64_t weight_bytes = 0;
+  uint64_t internal_bytes = 0;
+  uint64_t other_bytes = 0;  // inputs and outputs
+  uint64_t total() const { return weight_bytes + internal_bytes + other_bytes; }
+};
+
+class Simulator {
+ public:
+  // kTargetMismatch when the model is for another chip, kUnavailable for a device_id.
+  static Result<std::unique_ptr<Simulator>> create(program::Program program,
+                                                   const RuntimeOptions& options);
+  // The same for the bytes of a .rknn file.
+  static Result<std::unique_ptr<Simulator>> create(ByteSpan file, const RuntimeOptions& options);
+
+  const RuntimeOptions& options() const { return options_; }
+  std::string_view chip() const { return session_->model().chip().name; }
+  size_t input_count() const { return session_->input_count(); }
+  size_t output_count() const { return session_->output_count(); }
+  runtime::TensorAttr input_attr(size_t i) const { return session_->input_attr(i); }
+  runtime::TensorAttr output_attr(size_t i) const { return session_->output_attr(i); }
+  // f32 for everything that stands for real numbers; integers and bool are kept.
+  TensorType output_type(size_t i) const;
+
+  // `outputs` have the types of output_type().
+  Status run(std::span<const Feed> inputs, std::span<const ArrayRef> outputs);
+
+  // The table of eval_perf for the last run, after one on zeros if there was none. Times are this machine's.
+  Result<std::string> performance();
+  MemoryUse memory() const;
+
+ private:
+  Simulator() = default;
+  static Result<std::unique_ptr<Simulator>> start(std::shared_ptr<const runtime::LoadedModel> model,
+                                                  const RuntimeOptions& options);
+  Status set_input(size_t i, const Feed& feed);
+
+  RuntimeOptions options_;
+  std::unique_ptr<runtime::Session> session_;
+};
+
+}  // namespace rk::toolkit
