@@ -36,7 +36,7 @@ function(rk_library)
     target_precompile_headers(rk_${ARG_NAME} REUSE_FROM rk_base)
   endif()
 
-  if(RK_BUILD_TESTS)
+  if(RK_BUILD_TESTS AND (RK_UNIT_TESTS STREQUAL all OR ARG_NAME IN_LIST RK_UNIT_TESTS))
     file(GLOB_RECURSE tests CONFIGURE_DEPENDS ${folder}/*_test.cpp)
     if(tests)
       add_library(rk_${ARG_NAME}_tests OBJECT ${tests})
