@@ -3,19 +3,16 @@
 
 #include "format/container.h"
 #include "format/program_codec.h"
+#include "format/vendor/lift.h"
 #include "format/vendor_model.h"
 
 namespace rk::format {
 
-Result<program::Program> read_rknn(ByteSpan file, std::shared_ptr<const void> owner) {
+Result<program::Program> read_rknn(ByteSpan file, std::shared_ptr<const void> owner,
+                                   const ReadOptions& options) {
   RK_ASSIGN(const Container container, split_container(file));
   RK_ASSIGN(const FileModel model, read_model(container));
-  if (!container.section) {
-    return unsupported(
-        str("this .rknn was made by ", model.compiler.substr(0, model.compiler.find('(')), " for ",
-            model.platform,
-            " and has no OPENRKNN section. Convert the original model with this toolkit"));
-  }
+  if (!container.section) return lift_model(model, owner, {.describe_only = options.info_only});
   std::vector<program::Blob> weights;
   weights.reserve(model.buffers.size());
   for (const FileBuffer& buffer : model.buffers) weights.push_back({owner, buffer.data});
@@ -26,9 +23,9 @@ Result<program::Program> read_rknn(ByteSpan file, std::shared_ptr<const void> ow
   return program;
 }
 
-Result<program::Program> read_rknn(std::vector<uint8_t> file) {
+Result<program::Program> read_rknn(std::vector<uint8_t> file, const ReadOptions& options) {
   const auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(file));
-  return read_rknn(*owner, owner);
+  return read_rknn(*owner, owner, options);
 }
 
 }  // namespace rk::format

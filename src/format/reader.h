@@ -11,10 +11,16 @@
 
 namespace rk::format {
 
-// The verified Program of a file. `owner` keeps `file` alive (null: the caller does). Errors:
-// kInvalidModel for damage, kUnsupported for files without our section.
-Result<program::Program> read_rknn(ByteSpan file, std::shared_ptr<const void> owner);
+struct ReadOptions {
+  bool info_only =
+      false;  // for queries: nodes of a vendor file that cannot be decoded are no error
+};
+
+// The verified Program of a file: from our section, or lifted from a vendor's graph (vendor/lift.h). `owner` keeps
+// `file` alive (null: the caller does). Errors: kInvalidModel for damage, kUnsupported for what cannot be decoded.
+Result<program::Program> read_rknn(ByteSpan file, std::shared_ptr<const void> owner,
+                                   const ReadOptions& options = {});
 // The same, taking the bytes.
-Result<program::Program> read_rknn(std::vector<uint8_t> file);
+Result<program::Program> read_rknn(std::vector<uint8_t> file, const ReadOptions& options = {});
 
 }  // namespace rk::format

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Add and Concat. On RK3588 and RK3566 the DPU's registers hold each operand's offset and scale; where they are not
+// known, constants are derived from the tensors' scales (docs/fidelity.md, "Vendor files").
+#include <algorithm>
+#include <cmath>
+
+#include "format/vendor/lift_context.h"
+
+namespace rk::format {
+namespace {
+
+using program::Activation;
+using program::ConcatParams;
+using program::InputStage;
+using program::kNone;
+using program::OutputStage;
+using program::ProgramTensor;
+using program::SumParams;
+using target::RegisterFile;
+namespace reg = target::reg;
+
+constexpr uint32_t kAluAdd = 2;  // *_ALU_ALGO
+constexpr ScaleShift kUnity{16384, 14};
+
+OutputStage read_output(const LiftContext& c) {
+  const RegisterFile& r = c.tasks.registers();
+  return {{static_cast<int32_t>(r.get(c.registers->output_scale)),
+           static_cast<int32_t>(r.get(c.registers->output_shift))},
+          r.get_signed(c.registers->output_offset)};
+}
+
+// The bias stage as a constant offset and multiplier; nothing when it does something else.
+std::optional<InputStage> read_bias_stage(const RegisterFile& r) {
+  InputStage stage{0, {1, 0}};
+  if (r.is_on(reg::DPU_BS_CFG__BS_BYPASS)) return stage;
+  if (!r.is_on(reg::DPU_BS_CFG__BS_RELU_BYPASS)) return std::nullopt;
+  if (!r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS)) {
+    const bool constant = !r.is_on(reg::DPU_BS_CFG__BS_ALU_SRC);
+    if (!constant || r.get(reg::DPU_BS_CFG__BS_ALU_ALGO) != kAluAdd) return std::nullopt;
+    stage.offset = r.get_signed(reg::DPU_BS_ALU_CFG);
+  }
+  if (!r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS)) {
+    if (r.is_on(reg::DPU_BS_MUL_CFG__BS_MUL_SRC)) return std::nullopt;
+    stage.scale = {static_cast<int32_t>(r.get(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND)),
+                   static_cast<int32_t>(r.get(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE))};
+  }
+  return stage;
+}
+
+bool only_dpu(const Task* task) {
+  return task != nullptr && (task->units & (kUnitCna | kUnitCore)) == 0 &&
+         (task->units & (kUnitDpu | kUnitDpuRdma)) == (kUnitDpu | kUnitDpuRdma);
+}
+
+// Both operands' stages and the output's, from the DPU registers of the node's first task.
+std::optional<SumParams> sum_from_registers(LiftContext& c, int32_t a, int32_t b) {
+  const Task* const task = c.tasks.next();
+  if (!only_dpu(task)) return std::nullopt;
+  const RegisterFile& r = c.tasks.registers();
+  const auto source = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
+  const auto operand = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_EW_BASE_ADDR);
+  if (!source || !operand) return std::nullopt;
+  const bool swapped = source->tensor == b && operand->tensor == a;
+  if (!swapped && (source->tensor != a || operand->tensor != b)) return std::nullopt;
+  const auto first = read_bias_stage(r);
+  const bool adds =
+      !r.is_on(reg::DPU_EW_CFG__EW_BYPASS) && !r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS) &&
+      r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS) && !r.is_on(reg::DPU_EW_CFG__EW_RELUX_EN) &&
+      !r.is_on(reg::DPU_EW_CFG__EW_OP_TYPE) && r.get(reg::DPU_EW_CFG__EW_ALU_ALGO) == kAluAdd &&
+      r.is_on(reg::DPU_BN_CFG__BN_BYPASS);
+  if (!first || !adds) return std::nullopt;
+  InputStage second{0, {1, 0}};
+  if (!r.is_on(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS)) {
+    second = {r.get_signed(reg::DPU_EW_CVT_OFFSET_VALUE),
+              {static_cast<int32_t>(r.get(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE)),
+               static_cast<int32_t>(r.get(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT))}};
+  }
+  SumParams p;
+  p.inputs = {*first, second};
+  if (swapped) std::swap(p.inputs[0], p.inputs[1]);
+  p.output = read_output(c);
+  if (!r.is_on(reg::DPU_EW_CFG__EW_RELU_BYPASS)) p.activation = Activation::kRelu;
+  return p;
+}
+
+Result<SumParams> derived_sum(LiftContext& c, int32_t a, int32_t b, int32_t out) {
+  SumParams p;
+  for (const int32_t input : {a, b}) {
+    RK_ASSIGN(const InputStage stage, derived_input_stage(c.tensor(input), c.tensor(out)));
+    p.inputs.push_back(stage);
+  }
+  p.output = derived_output_stage(c.tensor(out));
+  return p;
+}
+
+Status check_quantized(LiftContext& c, int32_t tensor) {
+  if (c.is_i8(tensor)) return ok_status();
+  return unsupported(str("operand '", c.tensor(tensor).name, "' is ",
+                         to_string(c.tensor(tensor).dtype), " without a scale in the file"));
+}
+
+bool same_quantization(const ProgramTensor& a, const ProgramTensor& b) {
+  return a.dtype == b.dtype && a.scale == b.scale && a.zero_point == b.zero_point;
+}
+
+// One copy with its own offset, scale and output offset per input.
+std::optional<ConcatParams> concat_from_registers(LiftContext& c,
+                                                  const std::vector<int32_t>& inputs, int32_t out) {
+  ConcatParams p;
+  p.inputs.resize(inputs.size());
+  p.output = {kUnity, c.tensor(out).zero_point};
+  std::vector<bool> found(inputs.size());
+  bool identity = true;
+  while (const Task* task = c.tasks.next()) {
+    if (!only_dpu(task)) return std::nullopt;
+    const RegisterFile& r = c.tasks.registers();
+    const auto source = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
+    const auto stage = read_bias_stage(r);
+    const bool scales_only =
+        r.is_on(reg::DPU_EW_CFG__EW_BYPASS) && r.is_on(reg::DPU_BN_CFG__BN_BYPASS);
+    if (!source || !stage || stage->scale != ScaleShift{1, 0} || !scales_only) return std::nullopt;
+    const OutputStage output = read_output(c);
+    // (x + a) * scale / 2^shift + z as a stage in front of the shared output zero point.
+    InputStage copy{stage->offset, output.scale};
+    if (output.scale == ScaleShift{1, 0}) {
+      copy.offset += output.zero_point - p.output.zero_point;
+    } else if (output.zero_point != p.output.zero_point) {
+      return std::nullopt;
+    }
+    identity = identity && copy == InputStage{-p.output.zero_point, {1, 0}};
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] != source->tensor) continue;
+      if (found[i] && !(p.inputs[i] == copy)) return std::nullopt;
+      p.inputs[i] = copy;
+      found[i] = true;
+    }
+  }
+  if (std::find(found.begin(), found.end(), false) != found.end()) return std::nullopt;
+  p.identity = identity;
+  return p;
+}
+
+Result<ConcatParams> derived_concat(LiftContext& c, const std::vector<int32_t>& inputs,
+                                    int32_t out) {
+  ConcatParams p;
+  p.identity = std::all_of(inputs.begin(), inputs.end(), [&](int32_t i) {
+    return same_quantization(c.tensor(i), c.tensor(out));
+  });
+  if (p.identity) return p;
+  p.output = derived_output_stage(c.tensor(out));
+  for (const int32_t input : inputs) {
+    RK_TRY(check_quantized(c, input));
+    RK_ASSIGN(const InputStage stage, derived_input_stage(c.tensor(input), c.tensor(out)));
+    p.inputs.push_back(stage);
+  }
+  return p;
+}
+
+Result<int32_t> concat_axis(LiftContext& c, int rank) {
+  int64_t axis = 0;
+  if (const auto* p = std::get_if<FileConcatParams>(&c.node().params)) {
+    axis = p->axis;
+  } else if (const auto given = c.integer("axis")) {
+    axis = *given;
+  } else {
+    return unsupported("its axis is missing");
+  }
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank)
+    return invalid_model(str("axis ", axis, " of ", rank, " dimensions"));
+  return static_cast<int32_t>(axis);
+}
+
+}  // namespace
+
+Result<InputStage> derived_input_stage(const ProgramTensor& in, const ProgramTensor& out,
+                                       double factor) {
+  RK_ASSIGN(const ScaleShift scale,
+            to_scale_shift(factor * double{in.scale} / double{out.scale} * kFineUnit));
+  return InputStage{-in.zero_point, scale};
+}
+
+OutputStage derived_output_stage(const ProgramTensor& out) {
+  return {to_scale_shift(1 / kFineUnit).value(), out.zero_point};
+}
+
+Status lift_sum(LiftContext& c) {
+  const int32_t a = c.input(0), b = c.input(1), out = c.node().outputs[0];
+  if (a == kNone || b == kNone || c.node().inputs.size() > 2) {
+    return unsupported(str(c.node().inputs.size(), " operands, two are known"));
+  }
+  const bool relu = c.node().type == "AddRelu";
+  const bool same_shape =
+      c.tensor(a).shape == c.tensor(out).shape && c.tensor(b).shape == c.tensor(out).shape;
+  const bool integer = c.is_i8(a) && c.is_i8(out);
+  const bool half = c.tensor(a).dtype == DType::kF16 && c.tensor(b).dtype == DType::kF16 &&
+                    c.tensor(out).dtype == DType::kF16;
+  if (!same_shape || (!integer && !half)) {
+    if (relu) return unsupported("AddRelu with operands of different shapes or dtypes");
+    return lift_operator(c);
+  }
+  if (half) {
+    c.add_step({a, b}, {out}, SumParams{{}, relu ? Activation::kRelu : Activation::kNone, {}});
+    return ok_status();
+  }
+  RK_TRY(check_quantized(c, b));
+  if (c.registers != nullptr && c.registers->has_stages) {
+    if (auto p = sum_from_registers(c, a, b)) {
+      c.add_step({a, b}, {out}, std::move(*p));
+      return ok_status();
+    }
+  }
+  RK_ASSIGN(SumParams p, derived_sum(c, a, b, out));
+  if (relu) p.activation = Activation::kRelu;
+  c.add_step({a, b}, {out}, std::move(p));
+  return ok_status();
+}
+
+Status lift_concat(LiftContext& c) {
+  const int32_t out = c.node().outputs[0];
+  std::vector<int32_t> inputs;
+  for (size_t i = 0; i < c.node().inputs.size(); ++i) {
+    // Re-laid copies come after the operands.
+    const int32_t input = c.input(i);
+    if (input == kNone || c.tensor(input).name.ends_with("_exSecondary")) continue;
+    inputs.push_back(input);
+  }
+  RK_ASSIGN(const int32_t axis, concat_axis(c, c.tensor(out).shape.rank()));
+  std::optional<ConcatParams> decoded;
+  if (c.is_i8(out) && c.registers != nullptr && c.registers->has_stages) {
+    decoded = concat_from_registers(c, inputs, out);
+  }
+  if (!decoded) {
+    RK_ASSIGN(decoded, derived_concat(c, inputs, out));
+  }
+  decoded->axis = axis;
+  c.add_step(std::move(inputs), {out}, std::move(*decoded));
+  return ok_status();
+}
+
+}  // namespace rk::format

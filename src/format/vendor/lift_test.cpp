@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small vendor files put together by hand: one or two 1x1 convolutions of one channel with register lists.
+#include "format/vendor/lift.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "format/vendor/tasks.h"
+#include "target/registers.h"
+
+namespace rk::format {
+namespace {
+
+namespace reg = target::reg;
+using program::TensorKind;
+
+struct Write {
+  uint16_t offset;
+  uint32_t value;
+};
+
+class VendorFile {
+ public:
+  explicit VendorFile(std::string platform = "rk3588") {
+    model.platform = std::move(platform);
+    model.source = "ONNX";
+    model.compiler = "1.6.2-source_code(compiler version: 1.6.2b0 (6e4d@2024))";
+    model.buffers.emplace_back();
+    model.graphs.emplace_back();
+    graph().tensors.emplace_back();
+  }
+
+  FileGraph& graph() { return model.graphs.front(); }
+
+  int32_t feature(const std::string& name, TensorKind kind, float scale, int32_t zero_point) {
+    FileTensor t;
+    t.name = name;
+    t.kind = kind;
+    t.dtype = DType::kI8;
+    t.layout = program::Layout::kNc1hwc2;
+    t.shape = {1, 1, 2, 2};
+    t.native_shape = {1, 1, 2, 2, 16};
+    t.scale = {scale};
+    t.zero_point = {zero_point};
+    t.size_bytes = 64;
+    t.offset_in_internal = static_cast<uint32_t>(64 * graph().tensors.size());
+    graph().tensors.push_back(t);
+    const auto index = static_cast<int32_t>(graph().tensors.size()) - 1;
+    if (kind == TensorKind::kInput) graph().inputs.push_back(index);
+    if (kind == TensorKind::kOutput) graph().outputs.push_back(index);
+    return index;
+  }
+
+  int32_t constant(const std::string& name, DType dtype, std::vector<int32_t> shape,
+                   std::vector<int32_t> native, std::vector<uint8_t> bytes) {
+    FileTensor t;
+    t.name = name;
+    t.kind = TensorKind::kNpuConstant;
+    t.dtype = dtype;
+    t.layout = native.size() == 6 ? program::Layout::kWeight : program::Layout::kPlain;
+    t.shape = std::move(shape);
+    t.native_shape = std::move(native);
+    t.size_bytes = static_cast<uint32_t>(bytes.size());
+    t.buffer = add_buffer(std::move(bytes));
+    graph().tensors.push_back(t);
+    return static_cast<int32_t>(graph().tensors.size()) - 1;
+  }
+
+  int32_t weight() {
+    return constant("w", DType::kI8, {1, 1, 1, 1}, {1, 1, 1, 1, 1, 16},
+                    std::vector<uint8_t>(16, 3));
+  }
+  // bias 7, o 0, m 1.0 in channel 0.
+  int32_t bias() {
+    std::vector<uint8_t> block(256);
+    block[0] = 7;
+    block[49] = 0x40;
+    return constant("b", DType::kI32, {1}, {64}, std::move(block));
+  }
+
+  FileNode& node(const std::string& type, std::vector<int32_t> inputs,
+                 std::vector<int32_t> outputs) {
+    FileNode n;
+    n.type = type;
+    n.name = str(type, ":n", graph().nodes.size());
+    n.processor = program::Processor::kNpu;
+    n.inputs = std::move(inputs);
+    n.outputs = std::move(outputs);
+    n.task_counts = {0};
+    graph().nodes.push_back(n);
+    return graph().nodes.back();
+  }
+  void conv(const std::string& type, std::vector<int32_t> inputs, int32_t out,
+            const std::vector<Write>& writes) {
+    node(type, std::move(inputs), {out}).params =
+        FileConvParams{"NOTSET", {1, 1}, 1, {1, 1}, {0, 0, 0, 0}, {1, 1}};
+    task(0x1d, writes);
+  }
+  // For the node added last.
+  void task(uint32_t units, const std::vector<Write>& writes) {
+    ++graph().nodes.back().task_counts[0];
+    std::vector<uint8_t> bytes(40);
+    const auto put = [&](size_t at, uint32_t value) { std::memcpy(bytes.data() + at, &value, 4); };
+    put(4, static_cast<uint32_t>(graph().nodes.size() - 1));
+    put(8, units);
+    put(24, static_cast<uint32_t>(writes.size()));
+    put(32, static_cast<uint32_t>(words_.size() * 8));
+    tasks_.insert(tasks_.end(), bytes.begin(), bytes.end());
+    for (const Write& w : writes)
+      words_.push_back(uint64_t{0x1001} << 48 | uint64_t{w.value} << 16 | w.offset);
+  }
+  void address(const std::string& tensor, size_t word) {
+    graph().relocs.push_back({tensor, {{0, static_cast<uint32_t>(word)}}, {}});
+  }
+  size_t word_count() const { return words_.size(); }
+
+  Result<program::Program> lift(const LiftOptions& options = {}) {
+    if (!words_.empty()) {
+      std::vector<uint8_t> bytes(words_.size() * 8);
+      std::memcpy(bytes.data(), words_.data(), bytes.size());
+      add_list(kRegisterCommandsKind, std::move(bytes));
+      add_list(kTasksKind, tasks_);
+    }
+    return lift_model(model, nullptr, options);
+  }
+
+  FileModel model;
+
+ private:
+  uint32_t add_buffer(std::vector<uint8_t> bytes) {
+    kept_.push_back(std::make_unique<std::vector<uint8_t>>(std::move(bytes)));
+    model.buffers.push_back({*kept_.back()});
+    return static_cast<uint32_t>(model.buffers.size()) - 1;
+  }
+  void add_list(TensorKind kind, std::vector<uint8_t> bytes) {
+    FileTensor t;
+    t.kind = kind;
+    t.dtype = DType::kU64;
+    t.buffer = add_buffer(std::move(bytes));
+    graph().tensors.push_back(t);
+  }
+  std::vector<std::unique_ptr<std::vector<uint8_t>>> kept_;
+  std::vector<uint64_t> words_;
+  std::vector<uint8_t> tasks_;
+};
+
+// Bias stage with multipliers, other stages bypassed, output 20000 / 2^20 - 5.
+std::vector<Write> plain_list() {
+  return {{reg::DPU_BS_CFG, 0x20140},
+          {reg::DPU_BS_MUL_CFG, 0xe01},
+          {reg::DPU_BN_CFG, 0x53},
+          {reg::DPU_EW_CFG, 0x383},
+          {reg::DPU_OUT_CVT_OFFSET, 0xfffffffb},
+          {reg::DPU_OUT_CVT_SCALE, 20000},
+          {reg::DPU_OUT_CVT_SHIFT, 20},
+          {reg::DPU_RDMA_RDMA_BRDMA_CFG, 14}};
+}
+
+std::vector<Write> with(std::vector<Write> list, std::initializer_list<Write> more) {
+  list.insert(list.end(), more);
+  return list;
+}
+
+// x -> Conv -> y
+VendorFile one_conv(const std::string& type, const std::vector<Write>& list,
+                    const std::string& platform = "rk3588") {
+  VendorFile file(platform);
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, -3);
+  const int32_t w = file.weight(), b = file.bias();
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.25f, -5);
+  file.conv(type, {x, w, b}, y, list);
+  return file;
+}
+
+const program::ConvParams& conv_of(const program::Program& program, size_t step = 0) {
+  return std::get<program::ConvParams>(program.main_variant().steps[step].params);
+}
+
+TEST(VendorLiftTest, ConvolutionConstantsComeFromTheRegisterList) {
+  VendorFile file = one_conv("ConvRelu", with(plain_list(), {{reg::DPU_BN_CFG, 0x12}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const program::ConvParams& p = conv_of(*program);
+  EXPECT_EQ(p.output.scale, (ScaleShift{20000, 20}));
+  EXPECT_EQ(p.output.zero_point, -5);
+  EXPECT_EQ(p.multiplier_shift, 14);
+  EXPECT_EQ(p.activation, program::Activation::kRelu);
+  EXPECT_EQ(p.post_activation, program::Activation::kNone);
+  EXPECT_EQ(p.pad_value, -3);
+  EXPECT_EQ(program->toolkit_version, "1.6.2-source_code");
+  EXPECT_EQ(program->compiler_version, "1.6.2b0 (6e4d@2024)");
+  const auto constants = program::unpack_conv_constants(*program, program->main_variant(),
+                                                        program->main_variant().steps[0]);
+  ASSERT_TRUE(constants.ok());
+  EXPECT_EQ(constants->weights, std::vector<int8_t>{3});
+  EXPECT_EQ(constants->channels.bias, std::vector<int32_t>{7});
+  EXPECT_EQ(constants->channels.multiplier, std::vector<int16_t>{16384});
+}
+
+TEST(VendorLiftTest, ClipLimitIsTheComparisonRegister) {
+  VendorFile file =
+      one_conv("ConvClip",
+               with(plain_list(), {{reg::DPU_BN_CFG, 0x92}, {reg::DPU_BN_RELUX_CMP_VALUE, 1234}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(conv_of(*program).activation, program::Activation::kClip);
+  EXPECT_EQ(conv_of(*program).clip_limit, 1234);
+}
+
+TEST(VendorLiftTest, RegistersKeepTheirValuesFromTheListBefore) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t w = file.weight(), b = file.bias();
+  const int32_t m = file.feature("m", TensorKind::kInternal, 0.5f, 0);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  file.conv("Conv", {x, w, b}, m, plain_list());
+  file.conv("Conv", {m, w, b}, y, {{reg::DPU_OUT_CVT_SCALE, 30000}});
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(conv_of(*program, 0).output.scale, (ScaleShift{20000, 20}));
+  EXPECT_EQ(conv_of(*program, 1).output.scale, (ScaleShift{30000, 20}));
+}
+
+TEST(VendorLiftTest, AddendStageAndReluAfterTheAddition) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t w = file.weight(), b = file.bias();
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  file.conv("ConvAddRelu", {x, w, b, x}, y,
+            with(plain_list(), {{reg::DPU_EW_CFG, 0x904200c0},
+                                {reg::DPU_EW_CVT_OFFSET_VALUE, 0xfffffff0},
+                                {reg::DPU_EW_CVT_SCALE_VALUE, 0x44159}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const program::ConvParams& p = conv_of(*program);
+  EXPECT_EQ(p.addend, (program::InputStage{-16, {16729, 4}}));
+  EXPECT_EQ(p.activation, program::Activation::kNone);
+  EXPECT_EQ(p.post_activation, program::Activation::kRelu);
+}
+
+TEST(VendorLiftTest, RefusesWhatTheRegistersDoAndIsNotDecodedNamingTheNode) {
+  struct Case {
+    Write write;
+    const char* message;
+  };
+  const Case cases[] = {
+      {{reg::CORE_CLIP_TRUNCATE, 3}, "CLIP_TRUNCATE"},
+      {{reg::CNA_DCOMP_CTRL, 1}, "compressed weights"},
+      {{reg::DPU_BN_CFG, 0x40}, "batch-norm"},
+      {{reg::DPU_EW_CFG, 0x303 & ~1u}, "lookup table"},
+      {{reg::DPU_EW_CFG, 0x904202c0}, "an element-wise operand that the node does not have"},
+      {{reg::DPU_RDMA_RDMA_BRDMA_CFG, 6}, "bias block form 3"},
+      {{reg::DPU_OUT_CVT_SCALE, 0}, "output scale of 0"},
+  };
+  for (const Case& c : cases) {
+    VendorFile file = one_conv("Conv", with(plain_list(), {c.write}));
+    const auto program = file.lift();
+    ASSERT_FALSE(program.ok()) << c.message;
+    EXPECT_EQ(program.status().code(), Code::kUnsupported);
+    EXPECT_NE(program.status().message().find(c.message), std::string::npos)
+        << program.status().message();
+    EXPECT_NE(program.status().message().find("node 'Conv:n0' (Conv)"), std::string::npos);
+  }
+}
+
+TEST(VendorLiftTest, ListsEveryNodeThatCannotBeDecoded) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t m = file.feature("m", TensorKind::kInternal, 0.5f, 0);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  file.node("exGlu", {x}, {m});
+  file.node("LeakyRelu", {m}, {y});
+  const auto program = file.lift();
+  ASSERT_FALSE(program.ok());
+  const std::string& text = program.status().message();
+  EXPECT_NE(text.find("2 of the nodes"), std::string::npos) << text;
+  EXPECT_NE(text.find("node 'exGlu:n0' (exGlu): this operator is not decoded"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("node 'LeakyRelu:n1' (LeakyRelu): attribute 'alpha' is not stored"),
+            std::string::npos);
+  VendorFile again = std::move(file);
+  const auto described = lift_model(again.model, nullptr, {.describe_only = true});
+  ASSERT_TRUE(described.ok()) << described.status().message();
+  EXPECT_EQ(described->main_variant().steps.size(), 2u);
+}
+
+TEST(VendorLiftTest, ConvolutionsWithoutRegisterListsAreRefused) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t w = file.weight(), b = file.bias();
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  file.node("Conv", {x, w, b}, {y}).params = FileConvParams{"", {}, 1, {1, 1}, {}, {}};
+  const auto program = file.lift();
+  ASSERT_FALSE(program.ok());
+  EXPECT_NE(program.status().message().find("requantisation constants are missing"),
+            std::string::npos);
+}
+
+TEST(VendorLiftTest, CustomOperatorsAreKeptUnderTheirName) {
+  VendorFile file;
+  file.model.custom_ops = "cstOther,cstMine";
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  file.node("cstMine", {x}, {y});
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(std::get<program::OpParams>(program->main_variant().steps[0].params).op, "cstMine");
+}
+
+// x0 + x1 with the numbers of a vendor file: (x + 128) * 16384 + (e + 17) * 17176 / 2, * 31695 / 2^29 - 128.
+VendorFile one_add(const std::string& platform, bool swap_streams) {
+  VendorFile file(platform);
+  const int32_t a = file.feature("a", TensorKind::kInput, 0.5f, -128);
+  const int32_t b = file.feature("b", TensorKind::kInput, 0.25f, -17);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 1.0f, -128);
+  file.node("AddRelu", {a, b}, {y});
+  const size_t first = file.word_count();
+  file.task(0x18, {{reg::DPU_BS_CFG, 0x20040},
+                   {reg::DPU_BS_ALU_CFG, 128},
+                   {reg::DPU_BS_MUL_CFG, 0x40000000},
+                   {reg::DPU_BN_CFG, 0x53},
+                   {reg::DPU_EW_CFG, 0x904200c0},
+                   {reg::DPU_EW_CVT_OFFSET_VALUE, 17},
+                   {reg::DPU_EW_CVT_SCALE_VALUE, 0x14318},
+                   {reg::DPU_OUT_CVT_OFFSET, 0xffffff80},
+                   {reg::DPU_OUT_CVT_SCALE, 31695},
+                   {reg::DPU_OUT_CVT_SHIFT, 29},
+                   {reg::DPU_RDMA_RDMA_SRC_BASE_ADDR, 0},
+                   {reg::DPU_RDMA_RDMA_EW_BASE_ADDR, 0}});
+  file.address(swap_streams ? "b" : "a", first + 10);
+  file.address(swap_streams ? "a" : "b", first + 11);
+  return file;
+}
+
+TEST(VendorLiftTest, AdditionTakesBothOperandsStagesFromTheRegisters) {
+  for (const bool swapped : {false, true}) {
+    VendorFile file = one_add("rk3588", swapped);
+    const auto program = file.lift();
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    const auto& p = std::get<program::SumParams>(program->main_variant().steps[0].params);
+    ASSERT_EQ(p.inputs.size(), 2u);
+    EXPECT_EQ(p.inputs[swapped ? 1 : 0], (program::InputStage{128, {16384, 0}}));
+    EXPECT_EQ(p.inputs[swapped ? 0 : 1], (program::InputStage{17, {17176, 1}}));
+    EXPECT_EQ(p.output, (program::OutputStage{{31695, 29}, -128}));
+    EXPECT_EQ(p.activation, program::Activation::kRelu);
+  }
+}
+
+TEST(VendorLiftTest, AdditionIsDerivedFromScalesWhereTheRegistersAreNotKnown) {
+  VendorFile file = one_add("rk3576", false);
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const auto& p = std::get<program::SumParams>(program->main_variant().steps[0].params);
+  // 0.5 and 0.25 of the output's scale, times 2^10.
+  EXPECT_EQ(p.inputs[0], (program::InputStage{128, {16384, 5}}));
+  EXPECT_EQ(p.inputs[1], (program::InputStage{17, {16384, 6}}));
+  EXPECT_EQ(p.output, (program::OutputStage{{16384, 24}, -128}));
+  EXPECT_EQ(p.activation, program::Activation::kRelu);
+}
+
+TEST(VendorLiftTest, TasksOutsideTheCommandsAreDamage) {
+  VendorFile file = one_conv("Conv", plain_list());
+  std::vector<uint8_t> words(8), tasks(40);
+  tasks[24] = 2;
+  file.model.buffers.push_back({words});
+  file.model.buffers.push_back({tasks});
+  FileTensor t;
+  t.dtype = DType::kU64;
+  t.kind = kRegisterCommandsKind;
+  t.buffer = static_cast<uint32_t>(file.model.buffers.size()) - 2;
+  file.graph().tensors.push_back(t);
+  t.kind = kTasksKind;
+  ++t.buffer;
+  file.graph().tensors.push_back(t);
+  const auto program = lift_model(file.model, nullptr);
+  ASSERT_FALSE(program.ok());
+  EXPECT_EQ(program.status().code(), Code::kInvalidModel);
+  EXPECT_NE(program.status().message().find("task 0: 2 register commands at byte 0 of 8"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace rk::format
