@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of Asinh.
+#include "tests/ops/cases.h"
+
+namespace rk::ops {
+
+std::span<const OpCase> asinh_cases() {
+  static constexpr OpCase kCases[] = {
+      {"values of the formula at 5 places", R"(
+          input %x: f32[5] = [-1.25, -0.5, 0, 0.75, 1.5]
+          %y = Asinh(%x)
+          expect %y: f32[5] = [-1.04759301, -0.481211825, 0, 0.693147181, 1.19476322])"},
+      {"a scalar in half precision is rounded once", R"(
+          input %x: f16[] = [1]
+          %y = Asinh(%x)
+          expect %y: f16[] = [0.881373587])",
+       1e-3},
+      {"an empty tensor stays empty", R"(
+          input %x: f32[0,3] = []
+          %y = Asinh(%x)
+          expect %y: f32[0,3] = [])"},
+      {"integers are refused", R"(
+          input %x: i64[1] = [1]
+          %y = Asinh(%x)
+          error input 0 ('x') is i64[1], expected a float dtype)"},
+  };
+  return kCases;
+}
+
+}  // namespace rk::ops
