@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "quant/quantize.h"
+#include "quant/regions.h"
 
 namespace rk::quant {
 namespace {
@@ -26,22 +27,16 @@ class Groups {
   std::unordered_map<const Value*, const Value*> parent_;
 };
 
-bool is_activation(const Value& value) {
-  return value.dtype() == DType::kF32 && !value.is_constant();
-}
+using ValueSet = std::unordered_set<const Value*>;
 
-bool stays_float(const Value& value) {
-  return value.producer() != nullptr && value.producer()->def().quant == QuantRule::kFloatOnly;
-}
-
-void tie(const Graph& graph, const Node& node, Groups& groups) {
+void tie_scales(const Graph& graph, const Node& node, const ValueSet& i8, Groups& groups) {
   if (node.def().quant != QuantRule::kSameScaleAsInput) return;
   const bool several =
       node.def().inputs.front().kind == ArgDef::kVariadic && node.input_count() > 1;
   for (const Value* output : node.outputs()) {
-    if (!is_activation(*output)) continue;
+    if (!i8.contains(output)) continue;
     for (const Value* input : node.inputs()) {
-      if (input == nullptr || !is_activation(*input) || stays_float(*input)) continue;
+      if (input == nullptr || !i8.contains(input)) continue;
       const bool only_reader = input->uses().size() == 1 && !graph.is_output(*input);
       if (!several || only_reader) groups.join(input, output);
       if (!several) break;  // further inputs are indices and sizes
@@ -81,12 +76,13 @@ Status quantize_weights(const Node& node, const QuantizeOptions& options) {
 }  // namespace
 
 Status quantize(Graph& graph, const Ranges& ranges, const QuantizeOptions& options) {
+  const ValueSet i8 = i8_values(graph, options.target);
   Groups groups;
-  for (const Node* node : graph.nodes()) tie(graph, *node, groups);
+  for (const Node* node : graph.nodes()) tie_scales(graph, *node, i8, groups);
 
   std::unordered_map<const Value*, Range> range_of_group;
   for (const Value* value : graph.values()) {
-    if (!is_activation(*value) || stays_float(*value) || value->quantized()) continue;
+    if (!i8.contains(value) || value->quantized()) continue;
     RK_ASSIGN(const Range range, own_range(*value, ranges));
     const auto [it, is_new] = range_of_group.emplace(groups.root(value), range);
     if (is_new) continue;
@@ -94,7 +90,7 @@ Status quantize(Graph& graph, const Ranges& ranges, const QuantizeOptions& optio
     it->second.max = std::max(it->second.max, range.max);
   }
   for (Value* value : graph.values()) {
-    if (!is_activation(*value) || stays_float(*value) || value->quantized()) continue;
+    if (!i8.contains(value) || value->quantized()) continue;
     value->quant = activation_params(range_of_group.at(groups.root(value)));
   }
   for (const Node* node : graph.nodes()) RK_TRY(quantize_weights(*node, options));
