@@ -71,7 +71,7 @@ Status Toolkit::build(const BuildOptions& options) {
               quant::observe(graph, samples, state_->pool.get(), options.progress));
     const auto method = config.quantized_method == "layer" ? quant::WeightMethod::kLayer
                                                            : quant::WeightMethod::kChannel;
-    RK_TRY(quant::quantize(graph, ranges, {.weights = method}));
+    RK_TRY(quant::quantize(graph, ranges, {.weights = method, .target = state_->target}));
   }
   compiler::CompileOptions compile;
   compile.target = std::string(state_->target->name);
