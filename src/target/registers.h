@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers of the NPU: what a 64-bit command word means, names and fields for people, and typed fields for code that
+// computes with them. Everything is made from registers.def, so decoder, lifter and emulator cannot disagree.
+//
+// A newcomer's mistake: the map is RK3588's. RK3566 agrees on the convolution registers, the later chips move some of
+// them: code that reads a file of any chip goes through conv_registers().
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace rk::target {
+
+// One command of a register list: bits 63..48 target unit, 47..16 value, 15..0 register.
+struct RegisterCommand {
+  uint16_t target = 0;
+  uint32_t value = 0;
+  uint16_t offset = 0;
+
+  static RegisterCommand decode(uint64_t word) {
+    return {static_cast<uint16_t>(word >> 48), static_cast<uint32_t>(word >> 16),
+            static_cast<uint16_t>(word)};
+  }
+};
+
+// The unit a command's target bits select ("CNA", "DPU_RDMA"), empty when not known.
+std::string_view unit_of_target(uint16_t target);
+
+struct RegisterField {
+  std::string_view name;
+  uint16_t offset = 0;  // of the register
+  uint8_t low = 0, high = 31;
+
+  constexpr uint32_t get(uint32_t value) const {
+    return (value >> low) & static_cast<uint32_t>((uint64_t{1} << (high - low + 1)) - 1);
+  }
+};
+
+struct Register {
+  std::string_view unit;
+  std::string_view name;
+  uint16_t offset = 0;
+  std::span<const RegisterField> fields;  // from the lowest bit up
+};
+
+// Null when the map has no register there.
+const Register* find_register(uint16_t offset);
+
+// "DATAIN_WIDTH=128 DATAIN_HEIGHT=128": fields that are not zero, or "0". Empty for unknown registers.
+std::string describe_fields(const Register& register_info, uint32_t value);
+
+// reg::CNA_CONV_CON1 is the register's offset, reg::CNA_CONV_CON1_CONV_MODE one of its fields.
+namespace reg {
+#define RK_REGISTER(unit, name, offset) inline constexpr uint16_t unit##_##name = offset;
+#define RK_FIELD(unit, register_name, offset, name, low, high) \
+  inline constexpr RegisterField unit##_##register_name##__##name{#name, offset, low, high};
+#include "target/registers.def"
+#undef RK_REGISTER
+#undef RK_FIELD
+}  // namespace reg
+
+// Values of the registers after some lists: a register keeps its value until a list writes it again.
+class RegisterFile {
+ public:
+  void write(const RegisterCommand& command);
+  // 0 when it was never written.
+  uint32_t get(uint16_t offset) const;
+  uint32_t get(const RegisterField& field) const { return field.get(get(field.offset)); }
+  int32_t get_signed(uint16_t offset) const { return static_cast<int32_t>(get(offset)); }
+  bool is_on(const RegisterField& field) const { return get(field) != 0; }
+
+ private:
+  static constexpr uint32_t kSize = 0x8000;  // bytes of the register space, PPU_RDMA is the last
+  uint32_t values_[kSize / 4] = {};
+};
+
+// Where an int8 convolution's constants lie on a chip (container notes, section 3.6). A zero offset: not known there.
+struct ConvRegisters {
+  RegisterField output_scale, output_shift;
+  uint16_t output_offset = 0;
+  RegisterField addend_scale, addend_shift;
+  uint16_t addend_offset = 0;
+  int addend_offset_bits = 32;
+  RegisterField multiplier_shift;  // offset 0: in a table that multiplier_table points to
+  uint16_t multiplier_table = 0;
+  bool has_stages =
+      false;  // the bias, scale and element-wise stages' configuration is where RK3588 has it
+};
+
+// Null when the registers of this chip ("rk3588") are not known.
+const ConvRegisters* conv_registers(std::string_view chip);
+
+}  // namespace rk::target
