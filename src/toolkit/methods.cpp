@@ -55,7 +55,7 @@ std::string size_text(uint64_t bytes) {
 std::string memory_text(const MemoryUse& use) {
   const std::string rule(54, '=');
   return str(rule, "\n", std::string(14, ' '), "Memory Profile Info Dump\n", rule,
-             "\nNPU model memory detail(bytes):\n",
+             "\n",
              "    Weight Memory: ", size_text(use.weight_bytes),
              "\n    Internal Tensor Memory: ", size_text(use.internal_bytes),
              "\n    Other Memory: ", size_text(use.other_bytes),

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The class RKNN: the vendor's methods, parameters, defaults and returns over the toolkit library.
+
+Nothing is computed here: arguments become JSON, failures become what the vendor's scripts expect (config raises
+ValueError, inference returns None, everything else -1), and the process is never ended.
+"""
+import os
+import sys
+
+import numpy as np
+
+from . import native
+from .arguments import named_arguments
+from .rknn_log import LEVELS, make_logger
+
+_PICTURES_AND_ARRAYS = (".jpg", ".jpeg", ".png", ".bmp", ".npy")
+
+
+class RKNN:
+    NPU_CORE_AUTO = 0
+    NPU_CORE_0 = 1
+    NPU_CORE_1 = 2
+    NPU_CORE_2 = 4
+    NPU_CORE_0_1 = 3
+    NPU_CORE_0_1_2 = 7
+    NPU_CORE_ALL = 0xffff
+
+    def __init__(self, verbose=False, verbose_file=None):
+        self.verbose = bool(verbose)
+        self.verbose_file = verbose_file
+        self._logger = make_logger("rknn.api", self.verbose, verbose_file)
+        self._method = "__init__"
+        self._outputs = None
+        self._toolkit = native.Toolkit(3 if self.verbose else 1, self._on_log, self._on_progress)
+        self._log(2, "__init__", "rknn-toolkit2 version: " + native.version())
+
+    # Logging and failures -------------------------------------------------------------------------------------------
+
+    def _log(self, level, method, text):
+        self._logger.log(LEVELS[level], "%s", text, extra={"method": method})
+
+    def _on_log(self, level, text):
+        self._log(level, self._method, text)
+
+    def _on_progress(self, stage, done, total):
+        if done and sys.stderr is not None and sys.stderr.isatty():
+            width = 40
+            filled = width * done // total
+            sys.stderr.write("\rI %s: |%s%s| %d/%d%s" % (stage, "#" * filled, " " * (width - filled), done, total,
+                                                        "\n" if done == total else ""))
+            sys.stderr.flush()
+
+    def _call(self, method, options, arrays=(), interruptible=False):
+        """(result, True), or (None, False) when the call failed; the reason is in the log then."""
+        self._method = method
+        try:
+            if interruptible:
+                return self._toolkit.interruptible_call(method, options), True
+            return self._toolkit.call(method, options, arrays), True
+        except (native.ToolkitError, ValueError) as error:
+            self._log(0, method, str(error))
+            return None, False
+
+    def _fail(self, method, text):
+        self._log(0, method, text)
+        return -1
+
+    def _check_file(self, method, name, path):
+        if isinstance(path, (str, os.PathLike)) and os.path.isfile(path):
+            return True
+        self._log(0, method, "%s '%s' is no file that can be read" % (name, path))
+        return False
+
+    # Options and models ---------------------------------------------------------------------------------------------
+
+    @named_arguments(ignored=("inputs_yuv_fmt", "npu_do_output_nhwc", "quantized_hybrid_level", "target_sub_class"))
+    def config(self, mean_values=None, std_values=None, quant_img_RGB2BGR=False, quantized_dtype='w8a8',
+               quantized_algorithm='normal', quantized_method='channel', float_dtype='float16', optimization_level=3,
+               target_platform=None, custom_string=None, remove_weight=False, compress_weight=False,
+               single_core_mode=False, model_pruning=False, op_target=None, dynamic_input=None, quantize_weight=False,
+               remove_reshape=False, sparse_infer=False, enable_flash_attention=False, auto_hybrid_cos_thresh=0.98,
+               auto_hybrid_euc_thresh=None):
+        options = dict(locals())
+        del options["self"]
+        self._method = "config"
+        try:
+            self._toolkit.call("config", options)
+        except native.ToolkitError as error:
+            raise ValueError(str(error)) from None
+
+    @named_arguments()
+    def load_onnx(self, model, inputs=None, input_size_list=None, input_initial_val=None, outputs=None):
+        values = [None if v is None else native.fitting(v) for v in input_initial_val or []]
+        options = {"model": model, "inputs": inputs, "input_size_list": input_size_list, "outputs": outputs,
+                   "input_initial_val": [None if v is None else True for v in values] or None}
+        _, ok = self._call("load_onnx", options, [v for v in values if v is not None])
+        return 0 if ok else -1
+
+    def _load_later(self, method, files):
+        for name, path in files:
+            if not self._check_file(method, name, path):
+                return -1
+        return self._fail(method, "this version imports ONNX only: export the model to ONNX and call load_onnx()")
+
+    @named_arguments()
+    def load_caffe(self, model, blobs, input_name=None):
+        return self._load_later("load_caffe", (("model", model), ("blobs", blobs)))
+
+    @named_arguments()
+    def load_tensorflow(self, tf_pb, inputs, input_size_list, outputs, input_is_nchw=False):
+        return self._load_later("load_tensorflow", (("tf_pb", tf_pb),))
+
+    @named_arguments()
+    def load_tflite(self, model, input_is_nchw=False):
+        return self._load_later("load_tflite", (("model", model),))
+
+    @named_arguments()
+    def load_darknet(self, model, weight):
+        return self._load_later("load_darknet", (("model", model), ("weight", weight)))
+
+    @named_arguments()
+    def load_pytorch(self, model, input_size_list):
+        return self._load_later("load_pytorch", (("model", model),))
+
+    @named_arguments()
+    def load_rknn(self, path):
+        _, ok = self._call("load_rknn", {"path": path})
+        return 0 if ok else -1
+
+    @named_arguments(aliases={"auto_hybrid_quant": "auto_hybrid"})
+    def build(self, do_quantization=True, dataset=None, rknn_batch_size=None, auto_hybrid=False):
+        _, ok = self._call("build", {"do_quantization": do_quantization, "dataset": dataset,
+                                     "rknn_batch_size": rknn_batch_size, "auto_hybrid": auto_hybrid},
+                           interruptible=True)
+        return 0 if ok else -1
+
+    def export_rknn(self, export_path, **kwargs):
+        for name in kwargs:
+            self._log(1, "export_rknn", "%s has no effect in this version" % name)
+        _, ok = self._call("export_rknn", {"export_path": export_path})
+        return 0 if ok else -1
+
+    export = export_rknn
+
+    # Running --------------------------------------------------------------------------------------------------------
+
+    @named_arguments(ignored=("target_sub_class",))
+    def init_runtime(self, target=None, device_id=None, perf_debug=False, eval_mem=False, async_mode=False,
+                     core_mask=NPU_CORE_AUTO, fallback_prior_device='cpu'):
+        options = dict(locals())
+        del options["self"]
+        self._outputs = None
+        result, ok = self._call("init_runtime", options)
+        if not ok:
+            return -1
+        self._outputs = [(tuple(o["dims"]), native.NUMPY_OF[o["result_dtype"]]) for o in result["outputs"]]
+        return 0
+
+    @named_arguments()
+    def inference(self, inputs, data_format=None, inputs_pass_through=None, get_frame_id=False):
+        self._method = "inference"
+        if self._outputs is None:
+            self._log(0, "inference", "call init_runtime() first")
+            return None
+        if isinstance(inputs, np.ndarray):
+            inputs = [inputs]
+        try:
+            arrays = [native.fitting(array) for array in inputs]
+            outputs = [np.empty(shape, dtype) for shape, dtype in self._outputs]
+            self._toolkit.inference({"data_format": data_format, "inputs_pass_through": inputs_pass_through}, arrays,
+                                    outputs)
+        except (native.ToolkitError, TypeError, ValueError) as error:
+            self._log(0, "inference", str(error))
+            return None
+        return outputs
+
+    @named_arguments()
+    def eval_perf(self, is_print=True, fix_freq=True):
+        text, ok = self._call("eval_perf", {"is_print": is_print, "fix_freq": fix_freq})
+        if ok and is_print:
+            print(text)
+        return text
+
+    @named_arguments()
+    def eval_memory(self, is_print=True):
+        result, ok = self._call("eval_memory", {"is_print": is_print})
+        if not ok:
+            return None
+        text = result.pop("text")
+        if is_print:
+            print(text)
+        return result
+
+    def get_sdk_version(self):
+        text, ok = self._call("get_sdk_version", {})
+        if ok:
+            print(text)
+        return text
+
+    def list_devices(self):
+        print("*" * 25)
+        print("all device(s) with adb mode:\n")
+        print("*" * 25)
+        return [], []
+
+    @named_arguments()
+    def list_support_target_platform(self, rknn_model=None):
+        result, ok = self._call("list_support_target_platform", {"rknn_model": rknn_model})
+        if not ok:
+            return None
+        print("*" * 50)
+        if rknn_model is not None:
+            print("Target platforms filled in RKNN model:         %s" % result["filled"])
+            print("Target platforms supported by this RKNN model: %s" % result["supported"])
+        else:
+            print("Target platforms supported: %s" % result["supported"])
+        print("*" * 50)
+        return result["supported"]
+
+    # Not offered yet: arguments are checked and one sentence says what is missing -------------------------------------
+
+    @named_arguments()
+    def accuracy_analysis(self, inputs, output_dir='./snapshot', target=None, device_id=None):
+        for path in [inputs] if isinstance(inputs, str) else inputs:
+            if not self._check_file("accuracy_analysis", "input", path):
+                return -1
+        return self._fail("accuracy_analysis", "accuracy analysis is not offered by this version")
+
+    @named_arguments(aliases={"proposal_data_size": "proposal_dataset_size"})
+    def hybrid_quantization_step1(self, dataset=None, rknn_batch_size=None, proposal=False, proposal_dataset_size=1,
+                                  custom_hybrid=None):
+        if not self._check_file("hybrid_quantization_step1", "dataset", dataset):
+            return -1
+        return self._fail("hybrid_quantization_step1", "hybrid quantisation is not offered by this version")
+
+    @named_arguments()
+    def hybrid_quantization_step2(self, model_input, data_input, model_quantization_cfg):
+        for name, path in (("model_input", model_input), ("data_input", data_input),
+                           ("model_quantization_cfg", model_quantization_cfg)):
+            if not self._check_file("hybrid_quantization_step2", name, path):
+                return -1
+        return self._fail("hybrid_quantization_step2", "hybrid quantisation is not offered by this version")
+
+    @named_arguments()
+    def export_encrypted_rknn_model(self, input_model, output_model=None, crypt_level=1):
+        if crypt_level not in (1, 2, 3):
+            raise ValueError("Invalid crypt_level %r, expect in [1, 2, 3]!" % (crypt_level,))
+        if not self._check_file("export_encrypted_rknn_model", "input_model", input_model):
+            return -1
+        return self._fail("export_encrypted_rknn_model", "encrypted models are not offered by this version")
+
+    @named_arguments()
+    def reg_custom_op(self, custom_op):
+        if not isinstance(getattr(custom_op, "op_type", None), str) or not custom_op.op_type:
+            raise ValueError("custom_op needs the attribute op_type, a text that names the operator")
+        for name in ("shape_infer", "compute"):
+            if not callable(getattr(custom_op, name, lambda: None)):
+                raise ValueError("custom_op.%s has to be a method" % name)
+        return self._fail("reg_custom_op", "operators written in Python are not offered by this version ('%s')"
+                          % custom_op.op_type)
+
+    @named_arguments()
+    def codegen(self, output_path, inputs=None, overwrite=False):
+        for path in inputs or []:
+            if not str(path).lower().endswith(_PICTURES_AND_ARRAYS):
+                raise ValueError("Invalid input '%s' of codegen, expect in %s!" % (path, list(_PICTURES_AND_ARRAYS)))
+        return self._fail("codegen", "generating a C++ program is not offered by this version")
+
+    def release(self):
+        self._outputs = None
+        self._toolkit.close()
