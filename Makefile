@@ -13,8 +13,10 @@ help:
 	@echo "make demo     convert the bundled detector to int8, run it through the C API, draw what it finds"
 	@echo "make test     everything: sanitised unit tests, ABI, end-to-end figures; ends with 'N passed, N failed'"
 	@echo "make release  build/release: librknnrt.so, librknn_toolkit.so, the rknn command"
+	@echo "make wheel    build/dist: the Python packages rknn and rknnlite; make check-python tries them"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
 	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
+	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
 	@echo "make clean    remove build/"
 
 # Installed only if missing; apt's lists are refreshed only when something has to be installed.
@@ -60,6 +62,20 @@ check-foundation: configure-release configure-tsan
 	  -- $(BUILD)/tsan/src/units_runtime \
 	  -- $(BUILD)/tsan/src/units_capi \
 	  -- LONG=1 $(BUILD)/release/tests/fuzz/fuzz
+
+# Files made by the vendor's converter: every figure beside its bar. LONG=1 takes 50,000 damaged files.
+.PHONY: check-vendor
+check-vendor: release
+	@$(PYTHON) tests/vendor/check.py $(BUILD)/release/tests/vendor/vendor_check
+
+# One wheel for every Python: both packages, both libraries with what they need, headers, the rknn command.
+.PHONY: wheel
+wheel: release
+	@$(PYTHON) python/make_wheel.py --build $(BUILD)/release --output $(BUILD)/dist
+
+.PHONY: check-python
+check-python: wheel
+	@$(PYTHON) tests/python/check.py --wheel $(BUILD)/dist/openrknn-*-py3-none-linux_*.whl
 
 .PHONY: clean
 clean:

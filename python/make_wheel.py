@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the wheel `openrknn`: both packages, both libraries with what they need, the headers and the rknn command.
+
+The standard library is enough: a wheel is a zip file with METADATA, WHEEL and RECORD. One wheel serves every Python,
+because nothing in it is compiled against one. Same inputs give the same bytes.
+
+usage: make_wheel.py --build build/release --output build/dist
+"""
+import argparse
+import base64
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import zipfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+PACKAGES = ("openrknn", "rknn", "rknnlite")
+# Part of every Linux that can run Python; everything else is put beside our libraries.
+SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux[^.]*|linux-vdso)\.so")
+
+METADATA = """Metadata-Version: 2.1
+Name: openrknn
+Version: {version}
+Summary: Open implementation of the RKNN SDK: convert, quantise, simulate and run .rknn models without a board
+License: Apache-2.0
+Requires-Python: >=3.7
+Requires-Dist: numpy
+"""
+
+WHEEL = """Wheel-Version: 1.0
+Generator: openrknn
+Root-Is-Purelib: false
+Tag: py3-none-{platform}
+"""
+
+ENTRY_POINTS = """[console_scripts]
+rknn = openrknn:main
+"""
+
+
+def version():
+    with open(os.path.join(HERE, "openrknn", "__init__.py")) as file:
+        return re.search(r'__version__ = "([^"]+)"', file.read()).group(1)
+
+
+def needed(path):
+    """[(soname, file)] of everything the loader would map for an ELF file, system libraries left out."""
+    text = subprocess.run(["ldd", path], check=True, stdout=subprocess.PIPE).stdout.decode()
+    out = []
+    for name, target in re.findall(r"^\s*(\S+) => (\S+) \(", text, re.M):
+        if not SYSTEM.match(name):
+            out.append((name, target))
+    if "not found" in text:
+        raise SystemExit("make_wheel: %s needs libraries that are not here:\n%s" % (path, text))
+    return out
+
+
+def with_rpath(path, rpath):
+    """The file's bytes with its search path replaced, in place: the new one may not be longer."""
+    with open(path, "rb") as file:
+        data = file.read()
+    text = subprocess.run(["readelf", "-d", path], check=True, stdout=subprocess.PIPE).stdout.decode()
+    found = re.search(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", text)
+    if not found:
+        raise SystemExit("make_wheel: %s has no search path to replace" % path)
+    old = found.group(1).encode() + b"\0"
+    new = rpath.encode() + b"\0"
+    if len(new) > len(old) or data.count(old) != 1:
+        raise SystemExit("make_wheel: the search path of %s cannot be replaced" % path)
+    return data.replace(old, new.ljust(len(old), b"\0"))
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def package_files():
+    for package in PACKAGES:
+        for folder, folders, names in os.walk(os.path.join(HERE, package)):
+            folders[:] = sorted(f for f in folders if f not in ("__pycache__", "lib", "bin", "include"))
+            for name in sorted(names):
+                if name.endswith((".py", ".pyi", "py.typed")):
+                    path = os.path.join(folder, name)
+                    yield os.path.relpath(path, HERE), read(path)
+
+
+def native_files(build):
+    toolkit = os.path.join(build, "src", "toolkit", "librknn_toolkit.so")
+    runtime = os.path.join(build, "src", "capi", "librknnrt.so")
+    command = os.path.join(build, "tools", "rknn", "rknn")
+    yield "openrknn/lib/librknn_toolkit.so", with_rpath(toolkit, "$ORIGIN")
+    yield "openrknn/lib/librknnrt.so", read(runtime)
+    yield "openrknn/bin/rknn", with_rpath(command, "$ORIGIN/../lib")
+    others = {}
+    for path in (toolkit, runtime, command):
+        others.update(needed(path))
+    for name in sorted(others):
+        if name != "librknnrt.so":
+            yield "openrknn/lib/" + name, read(others[name])
+    include = os.path.join(ROOT, "include")
+    for name in sorted(os.listdir(include)):
+        yield "openrknn/include/" + name, read(os.path.join(include, name))
+    yield "openrknn/include/rknn_toolkit_c.h", read(os.path.join(ROOT, "src", "toolkit", "rknn_toolkit_c.h"))
+
+
+def write_wheel(files, folder, platform):
+    name = "openrknn-%s" % version()
+    info = name + ".dist-info/"
+    files = list(files) + [
+        (info + "METADATA", METADATA.format(version=version()).encode()),
+        (info + "WHEEL", WHEEL.format(platform=platform).encode()),
+        (info + "entry_points.txt", ENTRY_POINTS.encode()),
+        (info + "LICENSE", read(os.path.join(ROOT, "LICENSE"))),
+        (info + "top_level.txt", "\n".join(PACKAGES).encode() + b"\n"),
+    ]
+    record = ""
+    for path, data in files:
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        record += "%s,sha256=%s,%d\n" % (path, digest, len(data))
+    files.append((info + "RECORD", (record + info + "RECORD,,\n").encode()))
+    os.makedirs(folder, exist_ok=True)
+    out = os.path.join(folder, "%s-py3-none-%s.whl" % (name, platform))
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for path, data in files:
+            entry = zipfile.ZipInfo(path)  # dated 1980: the same bytes every time
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            executable = path.startswith("openrknn/bin/") or ".so" in os.path.basename(path)
+            entry.external_attr = (0o100755 if executable else 0o100644) << 16
+            wheel.writestr(entry, data)
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--platform", default="linux_" + os.uname().machine)
+    args = parser.parse_args()
+    files = list(package_files()) + list(native_files(args.build))
+    print(write_wheel(files, args.output, args.platform))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
