@@ -2,9 +2,11 @@
 # compiled once, as an object library, and linked into the one `units` binary (and into units_<module> on request).
 include(${CMAKE_CURRENT_LIST_DIR}/layers.cmake)
 
-# Where ccache is installed it serves every build folder; precompiled headers would make its keys differ by folder.
+# Precompiled headers, or ccache where it is installed and asked for: the two do not go together, since the path of a
+# precompiled header is part of ccache's key.
+option(RK_USE_CCACHE "share compilations between build folders instead of precompiling headers" ON)
 find_program(RK_CCACHE ccache)
-if(RK_CCACHE)
+if(RK_USE_CCACHE AND RK_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${RK_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${RK_CCACHE})
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
@@ -15,6 +17,22 @@ function(rk_sources out folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(FILTER files EXCLUDE REGEX "_(test|bench|fuzz)\\.cpp$")
   set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
+set(RK_STANDARD_HEADERS <algorithm> <cmath> <condition_variable> <cstdint> <cstring> <functional> <map> <memory>
+    <mutex> <optional> <span> <sstream> <string> <string_view> <thread> <utility> <variant> <vector>)
+
+# rk_test_headers(<target>): gtest, gmock and the graph precompiled once for all tests; a file with gmock costs seconds.
+function(rk_test_headers target)
+  if(NOT TARGET rk_test_pch)
+    file(WRITE ${PROJECT_BINARY_DIR}/test_pch.cpp "")
+    add_library(rk_test_pch OBJECT ${PROJECT_BINARY_DIR}/test_pch.cpp)
+    target_include_directories(rk_test_pch PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_link_libraries(rk_test_pch PRIVATE GTest::gtest GTest::gmock rk_options)
+    target_precompile_headers(rk_test_pch PRIVATE ${RK_STANDARD_HEADERS} <gtest/gtest.h> <gmock/gmock.h>
+                              ${PROJECT_SOURCE_DIR}/src/ir/graph.h)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM rk_test_pch)
 endfunction()
 
 # rk_library(NAME <module> [USES <modules>] [LINKS <external targets>] [SOURCES <extra generated sources>])
@@ -30,9 +48,16 @@ function(rk_library)
   add_library(rk_${ARG_NAME} STATIC ${sources} ${ARG_SOURCES})
   add_library(rk::${ARG_NAME} ALIAS rk_${ARG_NAME})
   target_include_directories(rk_${ARG_NAME} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  set(used_modules ${ARG_USES})
   list(TRANSFORM ARG_USES PREPEND rk::)
   target_link_libraries(rk_${ARG_NAME} PUBLIC ${ARG_USES} PRIVATE ${ARG_LINKS} PUBLIC rk_options)
-  if(NOT ARG_NAME STREQUAL base)
+  if(ARG_NAME STREQUAL base)
+    target_precompile_headers(rk_base PRIVATE ${RK_STANDARD_HEADERS})
+  elseif(ARG_NAME STREQUAL ir)
+    target_precompile_headers(rk_ir PRIVATE ${RK_STANDARD_HEADERS} ${PROJECT_SOURCE_DIR}/src/ir/graph.h)
+  elseif("ir" IN_LIST used_modules)
+    target_precompile_headers(rk_${ARG_NAME} REUSE_FROM rk_ir)
+  else()
     target_precompile_headers(rk_${ARG_NAME} REUSE_FROM rk_base)
   endif()
 
@@ -42,6 +67,7 @@ function(rk_library)
       add_library(rk_${ARG_NAME}_tests OBJECT ${tests})
       target_link_libraries(rk_${ARG_NAME}_tests PRIVATE rk_${ARG_NAME} GTest::gtest GTest::gmock)
       target_include_directories(rk_${ARG_NAME}_tests PRIVATE ${PROJECT_SOURCE_DIR})
+      rk_test_headers(rk_${ARG_NAME}_tests)
       set_property(GLOBAL APPEND PROPERTY RK_UNIT_TEST_MODULES ${ARG_NAME})
     endif()
   endif()
