@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "format/vendor/tasks.h"
+#include "program/native_layout.h"
 #include "target/registers.h"
 
 namespace rk::format {
