@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 #include "base/npy.h"
 #include "examples/signs/detection.h"
@@ -72,7 +73,9 @@ class Accuracy : public testing::TestWithParam<std::string> {
     auto loaded = load_model(GetParam());
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     if (!loaded->has_value()) {
-      std::printf("SKIP %s: ../shared is absent\n", GetParam().c_str());
+      static std::set<std::string> told;  // two tests a model, one line
+      if (told.insert(GetParam()).second)
+        std::printf("SKIP %s: ../shared is absent\n", GetParam().c_str());
       GTEST_SKIP();
     }
     model_ = std::move(**loaded);
