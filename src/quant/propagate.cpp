@@ -60,6 +60,7 @@ Status quantize_weights(const Node& node, const QuantizeOptions& options) {
   Value& weight = node.input(1);
   if (!weight.is_constant() || weight.dtype() != DType::kF32 || weight.quantized())
     return ok_status();
+  if (!computes_in_i8(node, options.target, options.float_layers)) return ok_status();
   const bool per_channel =
       options.weights == WeightMethod::kChannel && node.def().weight_axis != nullptr;
   std::vector<int64_t> floored;
@@ -76,7 +77,7 @@ Status quantize_weights(const Node& node, const QuantizeOptions& options) {
 }  // namespace
 
 Status quantize(Graph& graph, const Ranges& ranges, const QuantizeOptions& options) {
-  const ValueSet i8 = i8_values(graph, options.target);
+  const ValueSet i8 = i8_values(graph, options.target, options.float_layers);
   Groups groups;
   for (const Node* node : graph.nodes()) tie_scales(graph, *node, i8, groups);
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "quant/observe.h"
-#include "target/target.h"
+#include "quant/regions.h"
 
 namespace rk::quant {
 
@@ -15,6 +15,7 @@ enum class WeightMethod { kLayer, kChannel };
 struct QuantizeOptions {
   WeightMethod weights = WeightMethod::kChannel;
   const target::Target* target = nullptr;  // whose int8 operators count; null: all that have a rule
+  FloatLayers float_layers;  // outputs of nodes that stay float16 (hybrid quantisation)
 };
 
 // scale = (max - min) / 255, zero_point = round(-128 - min / scale); the range is first extended to hold 0. An empty

@@ -7,25 +7,10 @@
 namespace rk::quant {
 namespace {
 
-// Values tied by operators that only move them, each group under one representative.
-class Groups {
- public:
-  const Value* root(const Value* value) {
-    const auto it = parent_.find(value);
-    if (it == parent_.end() || it->second == value) return value;
-    return parent_[value] = root(it->second);
-  }
-  void join(const Value* a, const Value* b) {
-    if (root(a) != root(b)) parent_[root(a)] = root(b);
-  }
-
- private:
-  std::unordered_map<const Value*, const Value*> parent_;
-};
-
 struct Facts {
   bool in_accumulator = false;  // an int8 accumulator reads or writes it
   bool is_float = false;
+  bool asked_float = false;  // a layer of the user's list computes it, moved or not
 };
 
 bool moves_values(const Node& node) { return node.def().quant == QuantRule::kSameScaleAsInput; }
@@ -38,6 +23,11 @@ std::vector<const Value*> activations(const std::vector<Value*>& values) {
   return out;
 }
 
+bool is_named(const Node& node, const FloatLayers& names) {
+  return std::ranges::any_of(node.outputs(),
+                             [&](const Value* value) { return names.contains(value->name()); });
+}
+
 bool is_float_only_result(const Value& value) {
   return value.producer() != nullptr && value.producer()->def().quant == QuantRule::kFloatOnly;
 }
@@ -48,29 +38,29 @@ bool is_activation(const Value& value) {
   return value.dtype() == DType::kF32 && !value.is_constant();
 }
 
-bool computes_in_i8(const Node& node, const target::Target* target) {
-  if (node.def().quant == QuantRule::kFloatOnly) return false;
+bool computes_in_i8(const Node& node, const target::Target* target,
+                    const FloatLayers& float_layers) {
+  if (node.def().quant == QuantRule::kFloatOnly || is_named(node, float_layers)) return false;
   return target == nullptr || target->refuse(node, DType::kI8).empty();
 }
 
-std::unordered_set<const Value*> i8_values(const Graph& graph, const target::Target* target) {
-  const std::vector<Node*> nodes = graph.nodes();
-  Groups groups;
-  for (const Node* node : nodes) {
-    if (!moves_values(*node)) continue;
-    for (const Value* output : activations(node->outputs())) {
-      for (const Value* input : activations(node->inputs())) groups.join(input, output);
-    }
-  }
+std::unordered_set<const Value*> i8_values(const Graph& graph, const target::Target* target,
+                                           const FloatLayers& float_layers) {
   std::unordered_map<const Value*, Facts> facts;
-  const auto of = [&](const Value* value) -> Facts& { return facts[groups.root(value)]; };
+  const auto of = [&](const Value* value) -> Facts& { return facts[value]; };
   std::vector<const Node*> light;  // may run in either form
-  for (const Node* node : nodes) {
-    if (moves_values(*node)) continue;
-    const bool i8 = computes_in_i8(*node, target);
+  for (const Node* node : graph.nodes()) {
+    const std::vector<const Value*> inputs = activations(node->inputs());
+    const std::vector<const Value*> outputs = activations(node->outputs());
+    const bool named = is_named(*node, float_layers);
+    const bool moved = moves_values(*node) && std::ranges::any_of(inputs, [&](const Value* value) {
+                         return of(value).asked_float;
+                       });
+    for (const Value* value : outputs) of(value).asked_float = named || moved;
+    const bool i8 = (moves_values(*node) && !named) || computes_in_i8(*node, target, float_layers);
     const bool accumulates = node->def().quant == QuantRule::kAccumulate;
     if (i8 && !accumulates) light.push_back(node);
-    for (const auto& list : {activations(node->inputs()), activations(node->outputs())}) {
+    for (const auto& list : {inputs, outputs}) {
       for (const Value* value : list) {
         if (!i8) of(value).is_float = true;
         if (i8 && accumulates) of(value).in_accumulator = true;
@@ -90,7 +80,7 @@ std::unordered_set<const Value*> i8_values(const Graph& graph, const target::Tar
     std::unordered_set<const Value*> read_in_i8;
     for (const Node* node : light) {
       if (runs_in_float(node)) continue;
-      for (const Value* input : activations(node->inputs())) read_in_i8.insert(groups.root(input));
+      for (const Value* input : activations(node->inputs())) read_in_i8.insert(input);
     }
     for (const Node* node : light) {
       if (!runs_in_float(node)) continue;
@@ -100,14 +90,15 @@ std::unordered_set<const Value*> i8_values(const Graph& graph, const target::Tar
       };
       for (const Value* output : activations(node->outputs())) make_float(output);
       for (const Value* input : activations(node->inputs())) {
-        if (!read_in_i8.contains(groups.root(input))) make_float(input);
+        if (!read_in_i8.contains(input)) make_float(input);
       }
     }
   }
   std::unordered_set<const Value*> out;
   for (const Value* value : graph.values()) {
     if (!is_activation(*value) || is_float_only_result(*value)) continue;
-    const bool at_border = graph.is_input(*value) || graph.is_output(*value);
+    const bool at_border =
+        graph.is_input(*value) || (graph.is_output(*value) && !of(value).asked_float);
     if (!held_float(value) || at_border) out.insert(value);
   }
   return out;

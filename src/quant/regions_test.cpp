@@ -78,7 +78,7 @@ TEST(I8Values, FloatSpreadsBackThroughLightOperatorsThatOnlyFeedIt) {
             "x a d y");
 }
 
-TEST(I8Values, MovedValuesAreJudgedTogether) {
+TEST(I8Values, MovedValuesFollowTheirSource) {
   EXPECT_EQ(i8_names(R"(graph "g" {
     input %x: f32[1,4,4,4]
     const %s: i64[3] = [1, 4, 16]
@@ -89,6 +89,24 @@ TEST(I8Values, MovedValuesAreJudgedTogether) {
     output %y
   })"),
             "x y");
+}
+
+TEST(I8Values, LayersOfTheUsersListAreFloatUpToTheOutputTheyAreMovedTo) {
+  const auto graph = parse_graph(R"(graph "g" {
+    input %x: f32[1,4,4,4]
+    const %w: f32[4,4,1,1] = [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]
+    const %s: i64[3] = [1, 4, 16]
+    %a = Conv(%x, %w)
+    %b = Conv(%a, %w)
+    %y = Reshape(%b, %s)
+    output %y
+  })",
+                                 ops::registry());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto i8 = i8_values(*graph, target::find_target("rk3588").value(), {"b"});
+  EXPECT_TRUE(i8.contains(graph->find("a")));
+  EXPECT_FALSE(i8.contains(graph->find("b")));
+  EXPECT_FALSE(i8.contains(graph->find("y")));
 }
 
 TEST(I8Values, WithoutATargetEveryOperatorWithAnI8RuleCounts) {

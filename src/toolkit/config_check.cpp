@@ -48,10 +48,11 @@ Result<const target::Target*> check_config(Config& config) {
             "' is not offered by this version; 'w8a8' and float16 (no quantisation) are"));
   }
   RK_TRY(expect_one_of("quantized_algorithm", config.quantized_algorithm,
-                       {"normal", "mmse", "kl_divergence", "gdq"}));
-  if (config.quantized_algorithm != "normal") {
-    return unsupported(str("quantized_algorithm '", config.quantized_algorithm,
-                           "' is not offered by this version; 'normal' is"));
+                       {"normal", "mmse", "kl_divergence", "percentile", "gdq"}));
+  if (config.quantized_algorithm == "gdq") {
+    return unsupported(
+        "quantized_algorithm 'gdq' is for w4a16 and w8a16, which this version does not offer; "
+        "'normal', 'mmse', 'kl_divergence' and 'percentile' are");
   }
   RK_TRY(expect_one_of("quantized_method", config.quantized_method, {"layer", "channel"}));
   RK_TRY(expect_one_of("float_dtype", config.float_dtype, {"float16"}));

@@ -10,6 +10,7 @@
 #include "frontends/frontend.h"
 #include "ops/registry.h"
 #include "passes/pipeline.h"
+#include "quant/calibrate.h"
 #include "quant/quantize.h"
 #include "toolkit/config_check.h"
 #include "toolkit/rknn_toolkit.h"
@@ -68,7 +69,8 @@ Status Toolkit::build(const BuildOptions& options) {
               quant::DatasetSamples::open(options.dataset, graph,
                                           input_feeds(config, graph.inputs().size())));
     RK_ASSIGN(const quant::Ranges ranges,
-              quant::observe(graph, samples, state_->pool.get(), options.progress));
+              quant::calibrate(graph, samples, *quant::parse_algorithm(config.quantized_algorithm),
+                               state_->pool.get(), options.progress));
     const auto method = config.quantized_method == "layer" ? quant::WeightMethod::kLayer
                                                            : quant::WeightMethod::kChannel;
     RK_TRY(quant::quantize(graph, ranges, {.weights = method, .target = state_->target}));

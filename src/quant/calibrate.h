@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// From distributions to ranges: the quantisation algorithms.
+//
+//   normal         the smallest and largest value seen (min/max, not 3 sigma)
+//   percentile     leaves out the outermost 1 in 10,000 values of each side
+//   kl_divergence  the clipping whose 256 levels keep most of the distribution's information
+//   mmse           the clipping with the least mean squared error after quantising and dequantising
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "quant/histogram.h"
+
+namespace rk::quant {
+
+enum class Algorithm { kNormal, kPercentile, kKlDivergence, kMmse };
+
+std::optional<Algorithm> parse_algorithm(std::string_view name);
+std::string_view to_string(Algorithm algorithm);
+// Samples recommended for it: {least, most}.
+std::pair<size_t, size_t> recommended_samples(Algorithm algorithm);
+
+// By value name, like Ranges.
+using Histograms = std::map<std::string, Histogram, std::less<>>;
+
+Result<Histograms> observe_histograms(const Graph& graph, const SampleSource& samples,
+                                      ThreadPool* pool, const Progress& progress);
+
+// The range always holds 0 and never exceeds what was seen.
+Range choose_range(const Histogram& histogram, Algorithm algorithm);
+Ranges choose_ranges(const Histograms& histograms, Algorithm algorithm);
+
+// One pass over the samples, whatever the algorithm.
+Result<Ranges> calibrate(const Graph& graph, const SampleSource& samples, Algorithm algorithm,
+                         ThreadPool* pool, const Progress& progress);
+
+// Mean squared error of the binned values after int8 quantisation to `range`; what mmse minimises.
+double quantisation_error(const Histogram& histogram, Range range);
+// Divergence of the distribution quantised to `range` from the true one; what kl_divergence minimises.
+double information_loss(const Histogram& histogram, Range range);
+
+}  // namespace rk::quant
