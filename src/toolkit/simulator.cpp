@@ -69,8 +69,9 @@ Result<std::unique_ptr<Simulator>> Simulator::start(
     std::shared_ptr<const runtime::LoadedModel> model, const RuntimeOptions& options) {
   // The simulator has no cores; a simulated board has those of its chip.
   if (!options.target.empty()) {
-    RK_TRY(
-        runtime::check_core_mask(model->chip(), options.core_mask, model->program().single_core));
+    if (options.core_mask != 0)
+      RK_TRY(
+          runtime::check_core_mask(model->chip(), options.core_mask, model->program().single_core));
     log(LogLevel::kWarning, str("no rknn_server is reachable: running on the simulated ",
                                 model->chip().name, " in this process"));
   }

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rknnlite.api.RKNNLite: the runtime library as programs on a board use it, private names included."""
+import ctypes
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import models
+from rknn.api import RKNN
+from rknnlite.api import RKNNLite
+from rknnlite.api.rknn_runtime import RKNNOutput
+
+
+class Lite(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.path = os.path.join(cls.folder.name, "digits.rknn")
+        cls.rknn = models.digits()
+        assert cls.rknn.export_rknn(cls.path) == 0
+        assert cls.rknn.init_runtime() == 0
+        cls.pictures, _ = models.digit_pictures()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def lite(self, **options):
+        lite = RKNNLite()
+        self.addCleanup(lite.release)
+        self.assertEqual(lite.load_rknn(self.path), 0)
+        self.assertEqual(lite.init_runtime(**options), 0)
+        return lite
+
+    def test_gives_the_simulators_bytes(self):
+        lite = self.lite(core_mask=RKNNLite.NPU_CORE_0_1_2)
+        equal = sum(lite.inference(inputs=[p[np.newaxis]])[0].tobytes() ==
+                    self.rknn.inference(inputs=[p[np.newaxis]])[0].tobytes() for p in self.pictures)
+        self.assertTrue(models.figure("python: rknnlite = simulator, pictures", equal, "= 200", equal == 200))
+
+    def test_takes_any_dtype_and_nchw_by_shape(self):
+        lite = self.lite()
+        wanted = lite.inference([self.pictures[:1]])[0].tobytes()
+        for dtype in ("int16", "int32", "int64", "uint16", "uint64", "float16", "float32", "float64", ">f4"):
+            self.assertEqual(lite.inference([self.pictures[:1].astype(dtype)])[0].tobytes(), wanted, dtype)
+        nchw = self.pictures[:1].transpose(0, 3, 1, 2)
+        self.assertEqual(lite.inference([nchw])[0].tobytes(), wanted)
+        self.assertEqual(lite.inference([nchw], data_format=["nchw"])[0].tobytes(), wanted)
+        self.assertEqual(lite.inference([nchw], data_format="NCHW")[0].tobytes(), wanted)
+
+    def test_failures_return_none_or_minus_one(self):
+        lite = RKNNLite()
+        with models.captured() as (_, err):
+            self.assertEqual(lite.init_runtime(), -1)
+            self.assertIsNone(lite.inference([self.pictures[:1]]))
+            self.assertIsNone(lite.get_sdk_version())
+            self.assertEqual(lite.load_rknn("missing.rknn"), -1)
+            self.assertEqual(lite.load_rknn(models.DIGITS_ONNX), 0)
+            self.assertEqual(lite.init_runtime(), -1)
+            self.assertIsNone(lite.list_support_target_platform("missing.rknn"))
+            self.assertIsNone(lite.list_support_target_platform(models.DIGITS_ONNX))
+        self.assertIn("E Catch exception when init runtime!", err.getvalue())
+        self.assertIn("RKNN_ERR_MODEL_INVALID", err.getvalue())
+        lite = self.lite()
+        for inputs in ([self.pictures[0]], [], [self.pictures[:2]], None, [self.pictures[:1].astype("complex64")]):
+            with models.captured() as (_, err):
+                self.assertIsNone(lite.inference(inputs))
+            self.assertIn("E ", err.getvalue())
+
+    def test_private_names_that_programs_use(self):
+        lite = self.lite()
+        runtime = lite.rknn_runtime
+        self.assertEqual(tuple(runtime.get_in_out_num()), (1, 1))
+        self.assertEqual(runtime.get_tensor_attr(0).name, b"image")
+        self.assertEqual(runtime.get_tensor_attr(0, True).name, b"logits")
+        self.assertFalse(runtime.is_dynamic_shape)
+        lite.rknn_log.logger.setLevel("ERROR")
+        wanted = lite.inference([self.pictures[:1]])[0]
+        runtime.set_inputs([self.pictures[:1]])
+        runtime.run()
+        outputs = (RKNNOutput * 1)()
+        outputs[0].want_float = 1
+        self.assertEqual(runtime.lib.rknn_outputs_get(runtime.context, 1, outputs, None), 0)
+        result = np.ctypeslib.as_array(ctypes.cast(outputs[0].buf, ctypes.POINTER(ctypes.c_float)), (1, 10)).copy()
+        self.assertEqual(runtime.lib.rknn_outputs_release(runtime.context, 1, outputs), 0)
+        self.assertEqual(result.tobytes(), wanted.tobytes())
+
+    def test_versions_and_platforms(self):
+        lite = self.lite()
+        with models.captured() as (out, _):
+            self.assertIn("API: 2.3.2", lite.get_sdk_version())
+            self.assertEqual(lite.list_support_target_platform(self.path), ["RK3588", "RK3588S"])
+            self.assertIn("Target platforms filled in RKNN model:         ['rk3588']", out.getvalue())
+            # The two tables of chips are one.
+            self.assertEqual(lite.list_support_target_platform(), RKNN().list_support_target_platform())
+            self.assertEqual(lite.list_support_target_platform(self.path),
+                             RKNN().list_support_target_platform(self.path))
+
+
+if __name__ == "__main__":
+    unittest.main()

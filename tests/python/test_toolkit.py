@@ -1,0 +1,374 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rknn.api.RKNN as the vendor's scripts use it."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import numpy as np
+
+import models
+from rknn.api import RKNN
+
+
+class Conversion(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def test_quantised_classifier_is_as_accurate_as_the_float_one(self):
+        rknn = models.digits()
+        self.assertEqual(rknn.export_rknn(self.path("digits.rknn")), 0)
+        self.assertEqual(rknn.init_runtime(), 0)
+        pictures, labels = models.digit_pictures()
+        right = 0
+        for picture, label in zip(pictures, labels):
+            outputs = rknn.inference(inputs=[picture[np.newaxis]], data_format=["nhwc"])
+            self.assertEqual((len(outputs), outputs[0].dtype, outputs[0].shape), (1, np.float32, (1, 10)))
+            right += int(outputs[0].argmax() == label)
+        rknn.release()
+        self.assertTrue(models.figure("python: digits int8, right of 200", right, ">= 184", right >= 184))
+
+    def test_float_model_agrees_with_onnx_runtime(self):
+        rknn = models.digits(quantize=False)
+        self.assertEqual(rknn.init_runtime(), 0)
+        for i in range(2):
+            picture = np.load(os.path.join(models.DIGITS, "golden", "%d_image.npy" % i))
+            golden = np.load(os.path.join(models.DIGITS, "golden", "%d_logits.npy" % i))
+            result = rknn.inference([picture])
+            self.assertGreater(models.cosine(result[0], golden), 0.9999)
+
+    def test_detector_with_three_heads(self):
+        rknn = RKNN(verbose=False)
+        rknn.config(mean_values=[[0, 0, 0]], std_values=[[255, 255, 255]], target_platform="rk3566",
+                    custom_string="three heads")
+        self.assertEqual(rknn.load_onnx(os.path.join(models.SIGNS, "signs.onnx")), 0)
+        self.assertEqual(rknn.build(do_quantization=True, dataset=os.path.join(models.SIGNS, "dataset.txt")), 0)
+        self.assertEqual(rknn.init_runtime(target="rk3566"), 0)
+        noise = np.random.RandomState(7).randint(0, 256, (1, 320, 320, 3)).astype("uint8")
+        outputs = rknn.inference(inputs=[noise])
+        self.assertEqual([o.shape for o in outputs], [(1, 39, 40, 40), (1, 39, 20, 20), (1, 39, 10, 10)])
+        # The same picture in another order and type is the same picture.
+        again = rknn.inference(inputs=[noise.transpose(0, 3, 1, 2).astype("float32")], data_format=["nchw"])
+        for a, b in zip(outputs, again):
+            self.assertEqual(a.tobytes(), b.tobytes())
+
+    def test_outputs_cut_the_graph_and_wrong_names_are_told(self):
+        rknn = RKNN()
+        rknn.config(target_platform="rk3588")
+        with models.captured() as (_, err):
+            self.assertEqual(rknn.load_onnx(models.DIGITS_ONNX, outputs=["nowhere"]), -1)
+        self.assertIn("E load_onnx: ", err.getvalue())
+        self.assertIn("nowhere", err.getvalue())
+
+    def test_inputs_become_constants(self):
+        rknn = RKNN()
+        rknn.config(target_platform="rk3588")
+        value = np.zeros((1, 1, 28, 28), "float32")
+        with models.captured() as (_, err):
+            self.assertIn(rknn.load_onnx(models.DIGITS_ONNX, input_initial_val=[value]), (0, -1))
+            self.assertEqual(rknn.load_onnx(models.DIGITS_ONNX, input_initial_val=[None]), 0, err.getvalue())
+
+    def test_exported_file_runs_in_the_simulator(self):
+        rknn = models.digits()
+        path = self.path("digits.rknn")
+        self.assertEqual(rknn.export(path), 0)
+        rknn.init_runtime()
+        pictures, _ = models.digit_pictures()
+        wanted = rknn.inference([pictures[:1]])[0]
+        loaded = RKNN()
+        self.assertEqual(loaded.load_rknn(path), 0)
+        self.assertEqual(loaded.init_runtime(), 0)
+        self.assertEqual(loaded.inference([pictures[:1]])[0].tobytes(), wanted.tobytes())
+
+    def test_unset_platform_is_rk3566_and_said_so(self):
+        rknn = RKNN()
+        with models.captured() as (_, err):
+            self.assertIsNone(rknn.config())
+        self.assertRegex(err.getvalue(), r"(?m)^W config: .*rk3566")
+
+    def test_flat_means_and_numpy_numbers_and_upper_case(self):
+        RKNN().config(mean_values=np.array([1, 2, 3]), std_values=(np.float32(1.5),), target_platform="RK3588")
+
+    def test_verbose_file_gets_the_lines(self):
+        path = self.path("log.txt")
+        with models.captured():
+            rknn = RKNN(verbose=True, verbose_file=path)
+            rknn.config()
+        with open(path) as file:
+            text = file.read()
+        self.assertIn("I __init__: rknn-toolkit2 version: ", text)
+        self.assertIn("W config: ", text)
+
+    def test_rknn_convert_reads_the_yml(self):
+        from rknn.api import rknn_convert
+        with open(self.path("digits.yml"), "w") as file:
+            file.write("models:\n  name: digits\n  platform: onnx\n  model_file_path: %s\n  quantize: true\n"
+                       "  dataset: %s\n  configs:\n    quantized_dtype: asymmetric_quantized-8\n"
+                       "    mean_values: [127.5]\n    std_values: [64]\n    quant_img_RGB2BGR: false\n"
+                       % (os.path.abspath(models.DIGITS_ONNX), os.path.abspath(models.DIGITS_DATASET)))
+        with models.captured() as (out, _):
+            self.assertEqual(rknn_convert.main(["-i", self.path("digits.yml"), "-o", self.path("out"), "-t", "rk3588",
+                                                "-e"]), 0)
+        self.assertTrue(os.path.exists(self.path("out/digits.rknn")))
+        self.assertIn("Network Layer Information Table", out.getvalue())
+        with models.captured() as (_, err):
+            self.assertEqual(rknn_convert.main(["-i", self.path("missing.yml")]), 1)
+        self.assertIn("missing.yml", err.getvalue())
+
+
+class Mistakes(unittest.TestCase):
+    def refused(self, text, **config):
+        with self.assertRaisesRegex(ValueError, text):
+            RKNN().config(**config)
+
+    def test_config_names_the_accepted_values(self):
+        self.refused(r"Invalid quantized_dtype 'float16', expect in \['w8a8', 'w8a16', 'w16a16i', 'w16a16i_dfp', "
+                     r"'w4a16'\]!", quantized_dtype="float16", target_platform="rk3588")
+        self.refused(r"Invalid quantized_algorithm 'best', expect in \['normal', 'mmse', 'kl_divergence', 'gdq'\]!",
+                     quantized_algorithm="best", target_platform="rk3588")
+        self.refused("Invalid optimization_level 4", optimization_level=4, target_platform="rk3588")
+        self.refused("Invalid float_dtype 'bfloat16'", float_dtype="bfloat16", target_platform="rk3588")
+        self.refused("rk3588", target_platform="rk9999")
+        self.refused("std_values holds 0", std_values=[[0]], target_platform="rk3588")
+        self.refused("Invalid mean_values", mean_values="abc", target_platform="rk3588")
+        self.refused("Invalid remove_reshape", remove_reshape="yes", target_platform="rk3588")
+        self.refused("op_target", op_target={"Conv": "tpu"}, target_platform="rk3588")
+
+    def test_misspelt_parameters_are_told_the_right_name(self):
+        with self.assertRaisesRegex(TypeError, "quantied_method.*did you mean 'quantized_method'"):
+            RKNN().config(quantied_method="layer")
+        with self.assertRaisesRegex(TypeError, "out_dir.*did you mean 'output_dir'"):
+            RKNN().accuracy_analysis(inputs=[], out_dir="x")
+        with self.assertRaisesRegex(TypeError, "unexpected keyword"):
+            RKNN().build(zzz=1)
+
+    def failing(self, method, call):
+        with models.captured() as (_, err):
+            self.assertEqual(call(), -1)
+        self.assertRegex(err.getvalue(), "(?m)^E %s: ." % method)
+        return err.getvalue()
+
+    def test_methods_out_of_order_say_what_comes_first(self):
+        rknn = RKNN()
+        self.assertIn("config()", self.failing("load_onnx", lambda: rknn.load_onnx(models.DIGITS_ONNX)))
+        self.assertIn("load a model", self.failing("build", lambda: rknn.build()))
+        self.assertIn("build the model", self.failing("export_rknn", lambda: rknn.export_rknn("/nowhere/x.rknn")))
+        self.assertIn("build()", self.failing("init_runtime", lambda: rknn.init_runtime()))
+        with models.captured() as (_, err):
+            self.assertIsNone(rknn.inference([np.zeros(1)]))
+            self.assertIsNone(rknn.eval_perf())
+            self.assertIsNone(rknn.eval_memory())
+            self.assertIsNone(rknn.get_sdk_version())
+        self.assertIn("init_runtime() first", err.getvalue())
+
+    def test_files_that_are_not_there(self):
+        rknn = RKNN()
+        rknn.config(target_platform="rk3588")
+        self.assertIn("missing.onnx", self.failing("load_onnx", lambda: rknn.load_onnx("missing.onnx")))
+        self.assertIn("missing.rknn", self.failing("load_rknn", lambda: rknn.load_rknn("missing.rknn")))
+        rknn.load_onnx(models.DIGITS_ONNX)
+        self.assertIn("missing.txt", self.failing("build", lambda: rknn.build(dataset="missing.txt")))
+        self.assertIn("dataset", self.failing("build", lambda: rknn.build()))
+        self.failing("load_rknn", lambda: rknn.load_rknn(models.DIGITS_ONNX))
+
+    def test_wrong_mean_length_is_found_at_load(self):
+        rknn = RKNN()
+        rknn.config(mean_values=[[1, 2, 3]], target_platform="rk3588")
+        self.assertIn("mean_values", self.failing("load_onnx", lambda: rknn.load_onnx(models.DIGITS_ONNX)))
+
+    def test_wrong_arrays_give_none_and_a_reason(self):
+        rknn = models.digits(quantize=False)
+        rknn.init_runtime()
+        for inputs, options, text in (
+                ([np.zeros((28, 28, 1), "uint8")], {}, "batch dimension"),
+                ([np.zeros((1, 1, 28, 28), "uint8")], {}, "data_format"),
+                ([np.zeros((1, 28, 28, 1), "uint8")] * 2, {}, "2 array"),
+                ([], {}, "0 array"),
+                ([np.zeros((1, 28, 28, 1), "complex64")], {}, "complex64"),
+                ([np.zeros((1, 28, 28, 1), "uint8")], {"data_format": ["chwn"]}, "chwn"),
+                ([np.zeros((1, 28, 28, 1), "uint8")], {"data_format": ["nhwc", "nhwc"]}, "2 entries"),
+                ([np.zeros((1, 28, 28, 1), "uint8")], {"inputs_pass_through": [1, 0]}, "2 entries"),
+                ([np.zeros((1, 28, 28, 1), "uint8")], {"inputs_pass_through": [1]}, "input size"),
+                (None, {}, "")):
+            with models.captured() as (_, err):
+                self.assertIsNone(rknn.inference(inputs, **options))
+            self.assertIn("E inference: ", err.getvalue())
+            self.assertIn(text, err.getvalue())
+
+    def test_what_is_not_offered_says_so_and_checks_its_arguments(self):
+        rknn = RKNN()
+        here = os.path.abspath(__file__)
+        for method, good, bad in (
+                ("load_tflite", (here,), ("missing",)),
+                ("load_caffe", (here, here), (here, "missing")),
+                ("load_darknet", (here, here), ("missing", here)),
+                ("load_pytorch", (here, [[1, 3, 8, 8]]), ("missing", [[1]])),
+                ("load_tensorflow", (here, ["x"], [[1, 8, 8, 3]], ["y"]), ("missing", [], [], [])),
+                ("export_encrypted_rknn_model", (here,), ("missing",))):
+            self.failing(method, lambda: getattr(rknn, method)(*good))
+            self.assertIn("missing", self.failing(method, lambda: getattr(rknn, method)(*bad)))
+        self.failing("codegen", lambda: rknn.codegen("out"))
+        with self.assertRaisesRegex(ValueError, "crypt_level"):
+            rknn.export_encrypted_rknn_model(here, crypt_level=4)
+
+    def test_steps_of_later_versions_check_their_files(self):
+        rknn = RKNN()
+        here = os.path.abspath(__file__)
+        for method, arguments in (("hybrid_quantization_step1", ("missing",)),
+                                  ("hybrid_quantization_step2", (here, "missing", here)),
+                                  ("accuracy_analysis", (["missing"],))):
+            self.assertIn("missing", self.failing(method, lambda: getattr(rknn, method)(*arguments)))
+
+    def test_custom_operators_need_a_type(self):
+        with self.assertRaisesRegex(ValueError, "op_type"):
+            RKNN().reg_custom_op(object())
+
+    def test_onnx_edit_refuses_what_is_no_formula(self):
+        from rknn.utils import onnx_edit
+        with self.assertRaisesRegex(ValueError, "a,b,c"):
+            onnx_edit(models.DIGITS_ONNX, "out.onnx", inputs_transform={"image": "a,b"})
+
+    def test_options_that_make_another_model_stop_at_load(self):
+        rknn = RKNN()
+        rknn.config(target_platform="rk3588", dynamic_input=[[[1, 1, 28, 28]], [[1, 1, 56, 56]]])
+        self.assertIn("dynamic_input", self.failing("load_onnx", lambda: rknn.load_onnx(models.DIGITS_ONNX)))
+
+
+class Running(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.pictures, _ = models.digit_pictures()
+
+    def test_dtype_and_layout_do_not_matter(self):
+        rknn = models.digits()
+        rknn.init_runtime()
+        wanted = rknn.inference([self.pictures[:1]])[0].tobytes()
+        for dtype in ("int16", "int32", "int64", "uint16", "uint32", "uint64", "float16", "float32", "float64", ">i4"):
+            picture = self.pictures[:1].astype(dtype)
+            self.assertEqual(rknn.inference([picture])[0].tobytes(), wanted, dtype)
+            # Every other row of a larger array: not contiguous.
+            rows = np.repeat(picture, 2, axis=1)[:, ::2]
+            self.assertEqual(rknn.inference([rows])[0].tobytes(), wanted, dtype)
+        self.assertEqual(rknn.inference(self.pictures[:1])[0].tobytes(), wanted)
+
+    def test_pass_through_takes_quantised_bytes(self):
+        rknn = models.digits()
+        rknn.init_runtime()
+        result = rknn.inference([np.zeros((1, 28, 28, 1), "int8")], inputs_pass_through=[1])
+        self.assertEqual(result[0].shape, (1, 10))
+
+    def test_simulated_board(self):
+        rknn = models.digits()
+        with models.captured() as (out, err):
+            self.assertEqual(rknn.init_runtime(target="RK3588", perf_debug=True, eval_mem=True,
+                                               core_mask=RKNN.NPU_CORE_0_1_2), 0)
+            report = rknn.eval_perf()
+            memory = rknn.eval_memory()
+            version = rknn.get_sdk_version()
+        self.assertRegex(err.getvalue(), "(?m)^W init_runtime: .*simulated rk3588")
+        self.assertIn("Network Layer Information Table", report)
+        self.assertIn("Operator Time Consuming Ranking Table", out.getvalue())
+        self.assertEqual(memory["total_memory"],
+                         memory["weight_memory"] + memory["internal_memory"] + memory["other_memory"])
+        self.assertEqual(memory["total_memory"], memory["total_model_allocation"])
+        self.assertIn("Memory Profile Info Dump", out.getvalue())
+        self.assertIn("RKNN VERSION:", version)
+        self.assertEqual(rknn.list_devices(), ([], []))
+        self.assertEqual(rknn.eval_perf(is_print=False)[:3], report[:3])
+
+    def test_boards_that_are_not_there_or_are_another_chip(self):
+        rknn = models.digits()
+        with models.captured() as (_, err):
+            self.assertEqual(rknn.init_runtime(target="rk3588", device_id="515e9b401c060c0b"), -1)
+            self.assertEqual(rknn.init_runtime(target="rk3566"), -1)
+            self.assertEqual(rknn.init_runtime(target="rk3588", core_mask=9), -1)
+            self.assertEqual(rknn.init_runtime(fallback_prior_device="tpu"), -1)
+        self.assertIn("RKNN_ERR_DEVICE_UNAVAILABLE", err.getvalue())
+        self.assertIn("rk3566", err.getvalue())
+
+    def test_memory_has_to_be_asked_for(self):
+        rknn = models.digits()
+        rknn.init_runtime()
+        with models.captured() as (_, err):
+            self.assertIsNone(rknn.eval_memory())
+        self.assertIn("eval_mem=True", err.getvalue())
+
+    def test_threads_each_with_their_model(self):
+        wrong = []
+
+        def work():
+            rknn = models.digits()
+            rknn.init_runtime()
+            wanted = [rknn.inference([p[np.newaxis]])[0].tobytes() for p in self.pictures[:20]]
+            for _ in range(5):
+                for picture, result in zip(self.pictures, wanted):
+                    if rknn.inference([picture[np.newaxis]])[0].tobytes() != result:
+                        wrong.append(1)
+            rknn.release()
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        self.assertEqual(wrong, [])
+
+    def test_one_model_from_many_threads(self):
+        rknn = models.digits()
+        rknn.init_runtime()
+        wanted = [rknn.inference([p[np.newaxis]])[0].tobytes() for p in self.pictures[:20]]
+        wrong = []
+
+        def work():
+            for _ in range(10):
+                for picture, result in zip(self.pictures, wanted):
+                    if rknn.inference([picture[np.newaxis]])[0].tobytes() != result:
+                        wrong.append(1)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        self.assertEqual(wrong, [])
+
+    def test_released_objects_answer_with_an_error(self):
+        rknn = models.digits()
+        rknn.init_runtime()
+        rknn.release()
+        rknn.release()
+        with models.captured():
+            self.assertIsNone(rknn.inference([self.pictures[:1]]))
+            self.assertEqual(rknn.build(), -1)
+
+    def test_ctrl_c_stops_a_build_and_the_object_still_works(self):
+        script = ("import models, os, time\n"
+                  "from rknn.api import RKNN\n"
+                  "rknn = RKNN()\n"
+                  "rknn.config(mean_values=[[0, 0, 0]], std_values=[[255, 255, 255]], target_platform='rk3588')\n"
+                  "assert rknn.load_onnx(os.path.join(models.SIGNS, 'signs.onnx')) == 0\n"
+                  "print('go', flush=True)\n"
+                  "try:\n"
+                  "    for _ in range(500): rknn.build(dataset=os.path.join(models.SIGNS, 'dataset.txt'))\n"
+                  "    print('finished')\n"
+                  "except KeyboardInterrupt:\n"
+                  "    print('stopped', flush=True)\n"
+                  "assert rknn.build(do_quantization=False) == 0\n"
+                  "assert rknn.init_runtime() == 0\n"
+                  "print('alive')\n")
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   cwd=os.path.dirname(os.path.abspath(__file__)))
+        self.assertEqual(process.stdout.readline(), b"go\n")
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(out, b"stopped\nalive\n", err.decode())
+        self.assertEqual(process.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
