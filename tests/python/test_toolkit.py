@@ -132,7 +132,7 @@ class Mistakes(unittest.TestCase):
     def test_config_names_the_accepted_values(self):
         self.refused(r"Invalid quantized_dtype 'float16', expect in \['w8a8', 'w8a16', 'w16a16i', 'w16a16i_dfp', "
                      r"'w4a16'\]!", quantized_dtype="float16", target_platform="rk3588")
-        self.refused(r"Invalid quantized_algorithm 'best', expect in \['normal', 'mmse', 'kl_divergence', 'gdq'\]!",
+        self.refused(r"Invalid quantized_algorithm 'best', expect in \['normal', 'mmse', 'kl_divergence', .*'gdq'\]!",
                      quantized_algorithm="best", target_platform="rk3588")
         self.refused("Invalid optimization_level 4", optimization_level=4, target_platform="rk3588")
         self.refused("Invalid float_dtype 'bfloat16'", float_dtype="bfloat16", target_platform="rk3588")
