@@ -95,7 +95,7 @@ uint32_t RegisterFile::get(uint16_t offset) const {
 }
 
 const ConvRegisters* conv_registers(std::string_view chip) {
-  static const ConvRegisters first = {
+  static const ConvRegisters rk3588 = {
       .output_scale = reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE,
       .output_shift = reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT,
       .output_offset = reg::DPU_OUT_CVT_OFFSET,
@@ -104,7 +104,25 @@ const ConvRegisters* conv_registers(std::string_view chip) {
       .addend_offset = reg::DPU_EW_CVT_OFFSET_VALUE,
       .multiplier_shift = reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE,
       .has_stages = true,
+      .bias_operation = reg::DPU_BS_CFG__BS_ALU_ALGO,
+      .addend_operation = reg::DPU_EW_CFG__EW_ALU_ALGO,
+      .border = {"PAD_VALUE", reg::CNA_PAD_CON1, 0, 7},
+      .truncate = reg::CORE_CLIP_TRUNCATE__CLIP_TRUNCATE,
+      .core_width = reg::CORE_DATAOUT_SIZE_0__DATAOUT_WIDTH,
+      .core_height = reg::CORE_DATAOUT_SIZE_0__DATAOUT_HEIGHT,
   };
+  // As seen in lists of pp_human_seg: the operation codes sit lower, the border shares a register with the pads, and
+  // CORE's registers come 4 bytes earlier (its truncation, never written in a known list, by that pattern).
+  static const ConvRegisters rk3566 = [] {
+    ConvRegisters r = rk3588;
+    r.bias_operation = {"BS_ALU_ALGO", reg::DPU_BS_CFG, 2, 3};
+    r.addend_operation = {"EW_ALU_ALGO", reg::DPU_EW_CFG, 3, 4};
+    r.border = {"PAD_VALUE", reg::CNA_PAD_CON0, 16, 23};
+    r.truncate = {"CLIP_TRUNCATE", 0x3018, 0, 4};
+    r.core_width = {"DATAOUT_WIDTH", 0x3010, 0, 15};
+    r.core_height = {"DATAOUT_HEIGHT", 0x3010, 16, 31};
+    return r;
+  }();
   // RK3576 and RV1126B keep the multiplier's shift in a small table in memory, RK3562 in a register.
   static const ConvRegisters later = {
       .output_scale = {"OUT_CVT_SCALE", 0x40b0, 0, 15},
@@ -123,7 +141,8 @@ const ConvRegisters* conv_registers(std::string_view chip) {
     r.multiplier_table = 0;
     return r;
   }();
-  if (chip == "rk3588" || chip == "rk3566") return &first;
+  if (chip == "rk3588") return &rk3588;
+  if (chip == "rk3566") return &rk3566;
   if (chip == "rk3562") return &rk3562;
   if (chip == "rk3576" || chip == "rv1126b") return &later;
   return nullptr;

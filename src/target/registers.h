@@ -85,8 +85,12 @@ struct ConvRegisters {
   int addend_offset_bits = 32;
   RegisterField multiplier_shift;  // offset 0: in a table that multiplier_table points to
   uint16_t multiplier_table = 0;
-  bool has_stages =
-      false;  // the bias, scale and element-wise stages' configuration is where RK3588 has it
+  // The rest only where has_stages: activations, bypass bits and helper tasks are where RK3588 has them.
+  bool has_stages = false;
+  RegisterField bias_operation, addend_operation;  // 2: addition
+  RegisterField border;                            // int8
+  RegisterField truncate;                          // shift of the accumulator
+  RegisterField core_width, core_height;           // of the output, less 1
 };
 
 // Null when the registers of this chip ("rk3588") are not known.

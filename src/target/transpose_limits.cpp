@@ -144,11 +144,10 @@ std::string refuse_transpose_rk3566(const Node& node) {
   };
   const bool by_height = is({2, 1, 0, 3}) || is({2, 1, 3, 0});
   const bool by_width = is({3, 1, 0, 2}) || is({3, 1, 2, 0});
-  // The published list gives h % 4 or w % 4 without saying which permutation takes which; assumed:
-  // the axis that moves to the front.
+  // For n = h = 1 the list asks for h % 4 = 0 where h moves to the front, which cannot be.
   const bool fits = s.c < kLine && s.n < kLine && s.h * s.w < kLine &&
                     ((s.h == 1 && s.w == 1 && s.n % 4 == 0) ||
-                     (s.n == 1 && s.h == 1 && (by_height ? s.h % 4 == 0 : s.w % 4 == 0)));
+                     (s.n == 1 && s.h == 1 && by_width && s.w % 4 == 0));
   if ((by_height || by_width) && fits) return "";
   return perm_text(node) + " is beyond the NPU's limits";
 }
