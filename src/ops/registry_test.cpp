@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include "base/thread_pool.h"
 #include "ir/text.h"
@@ -208,6 +209,74 @@ TEST_P(OpTest, EveryCaseHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Ops, OpTest, testing::ValuesIn(kLists),
                          [](const auto& info) { return std::string(info.param.file); });
+
+// Replaces one or two numbers of a graph's text (extents, constants, attributes) by others.
+std::string with_other_numbers(std::string text, std::mt19937& random) {
+  constexpr const char* kNumbers[] = {"0",
+                                      "1",
+                                      "2",
+                                      "3",
+                                      "5",
+                                      "-1",
+                                      "-2",
+                                      "64",
+                                      "65536",
+                                      "2147483647",
+                                      "2147483648",
+                                      "inf",
+                                      "nan",
+                                      "0.25",
+                                      "1e38",
+                                      "-9223372036854775808",
+                                      "9223372036854775807"};
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::pair<size_t, size_t>> places;
+    for (size_t i = 1; i < text.size(); ++i) {
+      if (std::string_view("[,= ").find(text[i - 1]) == std::string_view::npos) continue;
+      const size_t end = std::min(text.find_first_not_of("-+.0123456789e", i), text.size());
+      if (end > i && text.find_first_of("0123456789", i) < end) places.emplace_back(i, end);
+    }
+    if (places.empty()) return text;
+    const auto [begin, end] = places[random() % places.size()];
+    text.replace(begin, end - begin, kNumbers[random() % std::size(kNumbers)]);
+  }
+  return text;
+}
+
+bool is_small(const Graph& graph) {
+  uint64_t work = 0;
+  for (const Value* value : graph.values())
+    work += static_cast<uint64_t>(value->shape().elements());
+  for (const Node* node : graph.nodes()) {
+    const Cost cost = node->def().cost(*node);
+    if (work > 100000 || cost.macs > 1000000 || cost.ops > 1000000) return false;
+  }
+  return work <= 100000;
+}
+
+// Files are hostile: a node made of wrong numbers is refused or runs. The sanitised build sees what else happens.
+TEST(RegistryTest, CasesWithOtherNumbersAreRefusedOrRun) {
+  std::mt19937 random(4711);
+  for (const CaseList& list : kLists) {
+    for (const OpCase& op_case : list.cases()) {
+      const ParsedCase parts = parse_case(op_case.text);
+      for (int i = 0; i < 12; ++i) {
+        const std::string text = in_graph(with_other_numbers(parts.graph, random));
+        SCOPED_TRACE(text);
+        auto graph = parse_graph(text, registry());
+        if (!graph.ok()) {
+          EXPECT_FALSE(graph.status().message().empty());
+        } else if (is_small(*graph)) {
+          std::map<std::string, Tensor> values;
+          for (const Value* input : graph->inputs())
+            values[input->name()] = Tensor::make(input->type());
+          const Status status = run_nodes(*graph, values, nullptr);
+          EXPECT_TRUE(status.ok() || !status.message().empty());
+        }
+      }
+    }
+  }
+}
 
 TEST(RegistryTest, EveryOperatorHasCases) {
   std::string all;

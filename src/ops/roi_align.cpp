@@ -41,7 +41,7 @@ struct Between {
 };
 
 Between locate(double at, int64_t extent) {
-  if (!(at >= -1 && at <= static_cast<double>(extent))) return {.outside = true};
+  if (extent == 0 || !(at >= -1 && at <= static_cast<double>(extent))) return {.outside = true};
   at = std::max(at, 0.0);
   const auto low = std::min(static_cast<int64_t>(at), extent - 1);
   if (low >= extent - 1) return {low, low, 0};
