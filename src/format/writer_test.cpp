@@ -246,14 +246,15 @@ TEST(WriterTest, FillsTheVendorTables) {
   EXPECT_TRUE(graph.tensors[2].scale.empty());
 }
 
-TEST(WriterTest, SaysWhyAVendorFileHasNoProgram) {
+TEST(WriterTest, WithoutOurSectionTheMissingConstantsAreNamed) {
   const std::vector<uint8_t> file = write_rknn(sample()).value();
   const Container container = split_container(file).value();
   const Result<Program> program =
       read_rknn(join_container(container.flatbuffer, container.json, {}));
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.status().code(), Code::kUnsupported);
-  EXPECT_THAT(program.status().message(), HasSubstr("made by 2.3.2-open for rk3588"));
+  EXPECT_THAT(program.status().message(),
+              HasSubstr("node 'Conv:conv_0' (ConvRelu): its requantisation constants are missing"));
 }
 
 TEST(WriterTest, RefusesAnIllegalProgramNamingTheStep) {
