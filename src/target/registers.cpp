@@ -26,6 +26,7 @@ constexpr Register kNames[] = {
 };
 
 constexpr size_t kCount = std::size(kNames);
+constexpr uint16_t kPointerOffset = 4;  // S_POINTER in every unit but PC
 
 std::array<Register, kCount> make_table() {
   std::array<Register, kCount> table{};
@@ -87,11 +88,23 @@ std::string describe_fields(const Register& register_info, uint32_t value) {
 }
 
 void RegisterFile::write(const RegisterCommand& command) {
-  if (command.offset < kSize) values_[command.offset / 4] = command.value;
+  const uint32_t unit = command.offset / kUnitBytes;
+  if (unit >= kUnits) return;
+  if (unit != 0 && command.offset % kUnitBytes == kPointerOffset) pointer_[unit] = command.value;
+  values_[bank_[unit]][command.offset / 4] = command.value;
+}
+
+void RegisterFile::finish_task(uint32_t units) {
+  // Bit n of the mask is the unit at (n + 1) * 0x1000.
+  for (uint32_t unit = 1; unit < kUnits; ++unit) {
+    const bool alternates = reg::CNA_S_POINTER__POINTER_PP_EN.get(pointer_[unit]) != 0;
+    if ((units >> (unit - 1) & 1) != 0 && alternates) bank_[unit] ^= 1;
+  }
 }
 
 uint32_t RegisterFile::get(uint16_t offset) const {
-  return offset < kSize ? values_[offset / 4] : 0;
+  const uint32_t unit = offset / kUnitBytes;
+  return unit < kUnits ? values_[bank_[unit]][offset / 4] : 0;
 }
 
 const ConvRegisters* conv_registers(std::string_view chip) {

@@ -61,19 +61,29 @@ namespace reg {
 #undef RK_FIELD
 }  // namespace reg
 
-// Values of the registers after some lists: a register keeps its value until a list writes it again.
+// The registers of one core. Every unit has two banks: a list writes one while the unit may still work with the other,
+// and the unit changes banks with each task it takes part in. So a register that a list does not write has the value of
+// the unit's task before the last, not of the last. (With one bank 19 of the 300 resize phases of a vendor file have
+// output scales that contradict their weights; with two, none.)
 class RegisterFile {
  public:
   void write(const RegisterCommand& command);
-  // 0 when it was never written.
+  // The task whose list was written ends: the units of its enable mask change banks.
+  void finish_task(uint32_t units);
+
+  // In the bank that the last list wrote; 0 when it was never written.
   uint32_t get(uint16_t offset) const;
   uint32_t get(const RegisterField& field) const { return field.get(get(field.offset)); }
   int32_t get_signed(uint16_t offset) const { return static_cast<int32_t>(get(offset)); }
   bool is_on(const RegisterField& field) const { return get(field) != 0; }
 
  private:
-  static constexpr uint32_t kSize = 0x8000;  // bytes of the register space, PPU_RDMA is the last
-  uint32_t values_[kSize / 4] = {};
+  static constexpr uint32_t kUnits = 8;  // 0x1000 bytes of registers each, PC is the first
+  static constexpr uint32_t kUnitBytes = 0x1000;
+  uint32_t values_[2][kUnits * kUnitBytes / 4] = {};
+  uint32_t pointer_[kUnits] =
+      {};  // S_POINTER of each unit: it has one bank and switches the others
+  uint8_t bank_[kUnits] = {};
 };
 
 // Where an int8 convolution's constants lie on a chip (container notes, section 3.6). A zero offset: not known there.

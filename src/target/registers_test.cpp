@@ -41,6 +41,22 @@ TEST(RegistersTest, AFileKeepsValuesUntilTheyAreWrittenAgain) {
   EXPECT_EQ(file.get(0xfffc), 0u);
 }
 
+TEST(RegistersTest, AUnitAlternatesBetweenTwoBanksWithItsTasks) {
+  constexpr uint32_t kCna = 1, kDpu = 8;
+  RegisterFile file;
+  file.write({0x1001, 0xe, reg::DPU_S_POINTER});
+  file.write({0x1001, 11, reg::DPU_OUT_CVT_SCALE});
+  file.finish_task(kDpu);
+  EXPECT_EQ(file.get(reg::DPU_OUT_CVT_SCALE), 0u);
+  file.write({0x1001, 22, reg::DPU_OUT_CVT_SCALE});
+  file.finish_task(kDpu);
+  EXPECT_EQ(file.get(reg::DPU_OUT_CVT_SCALE), 11u);
+  file.finish_task(kCna);  // the DPU has no part in it
+  EXPECT_EQ(file.get(reg::DPU_OUT_CVT_SCALE), 11u);
+  file.finish_task(kDpu);
+  EXPECT_EQ(file.get(reg::DPU_OUT_CVT_SCALE), 22u);
+}
+
 TEST(RegistersTest, LaterChipsMoveTheOutputConverter) {
   ASSERT_NE(conv_registers("rk3576"), nullptr);
   EXPECT_EQ(conv_registers("rk3588")->output_offset, 0x4080);

@@ -78,10 +78,10 @@ Status read_activation(bool relu, bool clip, int32_t limit, ConvParams& p) {
   return ok_status();
 }
 
-Status read_bias_stage(const RegisterFile& r, ConvParams& p) {
+Status read_bias_stage(const target::ConvRegisters& where, const RegisterFile& r, ConvParams& p) {
   if (r.is_on(reg::DPU_BS_CFG__BS_BYPASS)) return refuse_stage("no bias stage");
   if (r.is_on(reg::DPU_BS_CFG__BS_MUL_PRELU)) return refuse_stage("PRelu in the bias stage");
-  if (r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS) || r.get(reg::DPU_BS_CFG__BS_ALU_ALGO) != kAluAdd) {
+  if (r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS) || r.get(where.bias_operation) != kAluAdd) {
     return refuse_stage("a bias stage that does not add");
   }
   return read_activation(!r.is_on(reg::DPU_BS_CFG__BS_RELU_BYPASS),
@@ -100,7 +100,8 @@ Status read_norm_stage(const RegisterFile& r, ConvParams& p) {
                          r.get_signed(reg::DPU_BN_RELUX_CMP_VALUE), p);
 }
 
-Status read_elementwise_stage(const RegisterFile& r, bool has_addend, ConvParams& p) {
+Status read_elementwise_stage(const target::ConvRegisters& where, const RegisterFile& r,
+                              bool has_addend, ConvParams& p) {
   const bool on = !r.is_on(reg::DPU_EW_CFG__EW_BYPASS);
   if (on && !r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS)) return refuse_stage("a lookup table");
   if (on && r.is_on(reg::DPU_EW_CFG__EW_RELUX_EN)) return refuse_stage("a clip after the addition");
@@ -110,8 +111,7 @@ Status read_elementwise_stage(const RegisterFile& r, bool has_addend, ConvParams
     return refuse_stage(adds ? "an element-wise operand that the node does not have"
                              : "no element-wise operand although the node has one");
   }
-  if (adds &&
-      (r.get(reg::DPU_EW_CFG__EW_ALU_ALGO) != kAluAdd || r.is_on(reg::DPU_EW_CFG__EW_OP_TYPE))) {
+  if (adds && (r.get(where.addend_operation) != kAluAdd || r.is_on(reg::DPU_EW_CFG__EW_OP_TYPE))) {
     return refuse_stage("an element-wise operation other than addition");
   }
   if (adds && r.is_on(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS)) p.addend = {0, {1, 0}};
@@ -147,9 +147,6 @@ Result<int32_t> read_multiplier_shift(LiftContext& c, const Task& task) {
 Status read_stages(LiftContext& c, const Task& task, bool has_addend, ConvParams& p) {
   const RegisterFile& r = c.tasks.registers();
   const target::ConvRegisters& where = *c.registers;
-  if (r.is_on(reg::CORE_CLIP_TRUNCATE__CLIP_TRUNCATE)) {
-    return refuse_stage("CLIP_TRUNCATE (an accumulator that is shifted before the bias)");
-  }
   p.output.scale = {static_cast<int32_t>(r.get(where.output_scale)),
                     static_cast<int32_t>(r.get(where.output_shift))};
   p.output.zero_point = r.get_signed(where.output_offset);
@@ -164,15 +161,18 @@ Status read_stages(LiftContext& c, const Task& task, bool has_addend, ConvParams
   }
   RK_ASSIGN(p.multiplier_shift, read_multiplier_shift(c, task));
   if (!where.has_stages) return activations_from_type(c.node().type, c, p);
+  if (r.is_on(where.truncate)) {
+    return refuse_stage("CLIP_TRUNCATE (an accumulator that is shifted before the bias)");
+  }
   if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL)) return refuse_stage("compressed weights");
   if (r.is_on(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP)) return refuse_stage("an output exponent");
-  RK_TRY(read_bias_stage(r, p));
+  RK_TRY(read_bias_stage(where, r, p));
   RK_TRY(read_norm_stage(r, p));
-  RK_TRY(read_elementwise_stage(r, has_addend, p));
+  RK_TRY(read_elementwise_stage(where, r, has_addend, p));
   // Some lists leave the border register alone when nothing is padded.
   const program::Pads2& pads = p.pads;
   if (pads.top + pads.left + pads.bottom + pads.right > 0) {
-    p.pad_value = static_cast<int8_t>(r.get(reg::CNA_PAD_CON1));
+    p.pad_value = static_cast<int8_t>(r.get(where.border));
   }
   return ok_status();
 }

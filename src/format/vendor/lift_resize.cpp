@@ -61,15 +61,17 @@ std::optional<Geometry> find_geometry(LiftContext& c, int32_t in, int32_t out) {
   return g;
 }
 
-bool is_phase_task(const RegisterFile& r, const Geometry& g) {
+bool is_phase_task(const LiftContext& c, const Geometry& g) {
+  const RegisterFile& r = c.tasks.registers();
   return r.get(reg::CNA_CONV_CON1__CONV_MODE) == 3 &&
          r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_WIDTH) == 2 &&
          r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_HEIGHT) == 2 &&
          r.get(reg::CNA_CONV_CON3__CONV_X_STRIDE) == 1 &&
-         r.get(reg::CNA_CONV_CON3__CONV_Y_STRIDE) == 1 && r.get(reg::CNA_PAD_CON0) == 0 &&
-         r.get(reg::CORE_DATAOUT_SIZE_0__DATAOUT_WIDTH) + 1 == static_cast<uint64_t>(g.width) &&
-         r.get(reg::CORE_DATAOUT_SIZE_0__DATAOUT_HEIGHT) + 1 == static_cast<uint64_t>(g.height) &&
-         r.get(reg::CORE_CLIP_TRUNCATE__CLIP_TRUNCATE) == 0 &&
+         r.get(reg::CNA_CONV_CON3__CONV_Y_STRIDE) == 1 && r.get(reg::CNA_PAD_CON0__PAD_LEFT) == 0 &&
+         r.get(reg::CNA_PAD_CON0__PAD_TOP) == 0 &&
+         r.get(c.registers->core_width) + 1 == static_cast<uint64_t>(g.width) &&
+         r.get(c.registers->core_height) + 1 == static_cast<uint64_t>(g.height) &&
+         r.get(c.registers->truncate) == 0 &&
          r.get(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE) == 1 &&
          !r.is_on(reg::DPU_BS_CFG__BS_BYPASS) && r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) &&
          r.is_on(reg::DPU_BS_CFG__BS_RELU_BYPASS) && r.is_on(reg::DPU_BN_CFG__BN_BYPASS) &&
@@ -146,7 +148,7 @@ std::optional<std::vector<Phase>> read_phases(LiftContext& c, const Geometry& g,
   PhaseTables tables;
   while (const Task* task = c.tasks.next()) {
     if ((task->units & kUnitCna) == 0) continue;  // copies that make the border
-    if (!is_phase_task(c.tasks.registers(), g) || !read_phase(c, *task, g, out, tables)) {
+    if (!is_phase_task(c, g) || !read_phase(c, *task, g, out, tables)) {
       return std::nullopt;
     }
   }

@@ -30,13 +30,14 @@ OutputStage read_output(const LiftContext& c) {
 }
 
 // The bias stage as a constant offset and multiplier; nothing when it does something else.
-std::optional<InputStage> read_bias_stage(const RegisterFile& r) {
+std::optional<InputStage> read_bias_stage(const LiftContext& c) {
+  const RegisterFile& r = c.tasks.registers();
   InputStage stage{0, {1, 0}};
   if (r.is_on(reg::DPU_BS_CFG__BS_BYPASS)) return stage;
   if (!r.is_on(reg::DPU_BS_CFG__BS_RELU_BYPASS)) return std::nullopt;
   if (!r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS)) {
     const bool constant = !r.is_on(reg::DPU_BS_CFG__BS_ALU_SRC);
-    if (!constant || r.get(reg::DPU_BS_CFG__BS_ALU_ALGO) != kAluAdd) return std::nullopt;
+    if (!constant || r.get(c.registers->bias_operation) != kAluAdd) return std::nullopt;
     stage.offset = r.get_signed(reg::DPU_BS_ALU_CFG);
   }
   if (!r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS)) {
@@ -62,11 +63,11 @@ std::optional<SumParams> sum_from_registers(LiftContext& c, int32_t a, int32_t b
   if (!source || !operand) return std::nullopt;
   const bool swapped = source->tensor == b && operand->tensor == a;
   if (!swapped && (source->tensor != a || operand->tensor != b)) return std::nullopt;
-  const auto first = read_bias_stage(r);
+  const auto first = read_bias_stage(c);
   const bool adds =
       !r.is_on(reg::DPU_EW_CFG__EW_BYPASS) && !r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS) &&
       r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS) && !r.is_on(reg::DPU_EW_CFG__EW_RELUX_EN) &&
-      !r.is_on(reg::DPU_EW_CFG__EW_OP_TYPE) && r.get(reg::DPU_EW_CFG__EW_ALU_ALGO) == kAluAdd &&
+      !r.is_on(reg::DPU_EW_CFG__EW_OP_TYPE) && r.get(c.registers->addend_operation) == kAluAdd &&
       r.is_on(reg::DPU_BN_CFG__BN_BYPASS);
   if (!first || !adds) return std::nullopt;
   InputStage second{0, {1, 0}};
@@ -115,7 +116,7 @@ std::optional<ConcatParams> concat_from_registers(LiftContext& c,
     if (!only_dpu(task)) return std::nullopt;
     const RegisterFile& r = c.tasks.registers();
     const auto source = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
-    const auto stage = read_bias_stage(r);
+    const auto stage = read_bias_stage(c);
     const bool scales_only =
         r.is_on(reg::DPU_EW_CFG__EW_BYPASS) && r.is_on(reg::DPU_BN_CFG__BN_BYPASS);
     if (!source || !stage || stage->scale != ScaleShift{1, 0} || !scales_only) return std::nullopt;

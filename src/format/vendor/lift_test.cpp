@@ -223,6 +223,24 @@ TEST(VendorLiftTest, RegistersKeepTheirValuesFromTheListBefore) {
   EXPECT_EQ(conv_of(*program, 1).output.scale, (ScaleShift{30000, 20}));
 }
 
+TEST(VendorLiftTest, AlternatingBanksKeepTheValuesOfTheListBeforeTheLast) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t w = file.weight(), b = file.bias();
+  const int32_t m = file.feature("m", TensorKind::kInternal, 0.5f, 0);
+  const int32_t n = file.feature("n", TensorKind::kInternal, 0.5f, 0);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  const std::vector<Write> list =
+      with(plain_list(), {{reg::DPU_S_POINTER, 0xe}, {reg::DPU_RDMA_RDMA_S_POINTER, 0xe}});
+  file.conv("Conv", {x, w, b}, m, list);
+  file.conv("Conv", {m, w, b}, n, with(list, {{reg::DPU_OUT_CVT_SCALE, 30000}}));
+  file.conv("Conv", {n, w, b}, y, {});
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(conv_of(*program, 1).output.scale, (ScaleShift{30000, 20}));
+  EXPECT_EQ(conv_of(*program, 2).output.scale, (ScaleShift{20000, 20}));
+}
+
 TEST(VendorLiftTest, AddendStageAndReluAfterTheAddition) {
   VendorFile file;
   const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);

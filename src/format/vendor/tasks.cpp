@@ -125,19 +125,23 @@ NodeTasks::NodeTasks(const TaskLists& lists) : lists_(lists) {
   if (!lists.schedules().empty()) end_ = lists.schedules().front().lanes.front().task_count;
 }
 
+void NodeTasks::apply_next() {
+  registers_.finish_task(running_units_);
+  const Task& task = lists_.tasks()[task_++];
+  lists_.apply(task, registers_);
+  running_units_ = task.units;
+}
+
 void NodeTasks::seek(size_t node) {
   node_ = node;
   // Tasks of nodes nobody asked about still leave their values behind.
-  while (task_ < end_ && lists_.tasks()[task_].node < node) {
-    lists_.apply(lists_.tasks()[task_++], registers_);
-  }
+  while (task_ < end_ && lists_.tasks()[task_].node < node) apply_next();
 }
 
 const Task* NodeTasks::next() {
   if (task_ >= end_ || lists_.tasks()[task_].node != node_) return nullptr;
-  const Task& task = lists_.tasks()[task_++];
-  lists_.apply(task, registers_);
-  return &task;
+  apply_next();
+  return &lists_.tasks()[task_ - 1];
 }
 
 }  // namespace rk::format

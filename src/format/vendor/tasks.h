@@ -2,8 +2,8 @@
 // The register lists of a vendor file: tasks, their commands, relocations and schedules. A task is one list that one
 // core executes; tasks of the one-core schedule come first in the file, in node order.
 //
-// A newcomer's mistake: a list does not describe its task completely. Registers keep their values from the list before,
-// so lists must be applied in order (NodeTasks does).
+// A newcomer's mistake: a list does not describe its task completely. Registers keep their values from earlier lists (and
+// not from the one before: target/registers.h), so lists must be applied in order, as NodeTasks does.
 #pragma once
 
 #include <cstdint>
@@ -91,8 +91,11 @@ class NodeTasks {
  private:
   const TaskLists& lists_;
   target::RegisterFile registers_;
+  void apply_next();
+
   size_t task_ = 0, end_ = 0;
   size_t node_ = 0;
+  uint32_t running_units_ = 0;  // of the task whose list was applied last
 };
 
 }  // namespace rk::format

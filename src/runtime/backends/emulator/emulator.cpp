@@ -13,6 +13,10 @@ using program::TensorKind;
 constexpr uint64_t kFirstAddress = 0x1000;  // so that a forgotten address is noticed
 constexpr uint64_t kGap = 0x1000;           // between tensors: overruns are noticed too
 
+int64_t row_pixels(const FileTensor& picture) {
+  return align_up<int64_t>(picture.shape[3], std::max<int64_t>(picture.width_align, 1));
+}
+
 }  // namespace
 
 Result<Memory> Memory::make(uint64_t size_bytes) {
@@ -40,6 +44,7 @@ Result<Emulator> Emulator::create(const format::FileModel& model, TieRule ties) 
   Emulator out(model, ties);
   RK_ASSIGN(out.lists_, format::TaskLists::read(model, model.graphs.front()));
   RK_TRY(out.place_tensors());
+  out.set_input_strides();
   return out;
 }
 
@@ -64,6 +69,23 @@ Status Emulator::place_tensors() {
   return ok_status();
 }
 
+// The lists hold the width as line stride, but the addresses of row bands count rows of the aligned width: the loader
+// writes the real stride into the words that the input geometry table names.
+void Emulator::set_input_strides() {
+  constexpr size_t kLineStride = 3;  // slot of the patch table
+  const format::FileGraph& graph = model_->graphs.front();
+  for (const format::InputGeometry& geometry : graph.input_geometry) {
+    for (const int32_t input : graph.inputs) {
+      const FileTensor& tensor = graph.tensors[static_cast<size_t>(input)];
+      if (tensor.name != geometry.input || tensor.shape.size() != 4) continue;
+      for (const format::GeometryPatch& patch : geometry.patches) {
+        if (!patch.writes[kLineStride]) continue;
+        line_strides_[patch.writes[kLineStride]->word] = static_cast<uint32_t>(row_pixels(tensor));
+      }
+    }
+  }
+}
+
 void Emulator::apply(const format::Task& task, target::RegisterFile& registers) const {
   for (uint64_t i = task.first_word; i < task.first_word + task.command_count; ++i) {
     target::RegisterCommand command = lists_.command(i);
@@ -71,21 +93,27 @@ void Emulator::apply(const format::Task& task, target::RegisterFile& registers) 
       command.value =
           static_cast<uint32_t>(address_[static_cast<size_t>(address->tensor)] + address->addend);
     }
+    const auto stride = line_strides_.find(i);
+    if (stride != line_strides_.end() && command.offset == target::reg::CNA_DMA_CON1) {
+      command.value = stride->second;
+    }
     registers.write(command);
   }
 }
 
 Result<TaskResult> Emulator::run(const format::Task& task, Core& core) {
   apply(task, core.registers);
+  const auto result = execute(task, core);
+  core.registers.finish_task(task.units);
+  return result;
+}
+
+Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
   if ((task.units & format::kUnitPpu) != 0) return TaskResult::kBarrier;
   const Unit unit{core.registers, memory_, ties_};
-  if ((task.units & format::kUnitCna) != 0) {
-    RK_ASSIGN(Cube sums, convolve(unit));
-    RK_TRY(process_and_write(unit, std::move(sums)));
-  } else {
-    RK_ASSIGN(Cube source, read_source(unit));
-    RK_TRY(process_and_write(unit, std::move(source)));
-  }
+  const bool convolves = (task.units & format::kUnitCna) != 0;
+  RK_ASSIGN(Cube cube, convolves ? convolve(unit) : read_source(unit));
+  RK_TRY(process_and_write(unit, std::move(cube)));
   return TaskResult::kDone;
 }
 
@@ -106,13 +134,15 @@ Status Emulator::move_elements(int32_t index, size_t plain_bytes, const Move& mo
   }
   const bool picture = tensor.kind == TensorKind::kInput && tensor.native_shape[4] <= 4;
   const int64_t lanes = picture ? channels : kAtomBytes / bytes;
+  const int64_t row = picture ? row_pixels(tensor) : width;
   const int64_t plane = picture ? 0 : align_up<int64_t>(height * width, 4) * kAtomBytes;
   const uint64_t base = address_[static_cast<size_t>(index)];
   RK_ASSIGN(const std::span<uint8_t> memory,
             memory_.at(base, size_bytes_[static_cast<size_t>(index)]));
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t pixel = 0; pixel < height * width; ++pixel) {
-      const int64_t at = c / lanes * plane + (pixel * lanes + c % lanes) * bytes;
+      const int64_t place = pixel / width * row + pixel % width;
+      const int64_t at = c / lanes * plane + (place * lanes + c % lanes) * bytes;
       if (at + bytes > static_cast<int64_t>(memory.size())) {
         return invalid_model(
             str("tensor '", tensor.name, "' is larger than its ", memory.size(), " bytes"));

@@ -4,12 +4,13 @@
 // lifting of vendor files and for the kernels, slow and obvious. Pooling units are not modelled; their only use in the
 // known files is a barrier between cores.
 //
-// A newcomer's mistake: each core has registers of its own, and a list may rely on what the core's previous list wrote.
+// A newcomer's mistake: each core has registers of its own, and a list may rely on what the core's earlier lists wrote.
 // Run the tasks of one lane in order, on one Core.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "base/fixed_point.h"
@@ -46,14 +47,16 @@ class Emulator {
   // kUnsupported names what the emulator does not model.
   Result<TaskResult> run(const format::Task& task, Core& core);
 
-  // A tensor's elements in plain order, [C, H, W], one or two bytes each. Pictures are packed, features in atoms of
-  // 16 bytes. Rows of a picture are not padded.
+  // A tensor's elements in plain order, [C, H, W], one or two bytes each. Pictures are packed with rows of the aligned
+  // width, features lie in atoms of 16 bytes.
   Status store(int32_t tensor, std::span<const uint8_t> plain);
   Result<std::vector<uint8_t>> load(int32_t tensor);
 
  private:
   Emulator(const format::FileModel& model, TieRule ties) : model_(&model), ties_(ties) {}
+  Result<TaskResult> execute(const format::Task& task, Core& core);
   Status place_tensors();
+  void set_input_strides();
   template <typename Move>
   Status move_elements(int32_t tensor, size_t plain_bytes, const Move& move);
   void apply(const format::Task& task, target::RegisterFile& registers) const;
@@ -62,8 +65,9 @@ class Emulator {
   TieRule ties_;
   format::TaskLists lists_;
   Memory memory_;
-  std::vector<uint64_t> address_;     // by tensor
-  std::vector<uint64_t> size_bytes_;  // by tensor
+  std::unordered_map<uint64_t, uint32_t> line_strides_;  // by word
+  std::vector<uint64_t> address_;                        // by tensor
+  std::vector<uint64_t> size_bytes_;                     // by tensor
 };
 
 }  // namespace rk::runtime::emulator

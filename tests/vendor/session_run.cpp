@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/vendor/session_run.h"
+
+#include <cstring>
+
+#include "base/fixed_point.h"
+#include "media/picture.h"
+#include "media/resize.h"
+#include "runtime/session.h"
+#include "tests/vendor/samples.h"
+
+namespace rk::vendor {
+namespace {
+
+// Pictures are stored with their channels together.
+std::vector<uint8_t> to_nhwc(const std::vector<uint8_t>& planes,
+                             const program::ProgramTensor& tensor) {
+  const size_t size = byte_size(tensor.dtype);
+  const auto channels = static_cast<size_t>(tensor.shape[1]);
+  const size_t pixels = planes.size() / size / channels;
+  std::vector<uint8_t> out(planes.size());
+  for (size_t c = 0; c < channels; ++c) {
+    for (size_t i = 0; i < pixels; ++i) {
+      std::memcpy(&out[(i * channels + c) * size], &planes[(c * pixels + i) * size], size);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Status run_with_tensors(ByteSpan file, const std::vector<std::vector<uint8_t>>& inputs,
+                        RunResult& result) {
+  RK_ASSIGN(const auto model, runtime::LoadedModel::from_bytes(file, {}));
+  RK_ASSIGN(const auto session, runtime::Session::create(model));
+  session->set_observer([&](int32_t tensor, const Tensor& stored) {
+    result.tensors.insert_or_assign(tensor, stored.clone());
+    return ok_status();
+  });
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto index = static_cast<size_t>(model->variant().inputs[i]);
+    const program::ProgramTensor& tensor = model->variant().tensors[index];
+    const std::vector<uint8_t> packed = to_nhwc(inputs[i], tensor);
+    runtime::CallerFormat format;
+    format.pass_through = true;
+    RK_TRY(session->set_input(i, format, packed.data(), packed.size()));
+  }
+  return session->run();
+}
+
+Result<RunResult> run_with_tensors(ByteSpan file, const std::vector<std::vector<uint8_t>>& inputs) {
+  RunResult result;
+  RK_TRY(run_with_tensors(file, inputs, result));
+  return result;
+}
+
+Result<std::vector<uint8_t>> portrait_pixels() {
+  RK_ASSIGN(const media::Picture picture,
+            media::read_picture(sample_folder() + "/pp_human_seg_image.jpg", media::Colour::kRgb));
+  RK_ASSIGN(const media::Picture small, media::resize_bilinear(picture, 192, 192));
+  return small.pixels;
+}
+
+std::vector<uint8_t> quantized_portrait(const std::vector<uint8_t>& pixels, float scale,
+                                        int32_t zero_point) {
+  const size_t plane = pixels.size() / 3;
+  std::vector<uint8_t> out(pixels.size());
+  for (size_t i = 0; i < pixels.size(); ++i) {
+    const float value = (static_cast<float>(pixels[i]) - 127.5f) / 127.5f;
+    out[i % 3 * plane + i / 3] = static_cast<uint8_t>(quantize_f32(value, scale, zero_point));
+  }
+  return out;
+}
+
+}  // namespace rk::vendor
