@@ -243,6 +243,79 @@ TEST(MatmulToGemm, TakesTheBiasRow) {
   EXPECT_EQ(graph.nodes()[0]->name(), "fc");
 }
 
+TEST(MatmulToGemm, FoldsLeadingAxesIntoRows) {
+  EXPECT_EQ(op_list(after(matmul_to_gemm, R"(graph "g" {
+    input %x: f32[2,2,3]
+    const %w: f32[3,2] = [1, 2, 3, 4, 5, 6]
+    const %b: f32[1,1,2] = [10, 20]
+    %m = MatMul(%x, %w) @"fc"
+    %y = Add(%b, %m)
+    output %y
+  })",
+                          1)),
+            "Reshape Gemm Reshape");
+}
+
+TEST(FuseLayerNorm, TakesTheSevenNodesWithScaleAndBias) {
+  const Graph graph = after(fuse_layer_norm, R"(graph "g" {
+    input %x: f32[2,3,4]
+    const %axes: i64[1] = [-1]
+    const %two: f32[] = [2]
+    const %eps: f32[] = [0.001]
+    const %gamma: f32[4] = [1, 2, 3, 4]
+    const %beta: f32[4] = [0.5, -0.5, 0, 1]
+    %m = ReduceMean(%x, %axes)
+    %d = Sub(%x, %m)
+    %p = Pow(%d, %two)
+    %v = ReduceMean(%p, %axes)
+    %e = Add(%v, %eps)
+    %s = Sqrt(%e)
+    %n = Div(%d, %s)
+    %g = Mul(%n, %gamma)
+    %y = Add(%g, %beta)
+    output %y
+  })",
+                            3);
+  EXPECT_EQ(op_list(graph), "LayerNormalization");
+  EXPECT_FLOAT_EQ(graph.nodes()[0]->f32("epsilon"), 0.001f);
+}
+
+TEST(FuseLayerNorm, LeavesAMeanOverOtherAxes) {
+  EXPECT_EQ(op_list(after(fuse_layer_norm, R"(graph "g" {
+    input %x: f32[2,3,4]
+    const %axes: i64[1] = [1]
+    const %two: f32[] = [2]
+    const %eps: f32[] = [0.001]
+    %m = ReduceMean(%x, %axes)
+    %d = Sub(%x, %m)
+    %p = Pow(%d, %two)
+    %v = ReduceMean(%p, %axes)
+    %e = Add(%v, %eps)
+    %s = Sqrt(%e)
+    %y = Div(%d, %s)
+    output %y
+  })",
+                          0)),
+            "ReduceMean Sub Pow ReduceMean Add Sqrt Div");
+}
+
+TEST(FuseGelu, TakesTheErfFormInEitherOrder) {
+  for (const std::string_view tail :
+       {"%h = Mul(%x, %c) %y = Mul(%h, %half)", "%h = Mul(%half, %x) %y = Mul(%c, %h)"}) {
+    const std::string text = str(R"(graph "g" {
+      input %x: f32[2,3]
+      const %root: f32[] = [1.4142135]
+      const %one: f32[] = [1]
+      const %half: f32[] = [0.5]
+      %a = Div(%x, %root)
+      %b = Erf(%a)
+      %c = Add(%b, %one)
+      )",
+                                 tail, " output %y }");
+    EXPECT_EQ(op_list(after(fuse_gelu, text, 1)), "exGelu");
+  }
+}
+
 TEST(RemoveNoOps, KeepsAnIdentityBetweenInputAndOutput) {
   EXPECT_EQ(op_list(after(remove_no_ops, R"(graph "g" {
     input %x: f32[2]

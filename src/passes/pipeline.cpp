@@ -32,8 +32,11 @@ std::vector<Row> rows(const PipelineOptions& options) {
         canonicalize_reshapes}},                    // Flatten, Squeeze, Unsqueeze become Reshape
       {1, {"merge_reshapes", merge_reshapes}},      // only the last shape of a chain matters
       {1, {"merge_transposes", merge_transposes}},  // pairs cancel, chains compose
-      {1, {"matmul_to_gemm", matmul_to_gemm}},      // before Gemm is looked at as a convolution
-      {1, {"fold_batch_norm", fold_batch_norm}},    // before activations hide the pair
+      {1,
+       {"fuse_layer_norm", fuse_layer_norm}},  // before its parts look like arithmetic of their own
+      {1, {"fuse_gelu", fuse_gelu}},           // likewise
+      {1, {"matmul_to_gemm", matmul_to_gemm}},    // before Gemm is looked at as a convolution
+      {1, {"fold_batch_norm", fold_batch_norm}},  // before activations hide the pair
       {1,
        {"fold_affine", fold_affine}},  // per-channel Mul and Add behind a Conv, also from BatchNorm
       {2, {"fuse_activation", fuse_activation}},  // Conv + Relu / Relu6

@@ -26,6 +26,8 @@ Result<size_t> remove_no_ops(Graph& graph);
 Result<size_t> canonicalize_reshapes(Graph& graph);
 Result<size_t> merge_reshapes(Graph& graph);
 Result<size_t> merge_transposes(Graph& graph);
+Result<size_t> fuse_layer_norm(Graph& graph);
+Result<size_t> fuse_gelu(Graph& graph);
 Result<size_t> matmul_to_gemm(Graph& graph);
 Result<size_t> fold_batch_norm(Graph& graph);
 Result<size_t> fold_affine(Graph& graph);

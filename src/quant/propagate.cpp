@@ -46,10 +46,14 @@ void tie_scales(const Graph& graph, const Node& node, const ValueSet& i8, Groups
 
 Result<Range> own_range(const Value& value, const Ranges& ranges) {
   const Node* node = value.producer();
-  if (node != nullptr && node->def().quant == QuantRule::kFixed) {
-    return Range{node->def().fixed_range.first, node->def().fixed_range.second};
-  }
   const auto it = ranges.find(value.name());
+  if (node != nullptr && node->def().quant == QuantRule::kFixed) {
+    const Range fixed{node->def().fixed_range.first, node->def().fixed_range.second};
+    // A softmax over hundreds of entries stays far below 1: on the fixed scale all of it would be a step or two.
+    const bool narrow =
+        it != ranges.end() && it->second.max < fixed.max / 2 && it->second.min >= fixed.min / 2;
+    return narrow ? it->second : fixed;
+  }
   if (it == ranges.end())
     return invalid_argument(str("value '", value.name(), "' was not seen in calibration"));
   return it->second;

@@ -97,6 +97,19 @@ TEST(Quantize, WeightsGetOneScalePerChannelOrOneForAll) {
   EXPECT_EQ(layer.find("w")->quant.scale.size(), 1u);
 }
 
+TEST(Quantize, AFixedRangeGivesWayWhereLessThanHalfOfItIsUsed) {
+  const auto scale_with = [](float max) {
+    Graph graph = graph_of("graph \"g\" { input %x: f32[1,4] %y = Softmax(%x) output %y }");
+    Ranges ranges;
+    ranges["x"] = {-1, 1};
+    ranges["y"] = {0.001f, max};
+    EXPECT_TRUE(quantize(graph, ranges, {}).ok());
+    return graph.find("y")->quant.scale[0];
+  };
+  EXPECT_FLOAT_EQ(scale_with(0.9f), 1 / 255.0f);
+  EXPECT_FLOAT_EQ(scale_with(0.1f), 0.1f / 255.0f);
+}
+
 TEST(Quantize, AValueThatWasNeverSeenIsNamed) {
   Graph graph = graph_of("graph \"g\" { input %x: f32[2] %y = Relu(%x) output %y }");
   EXPECT_THAT(quantize(graph, {{"x", {0, 1}}}, {}).message(), HasSubstr("'y' was not seen"));
