@@ -49,9 +49,10 @@ Result<Range> own_range(const Value& value, const Ranges& ranges) {
   const auto it = ranges.find(value.name());
   if (node != nullptr && node->def().quant == QuantRule::kFixed) {
     const Range fixed{node->def().fixed_range.first, node->def().fixed_range.second};
-    // A softmax over hundreds of entries stays far below 1: on the fixed scale all of it would be a step or two.
-    const bool narrow =
-        it != ranges.end() && it->second.max < fixed.max / 2 && it->second.min >= fixed.min / 2;
+    // A softmax over hundreds of entries stays far below 1: on the fixed scale all of it would be a step or two. An
+    // element-wise function (Sigmoid) keeps its range: what calibration saw says little about the next picture.
+    const bool narrow = !node->def().elementwise_unary && it != ranges.end() &&
+                        it->second.max < fixed.max / 2 && it->second.min >= fixed.min / 2;
     return narrow ? it->second : fixed;
   }
   if (it == ranges.end())

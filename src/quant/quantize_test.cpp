@@ -98,8 +98,8 @@ TEST(Quantize, WeightsGetOneScalePerChannelOrOneForAll) {
 }
 
 TEST(Quantize, AFixedRangeGivesWayWhereLessThanHalfOfItIsUsed) {
-  const auto scale_with = [](float max) {
-    Graph graph = graph_of("graph \"g\" { input %x: f32[1,4] %y = Softmax(%x) output %y }");
+  const auto scale_with = [](float max, std::string_view op = "Softmax") {
+    Graph graph = graph_of(str("graph \"g\" { input %x: f32[1,4] %y = ", op, "(%x) output %y }"));
     Ranges ranges;
     ranges["x"] = {-1, 1};
     ranges["y"] = {0.001f, max};
@@ -108,6 +108,7 @@ TEST(Quantize, AFixedRangeGivesWayWhereLessThanHalfOfItIsUsed) {
   };
   EXPECT_FLOAT_EQ(scale_with(0.9f), 1 / 255.0f);
   EXPECT_FLOAT_EQ(scale_with(0.1f), 0.1f / 255.0f);
+  EXPECT_FLOAT_EQ(scale_with(0.1f, "Sigmoid"), 1 / 255.0f);
 }
 
 TEST(Quantize, AValueThatWasNeverSeenIsNamed) {
