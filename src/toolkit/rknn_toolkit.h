@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/accuracy.h"
 #include "base/status.h"
 #include "ir/tensor.h"
 #include "program/program.h"
@@ -31,6 +32,8 @@ struct Config {
       op_target;  // output name or operator type -> cpu, npu, gpu, auto
   bool remove_reshape = false;
   bool single_core_mode = false;
+  double auto_hybrid_cos_thresh = 0.98;          // for BuildOptions::auto_hybrid
+  std::optional<double> auto_hybrid_euc_thresh;  // likewise; none: not looked at
 };
 
 struct LoadOptions {
@@ -42,7 +45,10 @@ struct LoadOptions {
 
 struct BuildOptions {
   bool do_quantization = true;
-  std::string dataset;  // path of the text file, needed for quantisation
+  std::string dataset;                    // path of the text file, needed for quantisation
+  std::vector<std::string> float_layers;  // outputs of layers that stay float16
+  bool auto_hybrid =
+      false;  // adds layers, at most one in ten, until the outputs meet the thresholds
   // Called with (done, total) during calibration; false stops the build with kCancelled.
   std::function<bool(size_t, size_t)> progress;
 };
@@ -68,7 +74,14 @@ class Toolkit {
   // std), f32 NCHW.
   Result<std::vector<Tensor>> golden(const std::vector<Tensor>& raw_inputs) const;
 
+  // After build(). One file per model input (picture or .npy). Writes golden/, simulator/, error_analysis.txt,
+  // map_name_to_file.txt and report.html into output_dir unless it is empty.
+  Result<analysis::AccuracyReport> accuracy_analysis(const std::vector<std::string>& inputs,
+                                                     const std::string& output_dir) const;
+
  private:
+  Status build_quantized(const BuildOptions& options);
+
   struct State;
   std::unique_ptr<State> state_;
 };

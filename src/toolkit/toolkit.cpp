@@ -2,6 +2,7 @@
 // Wires the host stages together: frontends -> passes -> quant -> compiler -> format.
 #include <algorithm>
 
+#include "analysis/auto_hybrid.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "compiler/compile.h"
@@ -21,10 +22,55 @@ namespace rk::toolkit {
 struct Toolkit::State {
   std::optional<Config> config;
   const target::Target* target = nullptr;
-  std::optional<Graph> imported;  // as loaded: the golden side
+  std::optional<Graph> imported;   // as loaded: the golden side
+  std::optional<Graph> optimized;  // after the passes, still float
+  std::optional<Graph> quantized;  // what the Program was compiled from
   std::optional<program::Program> program;
+  std::string dataset;  // of the last quantised build; empty: float
+  quant::Ranges ranges;
+  quant::FloatLayers float_layers;
   std::unique_ptr<ThreadPool> pool = std::make_unique<ThreadPool>(default_thread_count());
 };
+
+namespace {
+
+compiler::CompileOptions compile_options(const Config& config, const target::Target& target,
+                                         const Graph& graph) {
+  compiler::CompileOptions compile;
+  compile.target = std::string(target.name);
+  compile.compiler_version = kVersionText;
+  compile.custom_string = config.custom_string;
+  compile.op_target = config.op_target;
+  compile.single_core = config.single_core_mode;
+  compile.toolkit_version = kVersionText;
+  const auto feeds = input_feeds(config, graph.inputs().size());
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    compile.inputs.push_back(
+        {feeds[i].mean, feeds[i].std, feeds[i].rgb2bgr, graph.inputs()[i]->dtype()});
+  }
+  return compile;
+}
+
+// Pictures in the order the model wants, without mean and std: what an application feeds.
+std::vector<quant::InputFeed> raw_feeds(const Config& config, size_t inputs) {
+  auto feeds = input_feeds(config, inputs);
+  for (quant::InputFeed& feed : feeds) feed.mean = feed.std = {};
+  return feeds;
+}
+
+Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges& ranges,
+                                    const Config& config, const target::Target& target,
+                                    const quant::FloatLayers& float_layers) {
+  analysis::Trial out{optimized.clone(), {}};
+  const auto method = config.quantized_method == "layer" ? quant::WeightMethod::kLayer
+                                                         : quant::WeightMethod::kChannel;
+  RK_TRY(quant::quantize(out.graph, ranges,
+                         {.weights = method, .target = &target, .float_layers = float_layers}));
+  RK_ASSIGN(out.program, compiler::compile(out.graph, compile_options(config, target, out.graph)));
+  return out;
+}
+
+}  // namespace
 
 Toolkit::Toolkit() : state_(std::make_unique<State>()) {}
 Toolkit::~Toolkit() = default;
@@ -62,34 +108,127 @@ Status Toolkit::build(const BuildOptions& options) {
                                .remove_reshape = config.remove_reshape,
                                .skip = skipped_passes()})
              .status());
-  if (options.do_quantization) {
-    if (options.dataset.empty())
-      return invalid_argument("build: quantisation needs a dataset file");
-    RK_ASSIGN(const auto samples,
-              quant::DatasetSamples::open(options.dataset, graph,
-                                          input_feeds(config, graph.inputs().size())));
-    RK_ASSIGN(const quant::Ranges ranges,
-              quant::calibrate(graph, samples, *quant::parse_algorithm(config.quantized_algorithm),
-                               state_->pool.get(), options.progress));
-    const auto method = config.quantized_method == "layer" ? quant::WeightMethod::kLayer
-                                                           : quant::WeightMethod::kChannel;
-    RK_TRY(quant::quantize(graph, ranges, {.weights = method, .target = state_->target}));
-  }
-  compiler::CompileOptions compile;
-  compile.target = std::string(state_->target->name);
-  compile.compiler_version = kVersionText;
-  compile.custom_string = config.custom_string;
-  compile.op_target = config.op_target;
-  compile.single_core = config.single_core_mode;
-  compile.toolkit_version = kVersionText;
-  const auto feeds = input_feeds(config, graph.inputs().size());
-  for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    compile.inputs.push_back(
-        {feeds[i].mean, feeds[i].std, feeds[i].rgb2bgr, graph.inputs()[i]->dtype()});
-  }
-  RK_ASSIGN(program::Program program, compiler::compile(graph, compile));
+  state_->dataset.clear();
+  state_->optimized = std::move(graph);
+  if (options.do_quantization) return build_quantized(options);
+  Graph& optimized = *state_->optimized;
+  RK_ASSIGN(program::Program program,
+            compiler::compile(optimized, compile_options(config, *state_->target, optimized)));
+  state_->quantized = optimized.clone();
   state_->program = std::move(program);
   return ok_status();
+}
+
+Status Toolkit::build_quantized(const BuildOptions& options) {
+  if (options.dataset.empty()) return invalid_argument("build: quantisation needs a dataset file");
+  const Config& config = *state_->config;
+  const Graph& graph = *state_->optimized;
+  const size_t inputs = graph.inputs().size();
+  RK_ASSIGN(const auto samples,
+            quant::DatasetSamples::open(options.dataset, graph, input_feeds(config, inputs)));
+  RK_ASSIGN(state_->ranges,
+            quant::calibrate(graph, samples, *quant::parse_algorithm(config.quantized_algorithm),
+                             state_->pool.get(), options.progress));
+  const auto build = [&](const quant::FloatLayers& layers) {
+    return build_trial(graph, state_->ranges, config, *state_->target, layers);
+  };
+  for (const std::string& name : options.float_layers) {
+    if (graph.find(name) == nullptr) {
+      return invalid_argument(
+          str("float_layers names '", name, "', which is no value of the optimised graph"));
+    }
+  }
+  quant::FloatLayers layers(options.float_layers.begin(), options.float_layers.end());
+  if (options.auto_hybrid) {
+    RK_ASSIGN(const auto raw,
+              quant::DatasetSamples::open(options.dataset, graph, raw_feeds(config, inputs)));
+    analysis::TrialInput input;
+    RK_ASSIGN(input.normalised, samples.load(0));
+    RK_ASSIGN(input.raw, raw.load(0));
+    const quant::FloatLayers asked = layers;
+    const auto with_asked = [&](const quant::FloatLayers& more) {
+      quant::FloatLayers all = asked;
+      all.insert(more.begin(), more.end());
+      return build(all);
+    };
+    RK_ASSIGN(
+        const quant::FloatLayers chosen,
+        analysis::choose_float_layers(
+            with_asked, input, compile_options(config, *state_->target, graph),
+            {.cosine = config.auto_hybrid_cos_thresh, .euclidean = config.auto_hybrid_euc_thresh},
+            state_->pool.get()));
+    layers.insert(chosen.begin(), chosen.end());
+  }
+  RK_ASSIGN(analysis::Trial trial, build(layers));
+  state_->float_layers = std::move(layers);
+  state_->dataset = options.dataset;
+  state_->quantized = std::move(trial.graph);
+  state_->program = std::move(trial.program);
+  return ok_status();
+}
+
+Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<std::string>& files,
+                                                            const std::string& output_dir) const {
+  if (!state_->program || !state_->quantized)
+    return invalid_argument("accuracy_analysis: build the model first");
+  const Config& config = *state_->config;
+  const Graph& graph = *state_->quantized;
+  const auto& inputs = graph.inputs();
+  if (files.size() != inputs.size()) {
+    return invalid_argument(str("accuracy_analysis: ", files.size(),
+                                " input file(s), the model has ", inputs.size(), " input(s)"));
+  }
+  const auto feeds = input_feeds(config, inputs.size()), raw = raw_feeds(config, inputs.size());
+  analysis::TrialInput input;
+  for (size_t i = 0; i < files.size(); ++i) {
+    const auto load = [&](const quant::InputFeed& feed) {
+      return quant::load_input_file(files[i], inputs[i]->name(), inputs[i]->type(), feed);
+    };
+    RK_ASSIGN(Tensor normalised, load(feeds[i]));
+    RK_ASSIGN(Tensor fed, load(raw[i]));
+    input.normalised.push_back(std::move(normalised));
+    input.raw.push_back(std::move(fed));
+  }
+  const compiler::CompileOptions compile = compile_options(config, *state_->target, graph);
+  const auto measure = [&](const Graph& of, const program::Program& program,
+                           const analysis::AccuracyOptions& options) {
+    return analysis::analyze(of, program, compile, input.normalised, input.raw, options,
+                             state_->pool.get());
+  };
+  RK_ASSIGN(analysis::AccuracyReport report,
+            measure(graph, *state_->program, {.output_dir = output_dir, .single = true}));
+  const auto propose = [&](std::string text, const quant::Ranges& ranges,
+                           const quant::FloatLayers& layers) -> Status {
+    RK_ASSIGN(const analysis::Trial trial,
+              build_trial(*state_->optimized, ranges, config, *state_->target, layers));
+    RK_ASSIGN(const analysis::AccuracyReport found,
+              measure(trial.graph, trial.program, {.output_dir = "", .single = false}));
+    report.proposals.push_back(
+        {std::move(text), report.worst_output_cosine(), found.worst_output_cosine()});
+    return ok_status();
+  };
+  if (!state_->dataset.empty()) {
+    const std::vector<std::string> worst = analysis::worst_layers(report);
+    quant::FloatLayers layers = state_->float_layers;
+    for (size_t i = 0; i < std::min<size_t>(3, worst.size()); ++i) {
+      layers.insert(worst[i]);
+      RK_TRY(propose(str(i == 0 ? "" : "also ", "keep '", worst[i], "' in float16"), state_->ranges,
+                     layers));
+    }
+    RK_ASSIGN(const auto samples,
+              quant::DatasetSamples::open(state_->dataset, *state_->optimized, feeds));
+    RK_ASSIGN(const quant::Histograms histograms,
+              quant::observe_histograms(*state_->optimized, samples, state_->pool.get(), {}));
+    for (const auto algorithm : {quant::Algorithm::kNormal, quant::Algorithm::kPercentile,
+                                 quant::Algorithm::kKlDivergence, quant::Algorithm::kMmse}) {
+      if (quant::to_string(algorithm) == config.quantized_algorithm) continue;
+      RK_TRY(propose(str("quantized_algorithm '", quant::to_string(algorithm), "'"),
+                     quant::choose_ranges(histograms, algorithm), state_->float_layers));
+    }
+    std::ranges::stable_sort(report.proposals, std::greater<>(), &analysis::Proposal::cosine_after);
+  }
+  if (!output_dir.empty()) RK_TRY(analysis::write_report(report, output_dir));
+  return report;
 }
 
 Status Toolkit::export_rknn(const std::string& path) const {

@@ -15,6 +15,7 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"analyze", rk::tools::analyze_command, "what quantisation costs, layer by layer"},
     {"convert", rk::tools::convert_command, "model file -> .rknn"},
     {"info", rk::tools::info_command, "what a .rknn file holds"},
     {"run", rk::tools::run_command, "run a .rknn file on pictures or .npy arrays"},

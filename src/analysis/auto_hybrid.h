@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers to keep in float16 so that the model's outputs come close enough to the float model's: tried, measured,
+// and kept only where it helped.
+#pragma once
+
+#include <functional>
+
+#include "analysis/accuracy.h"
+#include "quant/regions.h"
+
+namespace rk::analysis {
+
+// A build with some layers in float16.
+struct Trial {
+  Graph graph;
+  program::Program program;
+};
+using BuildTrial = std::function<Result<Trial>(const quant::FloatLayers& layers)>;
+
+struct HybridGoal {
+  double cosine = 0.98;             // every output at least
+  std::optional<double> euclidean;  // every output at most
+  double max_share = 0.1;           // of the quantised layers, at least one
+};
+
+// One input, in both forms (see analyze()).
+struct TrialInput {
+  std::vector<Tensor> normalised;
+  std::vector<Tensor> raw;
+};
+
+// Empty when the outputs are good enough as they are.
+Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build, const TrialInput& input,
+                                               const compiler::CompileOptions& compile,
+                                               const HybridGoal& goal, ThreadPool* pool);
+
+// Quantised layers by their own error, worst first.
+std::vector<std::string> worst_layers(const AccuracyReport& report);
+
+}  // namespace rk::analysis
