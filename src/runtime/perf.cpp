@@ -6,6 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "runtime/text_table.h"
+
 namespace rk::runtime {
 namespace {
 
@@ -23,146 +25,162 @@ std::string_view processor_name(Processor processor) {
   return "?";
 }
 
-// The table's own spelling of types, which is not that of get_type_string.
-std::string_view type_name(DType dtype) {
-  switch (dtype) {
-    case DType::kU8:
-      return "UINT8";
-    case DType::kI8:
-      return "INT8";
-    case DType::kI16:
-      return "INT16";
-    case DType::kF16:
-      return "FLOAT16";
-    case DType::kF32:
-      return "FLOAT";
-    case DType::kI32:
-      return "INT32";
-    case DType::kI64:
-      return "INT64";
-    case DType::kBool:
-      return "BOOL";
-    default:
-      return "UNKNOW";
-  }
-}
-
-// "(1,3,224,224)".
-std::string shape_text(const Shape& shape) {
-  std::string out = "(";
-  for (const int64_t extent : shape.dims())
-    out += (out.size() > 1 ? "," : "") + std::to_string(extent);
-  return out + ")";
-}
-
-struct Row {
-  std::vector<std::string> cells;
-};
-
-// Left-aligned columns, each as wide as its widest cell, within rules.
-std::string draw(const std::string& title, const std::vector<std::string>& header,
-                 const std::vector<Row>& rows) {
-  std::vector<size_t> widths;
-  for (const std::string& cell : header) widths.push_back(cell.size());
-  for (const Row& row : rows) {
-    for (size_t i = 0; i < row.cells.size(); ++i)
-      widths[i] = std::max(widths[i], row.cells[i].size());
-  }
-  std::ostringstream out;
-  size_t total = 0;
-  for (const size_t width : widths) total += width + 3;
-  const std::string rule(total, '-');
-  const auto line = [&](const std::vector<std::string>& cells) {
-    for (size_t i = 0; i < cells.size(); ++i)
-      out << std::left << std::setw(static_cast<int>(widths[i] + 3)) << cells[i];
-    out << "\n";
-  };
-  out << rule << "\n"
-      << std::string(total > title.size() ? (total - title.size()) / 2 : 0, ' ') << title << "\n"
-      << rule << "\n";
-  line(header);
-  out << rule << "\n";
-  for (const Row& row : rows) line(row.cells);
-  out << rule << "\n";
-  return out.str();
-}
-
 struct Total {
   int64_t calls = 0;
   int64_t by_processor_us[3] = {0, 0, 0};
   int64_t sum_us() const { return by_processor_us[0] + by_processor_us[1] + by_processor_us[2]; }
 };
 
+using StepDurations = std::vector<int64_t>;
+
+struct RowFacts {
+  std::string type;
+  DType dtype = DType::kUndefined;
+  Processor processor = Processor::kNpu;
+  std::string input_shapes;
+  std::string output_shape;
+  uint64_t bytes = 0;
+  uint64_t macs = 0;
+  int64_t us = 0;
+  std::string work_load;
+  std::string name;
+};
+
+// Steps that the chip's driver divides between cores; the others run on core 0.
+bool splits_over_cores(const program::Step& step) {
+  if (std::holds_alternative<program::ConvParams>(step.params) ||
+      std::holds_alternative<program::SumParams>(step.params) ||
+      std::holds_alternative<program::ConcatParams>(step.params))
+    return true;
+  for (const std::string_view type :
+       {"Relu", "Clip", "Relu6", "ThresholdedRelu", "PRelu", "LeakyRelu", "Mul"}) {
+    if (step.type == type) return true;
+  }
+  return false;
+}
+
+// Cores that a mask of several cores names; 1 for a single core and for AUTO.
+int shared_cores(uint32_t mask, int cores) {
+  if (mask == 0xffff) return cores;
+  return mask == 7 ? std::min(3, cores) : mask == 3 ? 2 : 1;
+}
+
+// "33.3%/33.3%/33.3%" for `busy` of the chip's cores.
+std::string work_load(int cores, int busy) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1);
+  for (int i = 0; i < cores; ++i)
+    out << (i == 0 ? "" : "/") << (i < busy ? 100.0 / busy : 0) << "%";
+  return out.str();
+}
+
 }  // namespace
 
-std::string perf_table(const Session& session) {
-  const program::Variant& variant = session.model().variant();
-  const std::vector<int64_t>& durations = session.step_durations_us();
-  std::vector<Row> rows;
+std::string perf_table(const Session& session, uint32_t core_mask) {
+  const LoadedModel& model = session.model();
+  const program::Variant& variant = model.variant();
+  const StepDurations& durations = session.step_durations_us();
+  const int cores = model.chip().npu_cores;
+  std::vector<Cells> rows;
   std::map<std::string, Total> totals;
   int64_t total_us = 0;
   uint64_t total_bytes = 0;
   const auto tensor = [&](int32_t i) -> const program::ProgramTensor& {
     return variant.tensors[static_cast<size_t>(i)];
   };
-  const auto io_row = [&](const char* type, int32_t index, bool input) {
-    const program::ProgramTensor& t = tensor(index);
-    rows.push_back(
-        {{std::to_string(rows.size() + 1), type, std::string(type_name(t.dtype)), "CPU",
-          input ? "\\" : shape_text(t.shape), input ? shape_text(t.shape) : "\\", "0/0/0", "0",
-          "\\", std::to_string(t.size_bytes / 1024), std::string(type) + ":" + t.name}});
+  const auto add_row = [&](RowFacts facts) {
+    Cells cells = {std::to_string(rows.size() + 1),
+                   facts.type,
+                   std::string(table_type_name(facts.dtype)),
+                   std::string(processor_name(facts.processor)),
+                   facts.input_shapes,
+                   facts.output_shape,
+                   str(facts.bytes, "/", facts.macs, "/", std::max(facts.bytes, facts.macs)),
+                   std::to_string(facts.us),
+                   "\\"};
+    if (cores > 1) cells.push_back(facts.work_load);
+    cells.push_back(std::to_string(facts.bytes / 1024));
+    cells.push_back(facts.name);
+    rows.push_back(std::move(cells));
+    Total& total = totals[facts.type];
+    ++total.calls;
+    total.by_processor_us[static_cast<size_t>(facts.processor)] += facts.us;
+    total_us += facts.us;
+    total_bytes += facts.bytes;
   };
-  for (const int32_t input : variant.inputs) io_row("InputOperator", input, true);
+  const auto io_row = [&](const char* type, int32_t index, int64_t us, bool input) {
+    const program::ProgramTensor& t = tensor(index);
+    RowFacts facts{.type = type, .dtype = t.dtype, .processor = Processor::kCpu};
+    facts.input_shapes = input ? "\\" : table_shape(t.shape);
+    facts.output_shape = input ? table_shape(t.shape) : "\\";
+    facts.bytes = t.size_bytes;
+    facts.us = us;
+    facts.work_load = work_load(cores, 0);
+    facts.name = std::string(type) + ":" + t.name;
+    add_row(std::move(facts));
+  };
+  for (size_t i = 0; i < variant.inputs.size(); ++i)
+    io_row("InputOperator", variant.inputs[i], session.input_durations_us()[i], true);
   for (size_t i = 0; i < variant.steps.size() && i < durations.size(); ++i) {
     const program::Step& step = variant.steps[i];
-    std::string inputs;
-    uint64_t bytes = 0;
+    const program::ProgramTensor& out = tensor(step.outputs.front());
+    RowFacts facts{.type = step.type, .dtype = out.dtype, .processor = step.processor};
     for (const int32_t index : step.inputs) {
       if (index == program::kNone) continue;
-      inputs += (inputs.empty() ? "" : ",") + shape_text(tensor(index).shape);
-      bytes += tensor(index).size_bytes;
+      facts.input_shapes +=
+          (facts.input_shapes.empty() ? "" : ",") + table_shape(tensor(index).shape);
+      facts.bytes += tensor(index).size_bytes;
     }
-    for (const int32_t index : step.outputs) bytes += tensor(index).size_bytes;
-    const program::ProgramTensor& out = tensor(step.outputs.front());
-    rows.push_back(
-        {{std::to_string(rows.size() + 1), step.type, std::string(type_name(out.dtype)),
-          std::string(processor_name(step.processor)), inputs, shape_text(out.shape), "0/0/0",
-          std::to_string(durations[i]), "\\", std::to_string(bytes / 1024), step.name}});
-    Total& total = totals[step.type];
-    ++total.calls;
-    total.by_processor_us[static_cast<size_t>(step.processor)] += durations[i];
-    total_us += durations[i];
-    total_bytes += bytes;
+    for (const int32_t index : step.outputs) facts.bytes += tensor(index).size_bytes;
+    facts.output_shape = table_shape(out.shape);
+    facts.macs = step.macs;
+    facts.us = durations[i];
+    const bool on_npu = step.processor == Processor::kNpu;
+    const bool split = on_npu && !model.program().single_core && splits_over_cores(step);
+    facts.work_load = work_load(cores, !on_npu ? 0 : split ? shared_cores(core_mask, cores) : 1);
+    facts.name = step.name;
+    add_row(std::move(facts));
   }
-  for (const int32_t output : variant.outputs) io_row("OutputOperator", output, false);
+  for (size_t i = 0; i < variant.outputs.size(); ++i)
+    io_row("OutputOperator", variant.outputs[i], session.output_durations_us()[i], false);
 
+  Cells header = {"ID",
+                  "OpType",
+                  "DataType",
+                  "Target",
+                  "InputShape",
+                  "OutputShape",
+                  "Cycles(DDR/NPU/Total)",
+                  "Time(us)",
+                  "MacUsage(%)"};
+  if (cores > 1) header.emplace_back(cores > 2 ? "WorkLoad(0/1/2)" : "WorkLoad(0/1)");
+  header.insert(header.end(), {"RW(KB)", "FullName"});
   std::string text =
-      draw("Network Layer Information Table",
-           {"ID", "OpType", "DataType", "Target", "InputShape", "OutputShape",
-            "Cycles(DDR/NPU/Total)", "Time(us)", "MacUsage(%)", "RW(KB)", "FullName"},
-           rows);
+      "Times are measured on this machine, not on the chip. The cycles column holds counted work: "
+      "bytes moved / multiply-accumulates / the larger of both.\n";
+  text += draw_table("Network Layer Information Table", header, rows);
   text += str("Total Operator Elapsed Per Frame Time(us): ", total_us, "\n",
               "Total Memory Read/Write Per Frame Size(KB): ", total_bytes / 1024, "\n");
   std::vector<std::pair<std::string, Total>> ranking(totals.begin(), totals.end());
   std::stable_sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
     return a.second.sum_us() > b.second.sum_us();
   });
-  std::vector<Row> ranked;
+  std::vector<Cells> ranked;
   for (const auto& [type, total] : ranking) {
     std::ostringstream ratio;
     const double share =
         total_us == 0 ? 0
                       : 100.0 * static_cast<double>(total.sum_us()) / static_cast<double>(total_us);
     ratio << std::fixed << std::setprecision(2) << share << "%";
-    ranked.push_back(
-        {{type, std::to_string(total.calls), std::to_string(total.by_processor_us[0]),
-          std::to_string(total.by_processor_us[1]), std::to_string(total.by_processor_us[2]),
-          std::to_string(total.sum_us()), ratio.str()}});
+    ranked.push_back({type, std::to_string(total.calls), std::to_string(total.by_processor_us[0]),
+                      std::to_string(total.by_processor_us[1]),
+                      std::to_string(total.by_processor_us[2]), std::to_string(total.sum_us()),
+                      ratio.str()});
   }
-  return text + draw("Operator Time Consuming Ranking Table",
-                     {"OpType", "CallNumber", "CPUTime(us)", "GPUTime(us)", "NPUTime(us)",
-                      "TotalTime(us)", "TimeRatio(%)"},
-                     ranked);
+  return text + draw_table("Operator Time Consuming Ranking Table",
+                           {"OpType", "CallNumber", "CPUTime(us)", "GPUTime(us)", "NPUTime(us)",
+                            "TotalTime(us)", "TimeRatio(%)"},
+                           ranked);
 }
 
 }  // namespace rk::runtime

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -43,6 +44,8 @@ Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedMod
   session->input_bindings_.resize(session->input_count());
   session->output_bindings_.resize(session->output_count());
   session->input_is_set_.resize(session->input_count());
+  session->input_durations_us_.resize(session->input_count());
+  session->output_durations_us_.resize(session->output_count());
   for (size_t i = 0; i < session->input_count(); ++i) {
     session->input_affine_.push_back(
         input_affine(session->input_tensor(i), loaded.program().inputs[i]));
@@ -111,9 +114,11 @@ Status Session::load_input(size_t i, const InputQuestion& question, const void* 
                                 caller.needed_bytes, ") for type ", to_string(caller.view.dtype),
                                 ", shape ", to_string(tensor.shape)));
   }
+  const Clock::time_point start = Clock::now();
   caller.view.data = static_cast<uint8_t*>(const_cast<void*>(data));
   convert(picture_extents(tensor.shape), caller.view, stored_view(model_->variant().inputs[i]),
           caller.normalise ? input_affine_[i] : ChannelAffine{}, pool);
+  input_durations_us_[i] = microseconds_since(start);
   return ok_status();
 }
 
@@ -191,24 +196,25 @@ Status Session::store_bound_outputs(ThreadPool* pool) const {
       return Status(Code::kInvalidOutput, str("output '", output_tensor(i).name,
                                               "' is bound to memory that was destroyed"));
     }
-    RK_TRY(store_output(i, binding.format, binding.memory->data() + binding.offset_bytes,
-                        binding.size_bytes, pool));
+    const Clock::time_point start = Clock::now();
+    RK_TRY(store_output(i, binding.format, stored_view(model_->variant().outputs[i]),
+                        {binding.memory->data() + binding.offset_bytes, binding.size_bytes}, pool));
+    output_durations_us_[i] = microseconds_since(start);
   }
   return ok_status();
 }
 
-Status Session::store_output(size_t i, const CallerFormat& format, void* to, uint64_t size_bytes,
-                             ThreadPool* pool) const {
+Status Session::store_output(size_t i, const CallerFormat& format, const ElementView& from,
+                             const Destination& to, ThreadPool* pool) const {
   const program::ProgramTensor& tensor = output_tensor(i);
   RK_ASSIGN(CallerView caller, output_view(tensor, format));
-  if (size_bytes < caller.needed_bytes) {
+  if (to.size_bytes < caller.needed_bytes) {
     return Status(Code::kInvalidOutput,
-                  str("output '", tensor.name, "': the buffer has ", size_bytes, " bytes, ",
+                  str("output '", tensor.name, "': the buffer has ", to.size_bytes, " bytes, ",
                       caller.needed_bytes, " are needed"));
   }
-  caller.view.data = static_cast<uint8_t*>(to);
-  convert(picture_extents(tensor.shape), stored_view(model_->variant().outputs[i]), caller.view, {},
-          pool);
+  caller.view.data = static_cast<uint8_t*>(to.data);
+  convert(picture_extents(tensor.shape), from, caller.view, {}, pool);
   return ok_status();
 }
 
@@ -217,7 +223,49 @@ Status Session::get_output(size_t i, const CallerFormat& format, void* to,
   if (!model_->can_run()) return no_plan();
   if (!has_run_) return Status(Code::kInvalidOutput, "there is no result yet: call rknn_run first");
   const BorrowedPool pool(options_.threads);
-  return store_output(i, format, to, size_bytes, pool.get());
+  const Clock::time_point start = Clock::now();
+  RK_TRY(store_output(i, format, stored_view(model_->variant().outputs[i]), {to, size_bytes},
+                      pool.get()));
+  output_durations_us_[i] = microseconds_since(start);
+  return ok_status();
+}
+
+Status Session::get_output(size_t i, const CallerFormat& format, void* to, uint64_t size_bytes,
+                           const SavedOutputs& saved) const {
+  const auto tensor = static_cast<size_t>(model_->variant().outputs[i]);
+  const cpu::HostTensor& host = model_->plan().tensors[tensor];
+  // A constant output is the same in every frame.
+  auto* const data =
+      const_cast<uint8_t*>(host.in_arena ? saved.stored[i].data() : host.constant.data());
+  // The session itself may be running: no pool is taken from it.
+  return store_output(i, format, cpu::host_view(model_->variant().tensors[tensor], host, data),
+                      {to, size_bytes}, nullptr);
+}
+
+Status Session::save_outputs(SavedOutputs& to) const {
+  if (!has_run_) return Status(Code::kInvalidOutput, "there is no result yet: call rknn_run first");
+  to.stored.resize(output_count());
+  for (size_t i = 0; i < output_count(); ++i) {
+    const auto tensor = static_cast<size_t>(model_->variant().outputs[i]);
+    const cpu::HostTensor& host = model_->plan().tensors[tensor];
+    if (!host.in_arena) continue;
+    if (to.stored[i].size() != host.size_bytes) {
+      RK_ASSIGN(to.stored[i], Buffer::try_make(host.size_bytes, kMaxObjectBytes));
+    }
+    if (host.size_bytes == 0) continue;
+    std::memcpy(to.stored[i].data(), arena_.data() + host.offset_in_arena, host.size_bytes);
+  }
+  return ok_status();
+}
+
+bool Session::has_bound_inputs() const {
+  return std::any_of(input_bindings_.begin(), input_bindings_.end(),
+                     [](const auto& binding) { return binding.has_value(); });
+}
+
+bool Session::has_bound_outputs() const {
+  return std::any_of(output_bindings_.begin(), output_bindings_.end(),
+                     [](const auto& binding) { return binding.has_value(); });
 }
 
 Status Session::observe(int32_t index) const {

@@ -36,6 +36,11 @@ struct CallerFormat {
   uint32_t h_stride = 0;  // inputs: rows from one picture of a batch to the next; 0: the height
 };
 
+// The outputs of one frame, put aside before the next frame runs.
+struct SavedOutputs {
+  std::vector<Buffer> stored;  // per output, as the session stores it; empty for a constant one
+};
+
 class Session {
  public:
   static Result<std::unique_ptr<Session>> create(std::shared_ptr<const LoadedModel> model,
@@ -70,10 +75,20 @@ class Session {
   int64_t run_duration_us() const { return run_duration_us_; }  // of the last run, at least 1
   // Microseconds per step of the last run, when collect_perf was asked for.
   const std::vector<int64_t>& step_durations_us() const { return step_durations_us_; }
+  // Microseconds of the last conversion of each input and output; those that were never converted show 0.
+  const std::vector<int64_t>& input_durations_us() const { return input_durations_us_; }
+  const std::vector<int64_t>& output_durations_us() const { return output_durations_us_; }
 
   // The last run's result as `format` describes it, in model order by default. kInvalidOutput before the first run.
   Status get_output(size_t i, const CallerFormat& format, void* to, uint64_t size_bytes) const;
+  // The same of a frame that was put aside.
+  Status get_output(size_t i, const CallerFormat& format, void* to, uint64_t size_bytes,
+                    const SavedOutputs& saved) const;
+  // Copies the last run's outputs; `to` is used again where it fits.
+  Status save_outputs(SavedOutputs& to) const;
   Result<uint64_t> output_bytes(size_t i, const CallerFormat& format) const;
+  bool has_bound_inputs() const;
+  bool has_bound_outputs() const;
 
   // Called after every step for each tensor it wrote, with its stored elements in plain order, and before the first
   // step for each input. Makes a copy of every tensor: for analysis and dumps.
@@ -95,8 +110,12 @@ class Session {
   Status load_input(size_t i, const InputQuestion& question, const void* data, ThreadPool* pool);
   Status load_bound_inputs(ThreadPool* pool);
   Status store_bound_outputs(ThreadPool* pool) const;
-  Status store_output(size_t i, const CallerFormat& format, void* to, uint64_t size_bytes,
-                      ThreadPool* pool) const;
+  struct Destination {
+    void* data = nullptr;
+    uint64_t size_bytes = 0;
+  };
+  Status store_output(size_t i, const CallerFormat& format, const ElementView& from,
+                      const Destination& to, ThreadPool* pool) const;
   Status run_steps(ThreadPool* pool);
   Status observe(int32_t tensor) const;
 
@@ -111,6 +130,8 @@ class Session {
   bool has_run_ = false;
   int64_t run_duration_us_ = 0;
   std::vector<int64_t> step_durations_us_;
+  std::vector<int64_t> input_durations_us_;
+  mutable std::vector<int64_t> output_durations_us_;
   Observer observer_;
 };
 
