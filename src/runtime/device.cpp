@@ -16,6 +16,11 @@ std::string environment(const char* name) {
   return text == nullptr ? "" : text;
 }
 
+bool switched_on(const char* name) {
+  const std::string text = environment(name);
+  return !text.empty() && text != "0";
+}
+
 }  // namespace
 
 Result<Device> device_from_environment() {
@@ -25,8 +30,8 @@ Result<Device> device_from_environment() {
     if (!chip.ok()) return chip.status().with_context("environment variable RKNN_TARGET");
     device.chip = chip.value();
   }
-  const std::string strict = environment("RKNN_STRICT");
-  device.strict = !strict.empty() && strict != "0";
+  device.strict = switched_on("RKNN_STRICT");
+  device.validate = switched_on("RKNN_VALIDATE");
   return device;
 }
 

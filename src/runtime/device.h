@@ -13,6 +13,7 @@ namespace rk::runtime {
 struct Device {
   const target::Target* chip = nullptr;  // RKNN_TARGET; null: whatever a model was built for
   bool strict = false;                   // RKNN_STRICT=1: refuse what the board refuses
+  bool validate = false;                 // RKNN_VALIDATE=1: explain mistakes (validate.h)
 };
 
 // An unknown name in RKNN_TARGET is kInvalidArgument and lists the known ones.

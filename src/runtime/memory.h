@@ -31,8 +31,17 @@ class DeviceMemory {
   uint8_t* data() const { return data_; }
   uint64_t size_bytes() const { return size_bytes_; }
   int fd() const { return fd_; }
+  bool keeps_data() const { return owns_mapping_; }  // data() is good as long as this object lives
   bool released() const { return released_.load(std::memory_order_acquire); }
   void release() { released_.store(true, std::memory_order_release); }
+
+  // How often rknn_mem_sync was called on it, by direction. Nothing depends on it but the validation layer.
+  void count_sync(bool to_device, bool from_device) {
+    if (to_device) syncs_to_device_.fetch_add(1, std::memory_order_relaxed);
+    if (from_device) syncs_from_device_.fetch_add(1, std::memory_order_relaxed);
+  }
+  uint64_t syncs_to_device() const { return syncs_to_device_.load(std::memory_order_relaxed); }
+  uint64_t syncs_from_device() const { return syncs_from_device_.load(std::memory_order_relaxed); }
 
  private:
   DeviceMemory() = default;
@@ -42,6 +51,8 @@ class DeviceMemory {
   bool owns_mapping_ = false;
   bool owns_fd_ = false;
   std::atomic<bool> released_{false};
+  std::atomic<uint64_t> syncs_to_device_{0};
+  std::atomic<uint64_t> syncs_from_device_{0};
 };
 
 }  // namespace rk::runtime
