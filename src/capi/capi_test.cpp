@@ -7,9 +7,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "capi/api.h"
-#include "format/writer.h"
-#include "runtime/test_program.h"
+#include "capi/test_context.h"
 
 namespace rk::capi {
 namespace {
@@ -17,12 +15,6 @@ namespace {
 using runtime::picture_pixels;
 using runtime::picture_program;
 using runtime::picture_scores;
-
-std::vector<uint8_t> image_of(const program::Program& program) {
-  auto file = format::write_rknn(program);
-  EXPECT_TRUE(file.ok()) << file.status().message();
-  return file.ok() ? std::move(file).value() : std::vector<uint8_t>{};
-}
 
 // A context on picture_program() that ends with the test.
 class CapiTest : public testing::Test {
@@ -433,7 +425,6 @@ TEST_F(CapiTest, InfoOnlyContextsTellTheirMemory) {
 }
 
 TEST_F(CapiTest, WhatNoChipOffersIsRefused) {
-  EXPECT_LT(rknn_wait(context_, nullptr), 0);
   EXPECT_EQ(rknn_create_mem_from_mb_blk(context_, nullptr, 0), nullptr);
   rknn_tensor_attr in = attr(RKNN_QUERY_INPUT_ATTR);
   EXPECT_LT(rknn_set_input_shapes(context_, 1, &in), 0);

@@ -50,14 +50,13 @@ rknn_context add_context(std::shared_ptr<Context> context) {
   return last;
 }
 
-Status remove_context(rknn_context handle) {
-  std::shared_ptr<Context> context;  // ends outside the lock
+Result<std::shared_ptr<Context>> remove_context(rknn_context handle) {
   const std::lock_guard lock(table().mutex);
   const auto it = table().contexts.find(static_cast<uint32_t>(handle));
   if (it == table().contexts.end()) return no_such_context(handle);
-  context = std::move(it->second);
+  std::shared_ptr<Context> context = std::move(it->second);
   table().contexts.erase(it);
-  return ok_status();
+  return context;
 }
 
 Result<uint8_t*> OutputPool::lend(size_t output, uint64_t size_bytes) {

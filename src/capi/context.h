@@ -12,11 +12,15 @@
 
 #include "base/buffer.h"
 #include "capi/api.h"
+#include "runtime/frame_worker.h"
 #include "runtime/session.h"
+#include "runtime/sram.h"
+#include "runtime/validate.h"
 
 namespace rk::capi {
 
 // What RKNN_LOG_LEVEL asks for beside lines of text.
+inline constexpr int kMemoryTable = 3;
 inline constexpr int kLayerTable = 4;
 inline constexpr int kLayerDumps = 5;
 
@@ -28,6 +32,7 @@ class OutputPool {
 
   Result<uint8_t*> lend(size_t output, uint64_t size_bytes);
   void take_back(const void* data);  // anything not lent is ignored
+  size_t outstanding() const { return lent_.size(); }
 
  private:
   struct Entry {
@@ -38,26 +43,65 @@ class OutputPool {
   std::deque<Entry> idle_;
 };
 
-struct Context {
+// The outputs that rknn_outputs_get hands out under RKNN_FLAG_ASYNC_MASK while the next frame runs.
+struct PreviousFrame {
+  runtime::SavedOutputs outputs;
+  uint64_t frame = 0;  // 0: there is none
+};
+
+class Context {
+ public:
+  Context(std::unique_ptr<runtime::Session> session, uint32_t flags)
+      : flags(flags),
+        validator(session->model().device().validate,
+                  {(flags & RKNN_FLAG_DISABLE_FLUSH_INPUT_MEM_CACHE) == 0,
+                   (flags & RKNN_FLAG_DISABLE_FLUSH_OUTPUT_MEM_CACHE) == 0}),
+        session_(std::move(session)) {}
+
+  // Waits for a frame that runs in the background: nothing may touch a session meanwhile.
+  runtime::Session& session() {
+    worker.wait();
+    return *session_;
+  }
+  // What never changes may be looked at while a frame runs.
+  const runtime::Session& description() const { return *session_; }
+  const runtime::LoadedModel& model() const { return session_->model(); }
+  bool strict() const { return model().device().strict; }
+  bool has_flag(uint32_t flag) const { return (flags & flag) != 0; }
+
   std::mutex mutex;
-  std::unique_ptr<runtime::Session> session;
-  uint32_t flags = 0;
+  const uint32_t flags;
+  runtime::Validator validator;
   OutputPool outputs;
+  PreviousFrame previous;
+  uint64_t frame = 0;     // of the last run started; the first is 1
   std::string perf_text;  // what perf_data of the last query points at
   uint32_t core_mask = RKNN_NPU_CORE_AUTO;
+  int batch_core_num = 0;  // 0: never set
   // Given by the caller and kept alive; the host plan does not need them.
   std::shared_ptr<runtime::DeviceMemory> weight_memory;
   std::shared_ptr<runtime::DeviceMemory> internal_memory;
+  runtime::SramShare sram;
+
+ private:
+  std::unique_ptr<runtime::Session> session_;
+
+ public:
+  runtime::FrameWorker worker;  // last: its frame ends before the session does
 };
 
 // A context, locked for the length of one call. It stays alive even if another thread destroys its handle.
 class LockedContext {
  public:
   explicit LockedContext(std::shared_ptr<Context> context)
-      : context_(std::move(context)), lock_(context_->mutex) {}
+      : context_(std::move(context)), lock_(context_->mutex, std::try_to_lock) {
+    if (lock_.owns_lock()) return;
+    lock_.lock();
+    context_->validator.contended();
+  }
   Context* operator->() const { return context_.get(); }
   Context& operator*() const { return *context_; }
-  runtime::Session& session() const { return *context_->session; }
+  runtime::Session& session() const { return context_->session(); }
 
  private:
   std::shared_ptr<Context> context_;
@@ -68,6 +112,7 @@ class LockedContext {
 Result<LockedContext> find_context(rknn_context handle);
 // Below 2^31 and not used before, unless two thousand million contexts have been made since.
 rknn_context add_context(std::shared_ptr<Context> context);
-Status remove_context(rknn_context handle);
+// Hands out what the handle stood for; other threads may still hold it.
+Result<std::shared_ptr<Context>> remove_context(rknn_context handle);
 
 }  // namespace rk::capi

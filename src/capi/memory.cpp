@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory objects and zero copy. Every rknn_tensor_mem that comes back is looked up before it is touched: clients
 // destroy memory twice, after its context, or never made it.
+#include "capi/memory.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -20,6 +22,7 @@ using runtime::DeviceMemory;
 struct MemoryEntry {
   std::unique_ptr<rknn_tensor_mem> description;
   std::shared_ptr<DeviceMemory> memory;
+  uint32_t maker = 0;  // the context it was made with; 0: none
 };
 
 struct Registry {
@@ -33,12 +36,12 @@ Registry& registry() {
   return *registry;
 }
 
-rknn_tensor_mem* add_memory(std::shared_ptr<DeviceMemory> memory,
+rknn_tensor_mem* add_memory(rknn_context maker, std::shared_ptr<DeviceMemory> memory,
                             const rknn_tensor_mem& description) {
   auto owned = std::make_unique<rknn_tensor_mem>(description);
   rknn_tensor_mem* const key = owned.get();
   const std::lock_guard lock(registry().mutex);
-  registry().entries[key] = {std::move(owned), std::move(memory)};
+  registry().entries[key] = {std::move(owned), std::move(memory), static_cast<uint32_t>(maker)};
   return key;
 }
 
@@ -69,18 +72,18 @@ Result<Place> find_memory(const rknn_tensor_mem* mem) {
 // Memory belongs to no context, but a wrong handle is worth an error.
 Status check_context(rknn_context handle) { return find_context(handle).status(); }
 
-Result<rknn_tensor_mem*> create(uint64_t size_bytes) {
+Result<rknn_tensor_mem*> create(rknn_context maker, uint64_t size_bytes) {
   RK_ASSIGN(std::shared_ptr<DeviceMemory> memory, DeviceMemory::allocate(size_bytes));
   rknn_tensor_mem description{};
   description.virt_addr = memory->data();
   description.fd = memory->fd();
   description.size = static_cast<uint32_t>(size_bytes);
   description.flags = RKNN_TENSOR_MEMORY_FLAGS_ALLOC_INSIDE;
-  return add_memory(std::move(memory), description);
+  return add_memory(maker, std::move(memory), description);
 }
 
-Result<rknn_tensor_mem*> create_from_fd(int32_t fd, void* virt_addr, uint32_t size,
-                                        int32_t offset) {
+Result<rknn_tensor_mem*> create_from_fd(rknn_context maker, int32_t fd, void* virt_addr,
+                                        uint32_t size, int32_t offset) {
   if (fd < 0 || size == 0 || offset < 0) {
     return invalid_argument(
         str("fd ", fd, ", size ", size, ", offset ", offset, ": none may be negative, size not 0"));
@@ -98,10 +101,11 @@ Result<rknn_tensor_mem*> create_from_fd(int32_t fd, void* virt_addr, uint32_t si
   description.offset = offset;
   description.size = size;
   description.flags = RKNN_TENSOR_MEMORY_FLAGS_FROM_FD;
-  return add_memory(std::move(memory), description);
+  return add_memory(maker, std::move(memory), description);
 }
 
-Result<rknn_tensor_mem*> create_from_phys(uint64_t phys_addr, void* virt_addr, uint32_t size) {
+Result<rknn_tensor_mem*> create_from_phys(rknn_context maker, uint64_t phys_addr, void* virt_addr,
+                                          uint32_t size) {
   if (virt_addr == nullptr || size == 0) {
     return invalid_argument(
         "virt_addr and size are needed: there is no device that could reach a physical address");
@@ -112,7 +116,7 @@ Result<rknn_tensor_mem*> create_from_phys(uint64_t phys_addr, void* virt_addr, u
   description.fd = -1;
   description.size = size;
   description.flags = RKNN_TENSOR_MEMORY_FLAGS_FROM_PHYS;
-  return add_memory(DeviceMemory::wrap(virt_addr, size, -1), description);
+  return add_memory(maker, DeviceMemory::wrap(virt_addr, size, -1), description);
 }
 
 Status destroy(const rknn_tensor_mem* mem) {
@@ -174,7 +178,21 @@ Result<Tensor> find_tensor(const rknn_tensor_attr& attr, const runtime::Session&
   return candidates.front();
 }
 
-Status bind(runtime::Session& session, const rknn_tensor_mem* mem, const rknn_tensor_attr* attr) {
+// The attribute as the query answers that the caller's came from, as far as its shape tells.
+runtime::TensorAttr queried(const rknn_tensor_attr& attr, const runtime::Session& session,
+                            const Tensor& tensor) {
+  const auto of = [&](runtime::AttrView view) {
+    return tensor.input ? session.input_attr(tensor.index, view)
+                        : session.output_attr(tensor.index, view);
+  };
+  for (const auto view : {runtime::AttrView::kNative, runtime::AttrView::kNativeNhwc}) {
+    if (runtime::TensorAttr own = of(view); same_shape(attr, own)) return own;
+  }
+  return of(runtime::AttrView::kPlain);
+}
+
+Status bind(Context& context, const rknn_tensor_mem* mem, const rknn_tensor_attr* attr) {
+  runtime::Session& session = context.session();
   RK_ASSIGN(const Place place, find_memory(mem));
   if (attr == nullptr) return invalid_argument("attr is NULL");
   RK_ASSIGN(const Tensor tensor, find_tensor(*attr, session));
@@ -189,6 +207,10 @@ Status bind(runtime::Session& session, const rknn_tensor_mem* mem, const rknn_te
   caller.format = *format;
   caller.pass_through = attr->pass_through != 0;
   caller.h_stride = attr->h_stride;
+  if (context.validator.enabled()) {
+    context.validator.bound({tensor.input, queried(*attr, session, tensor), caller, attr->w_stride,
+                             attr->size, place.memory, place.size_bytes});
+  }
   return tensor.input ? session.bind_input(tensor.index, caller, place.memory, place.offset_bytes,
                                            place.size_bytes)
                       : session.bind_output(tensor.index, caller, place.memory, place.offset_bytes,
@@ -208,11 +230,32 @@ Status keep(const rknn_tensor_mem* mem, uint64_t needed_bytes,
 }
 
 Status check_flag(const Context& context, uint32_t flags, std::string_view names) {
-  if ((context.flags & flags) != 0 || !context.session->model().device().strict) return ok_status();
+  if (context.has_flag(flags) || !context.strict()) return ok_status();
   return invalid_argument(str("the context was not made with ", names));
 }
 
 }  // namespace
+
+std::shared_ptr<DeviceMemory> memory_around(ByteSpan bytes) {
+  const std::lock_guard lock(registry().mutex);
+  for (const auto& [key, entry] : registry().entries) {
+    const DeviceMemory& memory = *entry.memory;
+    const auto begin = reinterpret_cast<uintptr_t>(memory.data());
+    const auto from = reinterpret_cast<uintptr_t>(bytes.data());
+    if (from < begin || from - begin > memory.size_bytes()) continue;
+    if (bytes.size() <= memory.size_bytes() - (from - begin)) return entry.memory;
+  }
+  return nullptr;
+}
+
+size_t memories_of(rknn_context context) {
+  const std::lock_guard lock(registry().mutex);
+  size_t count = 0;
+  for (const auto& [key, entry] : registry().entries)
+    count += entry.maker == static_cast<uint32_t>(context);
+  return count;
+}
+
 }  // namespace rk::capi
 
 using rk::Result;
@@ -224,14 +267,15 @@ using rk::capi::guarded_pointer;
 rknn_tensor_mem* rknn_create_mem(rknn_context ctx, uint32_t size) {
   return guarded_pointer<rknn_tensor_mem>("rknn_create_mem", [&]() -> Result<rknn_tensor_mem*> {
     RK_TRY(rk::capi::check_context(ctx));
-    return rk::capi::create(size);
+    return rk::capi::create(ctx, size);
   });
 }
 
 rknn_tensor_mem* rknn_create_mem2(rknn_context ctx, uint64_t size, uint64_t alloc_flags) {
   return guarded_pointer<rknn_tensor_mem>("rknn_create_mem2", [&]() -> Result<rknn_tensor_mem*> {
-    if ((alloc_flags & RKNN_MEM_FLAG_ALLOC_NO_CONTEXT) == 0) RK_TRY(rk::capi::check_context(ctx));
-    return rk::capi::create(size);
+    const bool free_standing = (alloc_flags & RKNN_MEM_FLAG_ALLOC_NO_CONTEXT) != 0;
+    if (!free_standing) RK_TRY(rk::capi::check_context(ctx));
+    return rk::capi::create(free_standing ? 0 : ctx, size);
   });
 }
 
@@ -240,7 +284,7 @@ rknn_tensor_mem* rknn_create_mem_from_fd(rknn_context ctx, int32_t fd, void* vir
   return guarded_pointer<rknn_tensor_mem>(
       "rknn_create_mem_from_fd", [&]() -> Result<rknn_tensor_mem*> {
         RK_TRY(rk::capi::check_context(ctx));
-        return rk::capi::create_from_fd(fd, virt_addr, size, offset);
+        return rk::capi::create_from_fd(ctx, fd, virt_addr, size, offset);
       });
 }
 
@@ -249,7 +293,7 @@ rknn_tensor_mem* rknn_create_mem_from_phys(rknn_context ctx, uint64_t phys_addr,
   return guarded_pointer<rknn_tensor_mem>(
       "rknn_create_mem_from_phys", [&]() -> Result<rknn_tensor_mem*> {
         RK_TRY(rk::capi::check_context(ctx));
-        return rk::capi::create_from_phys(phys_addr, virt_addr, size);
+        return rk::capi::create_from_phys(ctx, phys_addr, virt_addr, size);
       });
 }
 
@@ -266,18 +310,21 @@ int rknn_destroy_mem(rknn_context, rknn_tensor_mem* mem) {
 
 int rknn_mem_sync(rknn_context, rknn_tensor_mem* mem, rknn_mem_sync_mode mode) {
   return guarded("rknn_mem_sync", [&]() -> Status {
-    RK_TRY(rk::capi::find_memory(mem).status());
+    RK_ASSIGN(const rk::capi::Place place, rk::capi::find_memory(mem));
     if (mode < RKNN_MEMORY_SYNC_TO_DEVICE || mode > RKNN_MEMORY_SYNC_BIDIRECTIONAL) {
       return rk::invalid_argument(rk::str("mode ", static_cast<int>(mode), " is not 1, 2 or 3"));
     }
-    return rk::ok_status();  // one CPU reads and writes: there is nothing to bring in line
+    // One CPU reads and writes: there is nothing to bring in line.
+    place.memory->count_sync((mode & RKNN_MEMORY_SYNC_TO_DEVICE) != 0,
+                             (mode & RKNN_MEMORY_SYNC_FROM_DEVICE) != 0);
+    return rk::ok_status();
   });
 }
 
 int rknn_set_io_mem(rknn_context ctx, rknn_tensor_mem* mem, rknn_tensor_attr* attr) {
   return guarded("rknn_set_io_mem", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(ctx));
-    return rk::capi::bind(locked.session(), mem, attr);
+    return rk::capi::bind(*locked, mem, attr);
   });
 }
 
@@ -286,7 +333,8 @@ int rknn_set_weight_mem(rknn_context ctx, rknn_tensor_mem* mem) {
     RK_ASSIGN(const auto locked, find_context(ctx));
     RK_TRY(
         rk::capi::check_flag(*locked, RKNN_FLAG_MEM_ALLOC_OUTSIDE, "RKNN_FLAG_MEM_ALLOC_OUTSIDE"));
-    return rk::capi::keep(mem, locked.session().model().weight_bytes(), locked->weight_memory);
+    locked->validator.weight_or_internal_memory_set();
+    return rk::capi::keep(mem, locked->model().weight_bytes(), locked->weight_memory);
   });
 }
 
@@ -296,6 +344,7 @@ int rknn_set_internal_mem(rknn_context ctx, rknn_tensor_mem* mem) {
     RK_TRY(rk::capi::check_flag(*locked,
                                 RKNN_FLAG_MEM_ALLOC_OUTSIDE | RKNN_FLAG_INTERNAL_ALLOC_OUTSIDE,
                                 "RKNN_FLAG_MEM_ALLOC_OUTSIDE or RKNN_FLAG_INTERNAL_ALLOC_OUTSIDE"));
-    return rk::capi::keep(mem, locked.session().model().internal_bytes(), locked->internal_memory);
+    locked->validator.weight_or_internal_memory_set();
+    return rk::capi::keep(mem, locked->model().internal_bytes(), locked->internal_memory);
   });
 }

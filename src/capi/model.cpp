@@ -5,7 +5,9 @@
 #include "base/log.h"
 #include "capi/context.h"
 #include "capi/guard.h"
+#include "capi/memory.h"
 #include "runtime/dump.h"
+#include "runtime/memory_table.h"
 
 namespace rk::capi {
 namespace {
@@ -38,6 +40,23 @@ Result<ByteSpan> cut(ByteSpan bytes, const ModelPlace& place) {
   return place.size_bytes == 0 ? rest : rest.first(static_cast<size_t>(place.size_bytes));
 }
 
+// The image is used where it lies when the library itself holds that memory; the caller may then destroy it at any
+// time. Memory of another origin could vanish, so it is copied.
+Result<std::shared_ptr<const runtime::LoadedModel>> load_in_place(
+    ByteSpan image, const runtime::LoadOptions& options) {
+  const std::shared_ptr<runtime::DeviceMemory> memory = memory_around(image);
+  if (memory == nullptr) {
+    constexpr std::string_view kText =
+        "RKNN_FLAG_MODEL_BUFFER_ZERO_COPY: the model does not lie in memory made by an "
+        "rknn_create_mem call";
+    if (options.device.strict) return invalid_argument(std::string(kText));
+    log(LogLevel::kWarning, str(kText, ", which a board needs; it is copied"));
+  }
+  if (memory == nullptr || !memory->keeps_data())
+    return runtime::LoadedModel::from_bytes(image, options);
+  return runtime::LoadedModel::from_image(image, memory, options);
+}
+
 Result<std::shared_ptr<const runtime::LoadedModel>> load(const void* model, uint32_t size,
                                                          uint32_t flag,
                                                          const rknn_init_extend* extend) {
@@ -47,6 +66,7 @@ Result<std::shared_ptr<const runtime::LoadedModel>> load(const void* model, uint
   RK_ASSIGN(const ModelPlace place, model_place(extend, size == 0, flag));
   if (size != 0) {
     RK_ASSIGN(const ByteSpan bytes, cut({static_cast<const uint8_t*>(model), size}, place));
+    if ((flag & RKNN_FLAG_MODEL_BUFFER_ZERO_COPY) != 0) return load_in_place(bytes, options);
     return runtime::LoadedModel::from_bytes(bytes, options);
   }
   RK_ASSIGN(const std::vector<uint8_t> file, read_file(static_cast<const char*>(model)));
@@ -56,14 +76,19 @@ Result<std::shared_ptr<const runtime::LoadedModel>> load(const void* model, uint
 
 Result<rknn_context> open_context(std::shared_ptr<const runtime::LoadedModel> model,
                                   uint32_t flag) {
-  auto context = std::make_shared<Context>();
-  context->flags = flag;
   runtime::SessionOptions options;
   options.collect_perf = (flag & RKNN_FLAG_COLLECT_PERF_MASK) != 0 || log_level() >= kLayerTable;
-  RK_ASSIGN(context->session, runtime::Session::create(std::move(model), options));
-  if (log_level() >= kLayerDumps) {
-    runtime::Session& session = *context->session;
-    session.set_observer(runtime::make_dumper(session, runtime::dump_folder()));
+  RK_ASSIGN(std::unique_ptr<runtime::Session> session,
+            runtime::Session::create(std::move(model), options));
+  if (log_level() >= kLayerDumps)
+    session->set_observer(runtime::make_dumper(*session, runtime::dump_folder()));
+  auto context = std::make_shared<Context>(std::move(session), flag);
+  if ((flag & RKNN_FLAG_ENABLE_SRAM) != 0) {
+    context->sram =
+        runtime::SramShare::take(context->model().chip(), context->model().internal_bytes());
+  }
+  if (log_level() >= kMemoryTable) {
+    log(LogLevel::kDebug, "\n" + runtime::memory_table(context->model(), context->sram.bytes()));
   }
   return add_context(std::move(context));
 }
@@ -79,6 +104,8 @@ Status init(rknn_context* context, const void* model, uint32_t size, uint32_t fl
         "dynamic-shape "
         "model or rknn_dup_context");
   }
+  if ((flag & RKNN_FLAG_SHARE_SRAM) != 0 && (flag & RKNN_FLAG_ENABLE_SRAM) == 0)
+    return invalid_argument("RKNN_FLAG_SHARE_SRAM needs RKNN_FLAG_ENABLE_SRAM");
   auto loaded = load(model, size, flag, extend);
   if (!loaded.ok()) {
     log(LogLevel::kError, "rknn_init, load model failed!");
@@ -108,10 +135,10 @@ int rknn_dup_context(rknn_context* context_in, rknn_context* context_out) {
     uint32_t flags = 0;
     {
       RK_ASSIGN(const auto context, find_context(*context_in));
-      if (context.session().model().program().variants.size() > 1) {
+      if (context->model().program().variants.size() > 1) {
         return rk::unsupported("a dynamic-shape model cannot be duplicated: load it again");
       }
-      model = context.session().shared_model();
+      model = context->description().shared_model();
       flags = context->flags;
     }
     RK_ASSIGN(*context_out, rk::capi::open_context(std::move(model), flags));
@@ -120,13 +147,19 @@ int rknn_dup_context(rknn_context* context_in, rknn_context* context_out) {
 }
 
 int rknn_destroy(rknn_context context) {
-  return guarded("rknn_destroy", [&] { return rk::capi::remove_context(context); });
+  return guarded("rknn_destroy", [&]() -> Status {
+    RK_ASSIGN(const auto removed, rk::capi::remove_context(context));
+    if (!removed->validator.enabled()) return rk::ok_status();
+    const std::lock_guard lock(removed->mutex);
+    removed->validator.destroyed(removed->outputs.outstanding(), rk::capi::memories_of(context));
+    return rk::ok_status();
+  });
 }
 
 int rknn_set_core_mask(rknn_context context, rknn_core_mask core_mask) {
   return guarded("rknn_set_core_mask", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(context));
-    const rk::runtime::LoadedModel& model = locked.session().model();
+    const rk::runtime::LoadedModel& model = locked->model();
     const auto mask = static_cast<uint32_t>(core_mask);
     RK_TRY(rk::runtime::check_core_mask(model.chip(), mask, model.program().single_core));
     locked->core_mask = mask;
@@ -137,7 +170,7 @@ int rknn_set_core_mask(rknn_context context, rknn_core_mask core_mask) {
 int rknn_set_batch_core_num(rknn_context context, int core_num) {
   return guarded("rknn_set_batch_core_num", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(context));
-    const rk::target::Target& chip = locked.session().model().chip();
+    const rk::target::Target& chip = locked->model().chip();
     if (chip.npu_cores < 2) {
       return Status(rk::Code::kTargetMismatch, rk::str(chip.name, " has one NPU core"));
     }
@@ -145,6 +178,7 @@ int rknn_set_batch_core_num(rknn_context context, int core_num) {
       return rk::invalid_argument(
           rk::str("core_num ", core_num, "; ", chip.name, " has ", chip.npu_cores, " cores"));
     }
+    locked->batch_core_num = core_num;
     return rk::ok_status();
   });
 }

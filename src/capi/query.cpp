@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rknn_query. Clients compiled with older headers pass smaller structures: exactly the bytes they have are written,
 // and no field but `index` is read, because the rest is often uninitialised.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -58,24 +59,38 @@ Status answer_attr(const Answer& answer, const runtime::Session& session, bool i
       kOldestAttr);
 }
 
-Status answer_mem_size(const Answer& answer, const runtime::LoadedModel& model) {
+// What the context itself allocates on the chip: all but what its caller brings.
+uint64_t allocated_bytes(const Context& context) {
+  const runtime::LoadedModel& model = context.model();
+  if (context.has_flag(RKNN_FLAG_MEM_ALLOC_OUTSIDE)) return 0;
+  if (context.has_flag(RKNN_FLAG_INTERNAL_ALLOC_OUTSIDE)) return model.weight_bytes();
+  const uint64_t internal = model.internal_bytes();
+  return model.weight_bytes() + internal - std::min(internal, context.sram.bytes());
+}
+
+Status answer_mem_size(const Answer& answer, const Context& context) {
+  const runtime::LoadedModel& model = context.model();
   rknn_mem_size out{};
   out.total_weight_size =
       static_cast<uint32_t>(std::min<uint64_t>(model.weight_bytes(), UINT32_MAX));
   out.total_internal_size =
       static_cast<uint32_t>(std::min<uint64_t>(model.internal_bytes(), UINT32_MAX));
-  out.total_dma_allocated_size = model.weight_bytes() + model.internal_bytes();
+  out.total_dma_allocated_size = allocated_bytes(context);
+  if (context.has_flag(RKNN_FLAG_ENABLE_SRAM)) {
+    out.total_sram_size = static_cast<uint32_t>(model.chip().sram_bytes);
+    out.free_sram_size = static_cast<uint32_t>(runtime::free_sram_bytes(model.chip()));
+  }
   return write(answer, out, 2 * sizeof(uint32_t));
 }
 
 Status answer_perf_detail(const Answer& answer, Context& context) {
-  const runtime::Session& session = *context.session;
+  const runtime::Session& session = context.session();
   if ((context.flags & RKNN_FLAG_COLLECT_PERF_MASK) == 0) {
     return invalid_argument(
         "RKNN_QUERY_PERF_DETAIL needs a context made with RKNN_FLAG_COLLECT_PERF_MASK");
   }
   if (!session.has_run()) return invalid_argument("RKNN_QUERY_PERF_DETAIL: there is no run yet");
-  std::string text = runtime::perf_table(session);
+  std::string text = runtime::perf_table(session, context.core_mask);
   RK_TRY(write(answer, rknn_perf_detail{}, sizeof(rknn_perf_detail)));
   context.perf_text = std::move(text);
   return write(answer, rknn_perf_detail{context.perf_text.data(), context.perf_text.size()},
@@ -83,7 +98,12 @@ Status answer_perf_detail(const Answer& answer, Context& context) {
 }
 
 Status query(Context& context, rknn_query_cmd cmd, const Answer& answer) {
-  const runtime::Session& session = *context.session;
+  if (context.strict() && context.has_flag(RKNN_FLAG_COLLECT_MODEL_INFO_ONLY) &&
+      cmd != RKNN_QUERY_MEM_SIZE) {
+    return invalid_argument(
+        "a context with RKNN_FLAG_COLLECT_MODEL_INFO_ONLY answers RKNN_QUERY_MEM_SIZE only");
+  }
+  const runtime::Session& session = context.session();
   const runtime::LoadedModel& model = session.model();
   switch (cmd) {
     case RKNN_QUERY_IN_OUT_NUM:
@@ -118,7 +138,7 @@ Status query(Context& context, rknn_query_cmd cmd, const Answer& answer) {
       return write(answer, out, sizeof out);
     }
     case RKNN_QUERY_MEM_SIZE:
-      return answer_mem_size(answer, model);
+      return answer_mem_size(answer, context);
     case RKNN_QUERY_CUSTOM_STRING: {
       rknn_custom_string out{};
       copy_text(out.string, sizeof out.string, model.program().custom_string);
@@ -140,6 +160,6 @@ int rknn_query(rknn_context context, rknn_query_cmd cmd, void* info, uint32_t si
   return rk::capi::guarded("rknn_query", [&]() -> rk::Status {
     RK_ASSIGN(const auto locked, rk::capi::find_context(context));
     if (info == nullptr) return rk::invalid_argument("info is NULL");
-    return rk::capi::query(*locked, cmd, {info, size, locked.session().model().device().strict});
+    return rk::capi::query(*locked, cmd, {info, size, locked->strict()});
   });
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The copying flow: set inputs, run, get outputs.
+// The copying flow: set inputs, get outputs.
 #include <algorithm>
 #include <span>
 
-#include "base/log.h"
 #include "capi/attributes.h"
 #include "capi/context.h"
 #include "capi/guard.h"
-#include "runtime/perf.h"
 
 namespace rk::capi {
 namespace {
@@ -41,7 +39,8 @@ Result<CallerFormat> input_format(const rknn_input& input, const std::string& na
   return format;
 }
 
-Status set_inputs(Session& session, std::span<const rknn_input> inputs) {
+Status set_inputs(Context& context, std::span<const rknn_input> inputs) {
+  Session& session = context.session();
   const size_t count = session.input_count();
   if (inputs.size() > count) {
     return invalid_argument(str(inputs.size(), " inputs given, the model has ", count));
@@ -59,6 +58,10 @@ Status set_inputs(Session& session, std::span<const rknn_input> inputs) {
       return Status(Code::kInvalidInput, str("input '", name, "': buf is NULL"));
     RK_ASSIGN(const CallerFormat format, input_format(input, name));
     RK_TRY(session.set_input(index, format, input.buf, input.size));
+    if (!context.validator.enabled()) continue;
+    RK_ASSIGN(const uint64_t needed, session.input_bytes(index, format));
+    context.validator.inputs_set(
+        {session.input_attr(index), format, input.buf, input.size, needed});
   }
   return ok_status();
 }
@@ -96,32 +99,51 @@ Result<Wanted> check_output(const Session& session, const rknn_output& output, s
   return out;
 }
 
-Status fill(Context& context, std::vector<Wanted>& wanted) {
+// Which frame outputs come from: under RKNN_FLAG_ASYNC_MASK the one before the last, as long as that one runs or ran
+// in the background; the first frame has none before it and is waited for.
+struct Source {
+  const runtime::SavedOutputs* saved = nullptr;  // null: the session
+  uint64_t frame = 0;
+};
+
+Result<Source> find_source(Context& context) {
+  if (context.previous.frame != 0) return Source{&context.previous.outputs, context.previous.frame};
+  context.worker.wait();
+  RK_TRY(context.worker.take_status());
+  if (!context.session().has_run())
+    return Status(Code::kInvalidOutput, "there is no result yet: call rknn_run first");
+  return Source{nullptr, context.frame};
+}
+
+Status fill(Context& context, const Source& source, std::vector<Wanted>& wanted) {
   for (Wanted& w : wanted) {
     if (w.buffer == nullptr) {
       RK_ASSIGN(w.buffer, context.outputs.lend(w.index, w.needed_bytes));
       w.lent = true;
     }
-    RK_TRY(context.session->get_output(w.index, w.format, w.buffer, w.needed_bytes));
+    const Session& session = context.description();
+    RK_TRY(source.saved == nullptr
+               ? session.get_output(w.index, w.format, w.buffer, w.needed_bytes)
+               : session.get_output(w.index, w.format, w.buffer, w.needed_bytes, *source.saved));
   }
   return ok_status();
 }
 
-Status get_outputs(Context& context, std::span<rknn_output> outputs) {
-  const Session& session = *context.session;
+Status get_outputs(Context& context, std::span<rknn_output> outputs, rknn_output_extend* extend) {
+  const Session& session = context.description();
   const bool by_position = outputs.size() == session.output_count();
   if (outputs.size() > session.output_count()) {
     return invalid_argument(
         str(outputs.size(), " outputs asked for, the model has ", session.output_count()));
   }
-  if (!session.has_run())
-    return Status(Code::kInvalidOutput, "there is no result yet: call rknn_run first");
+  context.validator.outputs_asked(context.frame != 0);
+  RK_ASSIGN(const Source source, find_source(context));
   std::vector<Wanted> wanted;
   for (size_t i = 0; i < outputs.size(); ++i) {
     RK_ASSIGN(Wanted one, check_output(session, outputs[i], i, by_position));
     wanted.push_back(one);
   }
-  if (Status status = fill(context, wanted); !status.ok()) {
+  if (Status status = fill(context, source, wanted); !status.ok()) {
     for (const Wanted& w : wanted) {
       if (w.lent) context.outputs.take_back(w.buffer);
     }
@@ -133,7 +155,13 @@ Status get_outputs(Context& context, std::span<rknn_output> outputs) {
     outputs[i].buf = wanted[i].buffer;
     outputs[i].size = static_cast<uint32_t>(wanted[i].needed_bytes);
   }
+  if (extend != nullptr) extend->frame_id = source.frame;
   return ok_status();
+}
+
+Status check_flush(const Context& context, uint32_t flag, std::string_view text) {
+  if (!context.has_flag(flag) || !context.strict()) return ok_status();
+  return invalid_argument(std::string(text));
 }
 
 }  // namespace
@@ -147,34 +175,23 @@ int rknn_inputs_set(rknn_context context, uint32_t n_inputs, rknn_input inputs[]
   return guarded("rknn_inputs_set", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(context));
     if (inputs == nullptr || n_inputs == 0) return rk::invalid_argument("no inputs are given");
-    return rk::capi::set_inputs(locked.session(), {inputs, n_inputs});
-  });
-}
-
-int rknn_run(rknn_context context, rknn_run_extend*) {
-  return guarded("rknn_run", [&]() -> Status {
-    RK_ASSIGN(const auto locked, find_context(context));
-    RK_TRY(locked.session().run());
-    if (rk::log_level() >= rk::capi::kLayerTable && locked.session().options().collect_perf) {
-      rk::log(rk::LogLevel::kDebug, "\n" + rk::runtime::perf_table(locked.session()));
-    }
-    return rk::ok_status();
-  });
-}
-
-int rknn_wait(rknn_context context, rknn_run_extend*) {
-  return guarded("rknn_wait", [&]() -> Status {
-    RK_TRY(find_context(context).status());
-    return rk::unsupported("no chip supports it: rknn_run returns when the frame is done");
+    RK_TRY(rk::capi::check_flush(
+        *locked, RKNN_FLAG_DISABLE_FLUSH_INPUT_MEM_CACHE,
+        "a context with RKNN_FLAG_DISABLE_FLUSH_INPUT_MEM_CACHE takes inputs by rknn_set_io_mem"));
+    return rk::capi::set_inputs(*locked, {inputs, n_inputs});
   });
 }
 
 int rknn_outputs_get(rknn_context context, uint32_t n_outputs, rknn_output outputs[],
-                     rknn_output_extend*) {
+                     rknn_output_extend* extend) {
   return guarded("rknn_outputs_get", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(context));
     if (outputs == nullptr || n_outputs == 0) return rk::invalid_argument("no outputs are given");
-    return rk::capi::get_outputs(*locked, {outputs, n_outputs});
+    RK_TRY(rk::capi::check_flush(
+        *locked, RKNN_FLAG_DISABLE_FLUSH_OUTPUT_MEM_CACHE,
+        "a context with RKNN_FLAG_DISABLE_FLUSH_OUTPUT_MEM_CACHE gives outputs by "
+        "rknn_set_io_mem"));
+    return rk::capi::get_outputs(*locked, {outputs, n_outputs}, extend);
   });
 }
 
@@ -182,7 +199,7 @@ int rknn_outputs_release(rknn_context context, uint32_t n_ouputs, rknn_output ou
   return guarded("rknn_outputs_release", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(context));
     if (outputs == nullptr) return rk::ok_status();
-    const size_t count = std::min<size_t>(n_ouputs, locked.session().output_count());
+    const size_t count = std::min<size_t>(n_ouputs, locked->description().output_count());
     for (size_t i = 0; i < count; ++i) {
       if (outputs[i].is_prealloc != 0) continue;
       locked->outputs.take_back(outputs[i].buf);

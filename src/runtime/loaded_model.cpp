@@ -32,6 +32,13 @@ Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_bytes(ByteSpan file
   return from_program(std::move(program), options);
 }
 
+Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_image(
+    ByteSpan file, std::shared_ptr<const void> owner, const LoadOptions& options) {
+  RK_ASSIGN(program::Program program,
+            format::read_rknn(file, std::move(owner), {.info_only = options.info_only}));
+  return from_program(std::move(program), options);
+}
+
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_program(program::Program program,
                                                                      const LoadOptions& options) {
   RK_TRY(program::verify(program));

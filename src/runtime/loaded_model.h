@@ -23,6 +23,10 @@ class LoadedModel {
   // A .rknn image; it is copied.
   static Result<std::shared_ptr<const LoadedModel>> from_bytes(ByteSpan file,
                                                                const LoadOptions& options);
+  // The same without a copy: `owner` keeps it alive.
+  static Result<std::shared_ptr<const LoadedModel>> from_image(ByteSpan file,
+                                                               std::shared_ptr<const void> owner,
+                                                               const LoadOptions& options);
   // A Program made in this process (the toolkit's simulator). Verified here.
   static Result<std::shared_ptr<const LoadedModel>> from_program(program::Program program,
                                                                  const LoadOptions& options);
