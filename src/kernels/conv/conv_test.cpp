@@ -44,6 +44,7 @@ struct Case {
   ScaleShift out_scale = {20000, 26};
   bool asymmetric = true;  // weights with an offset
   bool hostile = false;    // offsets, bias and multipliers at their extremes
+  int32_t largest_offset = 127;
 };
 
 struct Problem {
@@ -79,7 +80,7 @@ Problem make_problem(const Case& c, uint32_t seed) {
   fill(p.weights, oc * f.in_per_group() * f.kernel.h * f.kernel.w, random, -128, 127);
   fill(p.input, size_t(e.batch) * f.in_channels * e.in.h * e.in.w, random, -128, 127);
   fill(p.residual, size_t(e.batch) * oc * e.out.h * e.out.w, random, -128, 127);
-  fill(p.offset, oc, random, -128, 127);
+  fill(p.offset, oc, random, -c.largest_offset - 1, c.largest_offset);
   fill(p.bias, oc, random, -100000, 100000);
   fill(p.multiplier, oc, random, 32, 16384);
   if (!c.asymmetric) p.offset.assign(oc, 0);
@@ -286,6 +287,19 @@ std::vector<Case> cases() {
        {32767, 38},
        true,
        true},
+      {.name = "DepthwiseLargeOffsets",
+       .filter = {35, 35, 35, {3, 3}},
+       .extents = {1, {9, 14}, {9, 14}, {1, 1}},
+       .largest_offset = 3000},
+      {.name = "DepthwiseLargestOffsets",
+       .filter = {16, 16, 16, {5, 5}, {2, 2}},
+       .extents = {1, {9, 14}, {5, 7}, {2, 2}},
+       .residual = true,
+       .largest_offset = 32000},
+      {.name = "GroupsLargeOffsets",
+       .filter = {30, 42, 6, {3, 3}},
+       .extents = {1, {5, 6}, {5, 6}, {1, 1}},
+       .largest_offset = 3000},
       {"LongSum", {1500, 5}, {1, {2, 3}, {2, 3}}},
       {"FullyConnected", {512, 100}, {3, {1, 1}, {1, 1}}},
       {"NegativePadCrops", {4, 6, 1, {2, 2}}, {1, {9, 9}, {5, 4}, {-2, -3}}},
@@ -348,6 +362,17 @@ INSTANTIATE_TEST_SUITE_P(Cases, ConvI8Test, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // Random geometry and constants: every variant against the generic one, padding lanes included.
+// A slow fall-back would go unnoticed: results are the same.
+TEST(ConvI8VariantTest, LargeOffsetsOfDepthwiseWeightsKeepTheFastVariant) {
+  const Case c{.name = "",
+               .filter = {64, 64, 64, {3, 3}},
+               .extents = {1, {8, 8}, {8, 8}, {1, 1}},
+               .largest_offset = 3000};
+  const Problem problem = make_problem(c, 7);
+  for (const ConvI8Variant& variant : conv_i8_variants())
+    EXPECT_TRUE(pack_conv_i8(problem.params, *variant.kernel).ok()) << variant.kernel->name;
+}
+
 TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomConvolutions) {
   std::mt19937 random(4);
   auto draw = [&](int low, int high) { return low + int(random() % uint32_t(high - low + 1)); };

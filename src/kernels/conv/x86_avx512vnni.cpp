@@ -455,10 +455,10 @@ void dense_band(const Context& c, const Band& band, int64_t n, int32_t tile, Scr
 }
 
 // kPixels neighbouring outputs of one block: each row of the kernel is one permutation to [16 channels][4 taps] and one
-// dot product per plane.
-template <int kPixels, typename Stages>
+// dot product, with kSums a second one that adds up the inputs for the weight offset.
+template <int kPixels, bool kSums, typename Stages>
 inline void depthwise_pixels(const Context& c, const uint8_t* from, int64_t row_bytes,
-                             const int8_t* weights, int64_t groups, __m512i base,
+                             const int8_t* weights, int64_t groups, __m512i base, __m512i offset,
                              const Stages& stages, const int8_t* residual, int8_t* output) {
   alignas(64) static constexpr uint8_t kTranspose[64] = {
       0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51, 4,  20, 36, 52, 5,  21,
@@ -466,9 +466,12 @@ inline void depthwise_pixels(const Context& c, const uint8_t* from, int64_t row_
       11, 27, 43, 59, 12, 28, 44, 60, 13, 29, 45, 61, 14, 30, 46, 62, 15, 31, 47, 63};
   const __m512i transpose = _mm512_load_si512(kTranspose);
   const int64_t step = c.x.step * kHostBlock;
-  __m512i acc[kPixels];
+  __m512i acc[kPixels], sum[kPixels];
 #pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) acc[p] = base;
+  for (int p = 0; p < kPixels; ++p) {
+    acc[p] = base;
+    sum[p] = _mm512_setzero_si512();
+  }
   for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
     const uint8_t* const row = from + ky * c.y.dilation * row_bytes;
     for (int64_t group = 0; group < groups; ++group) {
@@ -477,22 +480,27 @@ inline void depthwise_pixels(const Context& c, const uint8_t* from, int64_t row_
       for (int p = 0; p < kPixels; ++p) {
         x[p] = _mm512_permutexvar_epi8(transpose, _mm512_loadu_si512(row + group * 64 + p * step));
       }
-      for (int32_t plane = 0; plane < c.constants.planes; ++plane, weights += 64) {
-        const __m512i w = _mm512_load_si512(weights);
+      const __m512i w = _mm512_load_si512(weights);
 #pragma GCC unroll 8
-        for (int p = 0; p < kPixels; ++p) acc[p] = _mm512_dpbusd_epi32(acc[p], x[p], w);
-      }
+      for (int p = 0; p < kPixels; ++p) acc[p] = _mm512_dpbusd_epi32(acc[p], x[p], w);
+      weights += 64;
+      if constexpr (!kSums) continue;
+      const __m512i ones = _mm512_load_si512(weights);
+#pragma GCC unroll 8
+      for (int p = 0; p < kPixels; ++p) sum[p] = _mm512_dpbusd_epi32(sum[p], x[p], ones);
+      weights += 64;
     }
   }
 #pragma GCC unroll 8
   for (int p = 0; p < kPixels; ++p) {
+    if constexpr (kSums) acc[p] = _mm512_add_epi32(acc[p], _mm512_mullo_epi32(sum[p], offset));
     const __m128i y =
         stages.apply(acc[p], residual != nullptr ? residual + p * kHostBlock : nullptr);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(output) + p, y);
   }
 }
 
-template <typename Stages>
+template <typename Stages, bool kSums>
 void depthwise_block(const Context& c, const Band& band, int64_t n, int64_t block,
                      Scratch& scratch) {
   const int32_t lanes = lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block));
@@ -502,15 +510,16 @@ void depthwise_block(const Context& c, const Band& band, int64_t n, int64_t bloc
                               block * c.y.kernel * groups * c.constants.planes * 64;
   const Stages stages(c.params, c.constants.multiplier + block * kHostBlock);
   const __m512i base = _mm512_loadu_si512(c.constants.base + block * kHostBlock);
+  const __m512i offset = _mm512_loadu_si512(c.constants.offset + block * kHostBlock);
   const Target target = target_of(c, band, n, block);
   const int64_t row_bytes = band.scratch_columns * kHostBlock;
   for (int64_t row = 0; row < band.rows; ++row) {
     const uint8_t* const from = scratch.pixels + row * c.y.step * row_bytes;
     auto pixels = [&]<int kPixels>(int64_t column) {
       const int64_t at = row * target.stride + column * kHostBlock;
-      depthwise_pixels<kPixels>(
-          c, from + column * c.x.step * kHostBlock, row_bytes, weights, groups, base, stages,
-          target.residual != nullptr ? target.residual + at : nullptr, target.output + at);
+      depthwise_pixels<kPixels, kSums>(
+          c, from + column * c.x.step * kHostBlock, row_bytes, weights, groups, base, offset,
+          stages, target.residual != nullptr ? target.residual + at : nullptr, target.output + at);
     };
     int64_t column = 0;
     for (; column + 4 <= band.columns; column += 4) pixels.template operator()<4>(column);
@@ -518,14 +527,24 @@ void depthwise_block(const Context& c, const Band& band, int64_t n, int64_t bloc
   }
 }
 
-void depthwise_band(const Context& c, const Band& band, int64_t n, int32_t tile, Scratch& scratch) {
+template <typename Stages>
+void depthwise_blocks(const Context& c, const Band& band, int64_t n, int32_t tile,
+                      Scratch& scratch) {
   const int64_t blocks = channel_blocks(c.filter.out_channels);
   for (int64_t block = tile * 4; block < smaller(tile * 4 + 4, blocks); ++block) {
-    if (c.constants.float_route) {
-      depthwise_block<FloatStages>(c, band, n, block, scratch);
+    if (c.constants.sums) {
+      depthwise_block<Stages, true>(c, band, n, block, scratch);
     } else {
-      depthwise_block<DoubleStages>(c, band, n, block, scratch);
+      depthwise_block<Stages, false>(c, band, n, block, scratch);
     }
+  }
+}
+
+void depthwise_band(const Context& c, const Band& band, int64_t n, int32_t tile, Scratch& scratch) {
+  if (c.constants.float_route) {
+    depthwise_blocks<FloatStages>(c, band, n, tile, scratch);
+  } else {
+    depthwise_blocks<DoubleStages>(c, band, n, tile, scratch);
   }
 }
 

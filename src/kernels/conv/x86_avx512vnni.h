@@ -4,7 +4,7 @@
 //
 // vpdpbusd multiplies unsigned by signed bytes, so inputs are read as x + 128 and the surplus 128 * sum w is part of
 // `base`. A weight offset o adds o * sum x: where all channels share one sum (one group), the sum is taken once per pixel;
-// else w + o is split into two signed bytes, the second in a plane of its own.
+// a depthwise channel takes its own by a plane of ones; between, w + o is a sum of signed bytes, each in its plane.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,11 @@ inline constexpr int32_t kScratchBytes =
     32 * 1024;  // input rows of one band, biased, with their border
 inline constexpr int32_t kScratchPixels = kScratchBytes / kHostBlock;
 inline constexpr int32_t kMinBandColumns = 12;
+inline constexpr int32_t kMaxPlanes = 32;  // beyond, the generic variant is no slower
 
 // Constants of one output channel lane, in arrays of align_up(out_channels, 64).
 struct Constants {
-  int32_t planes = 1;                 // of weights: 1, or 2 where w + o is split
+  int32_t planes = 1;                 // of weights; depthwise: 2 with the plane of ones
   bool sums = false;                  // some offset is not 0 and is applied to the sum of inputs
   bool float_route = false;           // every stage is exact in float32, else in float64
   const int32_t* base = nullptr;      // bias - 128 * sum(w + o), wrapping

@@ -2,7 +2,7 @@
 // Packing for conv_i8__avx512vnni_6x64: see x86_avx512vnni.h for the idea.
 //   dense:     [tile of 64][input block][plane][ky][kx][quad of 4 ic][vector of 16 oc][16 oc][4 ic]
 //              where a block has only as many quads and a tile only as many vectors as it has channels for
-//   depthwise: [block][ky][group of 4 taps][plane][16 channels][4 taps]
+//   depthwise: [block][ky][group of 4 taps][plane][16 channels][4 taps]; plane 1, if there, is 1 where a tap is
 #if defined(__x86_64__)
 
 #include <cmath>
@@ -55,38 +55,37 @@ bool accepts(const PackedConvI8& packed) {
   return rows <= kScratchPixels && columns <= kScratchPixels && rows * columns <= kScratchPixels;
 }
 
-struct Split {
-  int32_t first;
-  int32_t second;
-};
-Split split(int32_t weight) {
-  const int32_t first = weight < -128 ? -128 : weight > 127 ? 127 : weight;
-  return {first, weight - first};
+// What byte number `plane` holds of a weight: the bytes add up to it.
+int8_t part(int32_t weight, int32_t plane) {
+  const auto clamped = [](int32_t w) { return w < -128 ? -128 : w > 127 ? 127 : w; };
+  for (int32_t i = 0; i < plane; ++i) weight -= clamped(weight);
+  return static_cast<int8_t>(clamped(weight));
 }
 
 int32_t offset_of(const ConvI8Params& source, int32_t channel) {
   return source.weight_offset != nullptr ? source.weight_offset[channel] : 0;
 }
 
-// Whether some w + o needs a second byte; fails when two do not hold it.
-Result<bool> needs_second_plane(const ConvI8Params& source) {
+// Bytes that hold every w + o. Offsets are large where all weights of a channel have one sign.
+Result<int32_t> planes_of_sums(const ConvI8Params& source) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
-  bool second = false;
+  int32_t planes = 1;
   for (int32_t oc = 0; oc < f.out_channels; ++oc) {
     for (int32_t i = 0; i < f.in_per_group(); ++i) {
       for (int64_t tap = 0; tap < taps; ++tap) {
         const int64_t at = plain_weight_index(f, source.order, oc, i, tap);
-        const int32_t rest = split(source.weights[at] + offset_of(source, oc)).second;
-        if (rest < -128 || rest > 127) return unsupported("weights beyond 9 bits in groups");
-        second |= rest != 0;
+        const int32_t sum = source.weights[at] + offset_of(source, oc);
+        const int32_t needed = sum < 0 ? (127 - sum) / 128 : (126 + sum) / 127;
+        planes = std::max(planes, needed);
       }
     }
   }
-  return second;
+  if (planes > kMaxPlanes) return unsupported("weights with their offsets need too many planes");
+  return planes;
 }
 
-void pack_dense(const ConvI8Params& source, bool shared_sum, int32_t planes, int64_t tile_bytes,
+void pack_dense(const ConvI8Params& source, bool offset_apart, int32_t planes, int64_t tile_bytes,
                 int8_t* packed) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
@@ -109,8 +108,7 @@ void pack_dense(const ConvI8Params& source, bool shared_sum, int32_t planes, int
                 if (in_of_group < 0 || in_of_group >= f.in_per_group()) continue;
                 const int32_t w =
                     source.weights[plain_weight_index(f, source.order, oc, in_of_group, tap)];
-                const Split parts = split(shared_sum ? w : w + offset_of(source, oc));
-                *out = static_cast<int8_t>(plane == 0 ? parts.first : parts.second);
+                *out = part(offset_apart ? w : w + offset_of(source, oc), plane);
               }
             }
           }
@@ -128,16 +126,29 @@ void pack_depthwise(const ConvI8Params& source, int32_t planes, int8_t* packed) 
     for (int64_t ky = 0; ky < f.kernel.h; ++ky) {
       for (int64_t kx = 0; kx < f.kernel.w; ++kx) {
         const int64_t plain = plain_weight_index(f, source.order, c, 0, ky * f.kernel.w + kx);
-        const Split parts = split(source.weights[plain] + offset_of(source, c));
         const int64_t row = y.tap(ky) / f.dilation.h;
         const int64_t column = x.tap(kx);
         const int64_t group = (c / kHostBlock * f.kernel.h + row) * groups + column / 4;
         int8_t* const out = packed + group * planes * 64 + c % kHostBlock * 4 + column % 4;
-        out[0] = static_cast<int8_t>(parts.first);
-        if (planes == 2) out[64] = static_cast<int8_t>(parts.second);
+        out[0] = source.weights[plain];
+        if (planes == 2) out[64] = 1;
       }
     }
   }
+}
+
+bool has_offsets(const ConvI8Params& source) {
+  for (int32_t c = 0; c < source.filter.out_channels; ++c) {
+    if (offset_of(source, c) != 0) return true;
+  }
+  return false;
+}
+
+// Planes of weights: see Constants.
+Result<int32_t> planes_of(const ConvI8Params& source) {
+  if (source.filter.depthwise()) return has_offsets(source) ? 2 : 1;
+  if (source.filter.groups == 1) return 1;
+  return planes_of_sums(source);
 }
 
 // bias - 128 * sum(w + o) modulo 2^32: the kernel's sums wrap too, and the true result fits.
@@ -155,7 +166,7 @@ uint32_t base_of(const ConvI8Params& source, int32_t oc) {
   return static_cast<uint32_t>(bias - 128 * sum);
 }
 
-Status pack_constants(const ConvI8Params& source, bool shared_sum, int32_t planes,
+Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t planes,
                       PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
@@ -172,7 +183,7 @@ Status pack_constants(const ConvI8Params& source, bool shared_sum, int32_t plane
   auto* const scale = reinterpret_cast<float*>(offset + lanes);
   for (int32_t c = 0; c < f.out_channels; ++c) {
     base[c] = static_cast<int32_t>(base_of(source, c));
-    offset[c] = shared_sum ? offset_of(source, c) : 0;
+    offset[c] = offset_apart ? offset_of(source, c) : 0;
     scale[c] = std::ldexp(static_cast<float>(multiplier[c]), -14);  // exact: 16 bits
     constants.sums |= offset[c] != 0;
   }
@@ -186,13 +197,9 @@ Status pack_constants(const ConvI8Params& source, bool shared_sum, int32_t plane
 
 Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
-  const bool shared_sum = f.groups == 1;
-  int32_t planes = 1;
-  if (!shared_sum) {
-    RK_ASSIGN(const bool second, needs_second_plane(source));
-    planes = second ? 2 : 1;
-  }
-  RK_TRY(pack_constants(source, shared_sum, planes, packed));
+  const bool offset_apart = f.groups == 1 || f.depthwise();
+  RK_ASSIGN(const int32_t planes, planes_of(source));
+  RK_TRY(pack_constants(source, offset_apart, planes, packed));
   if (f.depthwise()) {
     const int64_t extents[] = {channel_blocks(f.out_channels), f.kernel.h, tap_groups(f), planes,
                                64};
@@ -210,7 +217,7 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
                  : std::nullopt;
   if (!bytes) return out_of_memory("convolution: the weights do not fit the address space");
   RK_ASSIGN(packed.weights, Buffer::try_make(*bytes, kMaxObjectBytes));
-  pack_dense(source, shared_sum, planes, static_cast<int64_t>(*tile_bytes),
+  pack_dense(source, offset_apart, planes, static_cast<int64_t>(*tile_bytes),
              reinterpret_cast<int8_t*>(packed.weights.data()));
   return ok_status();
 }
