@@ -2,6 +2,7 @@
 #include "tests/fuzz/guard.h"
 
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void print_case() {
 void on_signal(int signal) {
   print_case();
   constexpr char kHang[] = "fuzz: it took longer than a case may\n";
-  if (signal == SIGALRM) (void)!write(STDERR_FILENO, kHang, sizeof kHang - 1);
+  if (signal == SIGALRM || signal == SIGPROF) (void)!write(STDERR_FILENO, kHang, sizeof kHang - 1);
   ::signal(signal, SIG_DFL);
   raise(signal);
 }
@@ -53,6 +54,13 @@ void limit_address_space(size_t bytes) {
   setrlimit(RLIMIT_AS, &limit);
 }
 
+// From now on; 0 ends the limit.
+void limit_cpu_seconds(int seconds) {
+  itimerval timer{};
+  timer.it_value.tv_sec = seconds;
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
 }  // namespace
 
 size_t case_count() { return std::getenv("LONG") != nullptr ? 20000 : 500; }
@@ -65,6 +73,7 @@ Guard::Guard() {
   old_limit_ = limit.rlim_cur;
   if (!sanitized()) limit_address_space(address_space_bytes() + kAllowedBytes);
   signal(SIGALRM, on_signal);
+  signal(SIGPROF, on_signal);
   signal(SIGABRT, on_signal);
   if (!sanitized()) {  // a sanitiser reports these better
     signal(SIGSEGV, on_signal);
@@ -76,10 +85,11 @@ Guard::Guard() {
 
 Guard::~Guard() {
   alarm(0);
+  limit_cpu_seconds(0);
   limit_address_space(old_limit_);
-  for (const int number : {SIGALRM, SIGABRT, SIGSEGV, SIGFPE, SIGILL}) {
-    if (!sanitized() || number == SIGALRM || number == SIGABRT) signal(number, SIG_DFL);
-  }
+  for (const int number : {SIGALRM, SIGPROF, SIGABRT}) signal(number, SIG_DFL);
+  if (sanitized()) return;
+  for (const int number : {SIGSEGV, SIGFPE, SIGILL}) signal(number, SIG_DFL);
 }
 
 void Guard::begin_case(const std::string& text) {
@@ -87,6 +97,7 @@ void Guard::begin_case(const std::string& text) {
   std::memcpy(current_case.data(), text.data(), size);
   current_case[size] = '\0';
   alarm(kSecondsPerCase);
+  limit_cpu_seconds(kCpuSecondsPerCase);
 }
 
 }  // namespace rk::fuzz
