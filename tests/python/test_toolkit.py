@@ -346,7 +346,9 @@ class Running(unittest.TestCase):
             self.assertEqual(rknn.build(), -1)
 
     def test_ctrl_c_stops_a_build_and_the_object_still_works(self):
-        script = ("import models, os, time\n"
+        # A job in the background starts with interrupts ignored.
+        script = ("import models, os, signal\n"
+                  "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
                   "from rknn.api import RKNN\n"
                   "rknn = RKNN()\n"
                   "rknn.config(mean_values=[[0, 0, 0]], std_values=[[255, 255, 255]], target_platform='rk3588')\n"
