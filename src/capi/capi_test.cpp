@@ -159,6 +159,10 @@ TEST_F(CapiTest, PerfDetailListsEveryStep) {
   const std::string text(detail.perf_data, detail.data_len);
   EXPECT_NE(text.find("Network Layer Information Table"), std::string::npos);
   EXPECT_NE(text.find("Conv:node0"), std::string::npos);
+  EXPECT_NE(text.find("measured on this machine"), std::string::npos);
+  EXPECT_NE(text.find("WorkLoad(0/1/2)"), std::string::npos);
+  EXPECT_NE(text.find("100.0%/0.0%/0.0%"), std::string::npos);
+  EXPECT_EQ(text.find("0/0/0 "), std::string::npos);
   EXPECT_NE(text.find("(1,2,2,4)"), std::string::npos);
   EXPECT_EQ(rknn_destroy(timed), RKNN_SUCC);
 }
@@ -368,6 +372,58 @@ TEST_F(CapiTest, CoreMasksFollowTheModelsChip) {
             RKNN_SUCC);
   EXPECT_EQ(rknn_set_core_mask(single, RKNN_NPU_CORE_AUTO), RKNN_ERR_TARGET_PLATFORM_UNMATCH);
   EXPECT_EQ(rknn_destroy(single), RKNN_SUCC);
+}
+
+TEST_F(CapiTest, WorkIsSharedByTheCoresOfTheMaskUnlessTheModelIsForOne) {
+  const auto table = [](rknn_context context) {
+    rknn_perf_detail detail{};
+    EXPECT_EQ(rknn_query(context, RKNN_QUERY_PERF_DETAIL, &detail, sizeof detail), RKNN_SUCC);
+    return std::string(detail.perf_data, detail.data_len);
+  };
+  program::Program program = picture_program();
+  for (const bool single_core : {false, true}) {
+    program.single_core = single_core;
+    const TestContext context(RKNN_FLAG_COLLECT_PERF_MASK, program);
+    const LogCapture log;
+    ASSERT_EQ(rknn_set_core_mask(context.handle, RKNN_NPU_CORE_0_1_2), RKNN_SUCC);
+    EXPECT_EQ(log.has("Not support core mask: 7, fallback to single core auto mode"), single_core);
+    ASSERT_EQ(context.set(picture_pixels()), RKNN_SUCC);
+    ASSERT_EQ(rknn_run(context.handle, nullptr), RKNN_SUCC);
+    EXPECT_EQ(context.scores(), picture_scores());
+    EXPECT_NE(table(context.handle).find(single_core ? "100.0%/0.0%/0.0%" : "33.3%/33.3%/33.3%"),
+              std::string::npos);
+  }
+}
+
+TEST_F(CapiTest, BatchCoresFollowTheChipAndTheModel) {
+  EXPECT_EQ(rknn_set_batch_core_num(context_, 3), RKNN_SUCC);
+  EXPECT_EQ(rknn_set_batch_core_num(context_, 4), RKNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(rknn_set_batch_core_num(context_, 0), RKNN_ERR_PARAM_INVALID);
+  const Environment strict("RKNN_STRICT", "1");
+  const TestContext one_picture;
+  EXPECT_EQ(rknn_set_batch_core_num(one_picture.handle, 2), RKNN_ERR_PARAM_INVALID);
+}
+
+TEST_F(CapiTest, MemoryIsFoundByItsSimulatedPhysicalAddress) {
+  rknn_tensor_mem* const first = rknn_create_mem(context_, 5000);
+  rknn_tensor_mem* const second = rknn_create_mem(context_, 100);
+  ASSERT_NE(first, nullptr);
+  ASSERT_NE(second, nullptr);
+  EXPECT_GE(second->phys_addr, first->phys_addr + 5000);
+  rknn_tensor_mem* const part =
+      rknn_create_mem_from_phys(context_, first->phys_addr + 1000, nullptr, 4000);
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(part->virt_addr, static_cast<uint8_t*>(first->virt_addr) + 1000);
+  EXPECT_EQ(rknn_create_mem_from_phys(context_, first->phys_addr + 1001, nullptr, 4000), nullptr);
+  // Bound memory whose whole is destroyed is refused like memory that is destroyed itself.
+  rknn_tensor_attr in = attr(RKNN_QUERY_INPUT_ATTR);
+  ASSERT_EQ(rknn_set_io_mem(context_, part, &in), RKNN_SUCC);
+  EXPECT_EQ(rknn_run(context_, nullptr), RKNN_SUCC);
+  const uint64_t gone = second->phys_addr;
+  EXPECT_EQ(rknn_destroy_mem(context_, first), RKNN_SUCC);
+  EXPECT_EQ(rknn_run(context_, nullptr), RKNN_ERR_INPUT_INVALID);
+  for (rknn_tensor_mem* mem : {second, part}) EXPECT_EQ(rknn_destroy_mem(context_, mem), RKNN_SUCC);
+  EXPECT_EQ(rknn_create_mem_from_phys(context_, gone, nullptr, 100), nullptr);
 }
 
 TEST_F(CapiTest, ModelsOfAnotherChipDoNotLoadOnAPretendedBoard) {

@@ -76,6 +76,7 @@ Result<rknn_tensor_mem*> create(rknn_context maker, uint64_t size_bytes) {
   RK_ASSIGN(std::shared_ptr<DeviceMemory> memory, DeviceMemory::allocate(size_bytes));
   rknn_tensor_mem description{};
   description.virt_addr = memory->data();
+  description.phys_addr = memory->phys_addr();
   description.fd = memory->fd();
   description.size = static_cast<uint32_t>(size_bytes);
   description.flags = RKNN_TENSOR_MEMORY_FLAGS_ALLOC_INSIDE;
@@ -104,19 +105,41 @@ Result<rknn_tensor_mem*> create_from_fd(rknn_context maker, int32_t fd, void* vi
   return add_memory(maker, std::move(memory), description);
 }
 
+// Memory of ours by its simulated address; null when there is none that holds `size` bytes from there on.
+std::shared_ptr<DeviceMemory> find_phys(uint64_t phys_addr, uint64_t size) {
+  const std::lock_guard lock(registry().mutex);
+  for (const auto& [key, entry] : registry().entries) {
+    const DeviceMemory& memory = *entry.memory;
+    if (memory.phys_addr() == 0 || phys_addr < memory.phys_addr()) continue;
+    const uint64_t offset = phys_addr - memory.phys_addr();
+    if (offset <= memory.size_bytes() && size <= memory.size_bytes() - offset) return entry.memory;
+  }
+  return nullptr;
+}
+
 Result<rknn_tensor_mem*> create_from_phys(rknn_context maker, uint64_t phys_addr, void* virt_addr,
                                           uint32_t size) {
-  if (virt_addr == nullptr || size == 0) {
-    return invalid_argument(
-        "virt_addr and size are needed: there is no device that could reach a physical address");
+  if (size == 0) return invalid_argument("size is 0");
+  std::shared_ptr<DeviceMemory> memory;
+  if (virt_addr != nullptr) {
+    memory = DeviceMemory::wrap(virt_addr, size, -1);
+  } else {
+    std::shared_ptr<DeviceMemory> whole = find_phys(phys_addr, size);
+    if (whole == nullptr) {
+      return invalid_argument(
+          "virt_addr is NULL and no memory of an rknn_create_mem call has this physical address: "
+          "there is no device that could reach it");
+    }
+    const uint64_t offset = phys_addr - whole->phys_addr();
+    memory = DeviceMemory::part_of(std::move(whole), offset, size);
   }
   rknn_tensor_mem description{};
-  description.virt_addr = virt_addr;
+  description.virt_addr = memory->data();
   description.phys_addr = phys_addr;
   description.fd = -1;
   description.size = size;
   description.flags = RKNN_TENSOR_MEMORY_FLAGS_FROM_PHYS;
-  return add_memory(maker, DeviceMemory::wrap(virt_addr, size, -1), description);
+  return add_memory(maker, std::move(memory), description);
 }
 
 Status destroy(const rknn_tensor_mem* mem) {

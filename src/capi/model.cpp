@@ -161,8 +161,10 @@ int rknn_set_core_mask(rknn_context context, rknn_core_mask core_mask) {
     RK_ASSIGN(const auto locked, find_context(context));
     const rk::runtime::LoadedModel& model = locked->model();
     const auto mask = static_cast<uint32_t>(core_mask);
-    RK_TRY(rk::runtime::check_core_mask(model.chip(), mask, model.program().single_core));
-    locked->core_mask = mask;
+    const bool single_core = model.program().single_core;
+    RK_TRY(rk::runtime::check_core_mask(model.chip(), mask, single_core));
+    const bool several = (mask & (mask - 1)) != 0;
+    locked->core_mask = single_core && several ? uint32_t{RKNN_NPU_CORE_AUTO} : mask;
     return rk::ok_status();
   });
 }
@@ -177,6 +179,13 @@ int rknn_set_batch_core_num(rknn_context context, int core_num) {
     if (core_num < 1 || core_num > chip.npu_cores) {
       return rk::invalid_argument(
           rk::str("core_num ", core_num, "; ", chip.name, " has ", chip.npu_cores, " cores"));
+    }
+    const rk::program::Variant& variant = locked->model().variant();
+    const bool several =
+        !variant.inputs.empty() && locked->description().input_attr(0).dims.front() > 1;
+    if (!several && locked->strict()) {
+      return rk::invalid_argument(
+          "the model has a batch of 1: convert it with rknn_batch_size to use several cores");
     }
     locked->batch_core_num = core_num;
     return rk::ok_status();

@@ -12,6 +12,17 @@
 #include "base/checked_math.h"
 
 namespace rk::runtime {
+namespace {
+
+constexpr uint64_t kPhysAlign = 4096;
+
+// Addresses are never used twice, so that a stale one finds nothing.
+uint64_t next_phys_addr(uint64_t size_bytes) {
+  static std::atomic<uint64_t> next{uint64_t{1} << 32};
+  return next.fetch_add(align_up(size_bytes, kPhysAlign), std::memory_order_relaxed);
+}
+
+}  // namespace
 
 Result<std::shared_ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_bytes) {
   if (size_bytes == 0) return invalid_argument("memory of 0 bytes was asked for");
@@ -31,6 +42,7 @@ Result<std::shared_ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_bytes
   }
   memory->data_ = static_cast<uint8_t*>(data);
   memory->owns_mapping_ = true;
+  memory->phys_addr_ = next_phys_addr(size_bytes);
   return memory;
 }
 
@@ -39,6 +51,13 @@ std::shared_ptr<DeviceMemory> DeviceMemory::wrap(void* data, uint64_t size_bytes
   memory->data_ = static_cast<uint8_t*>(data);
   memory->size_bytes_ = size_bytes;
   memory->fd_ = fd;
+  return memory;
+}
+
+std::shared_ptr<DeviceMemory> DeviceMemory::part_of(std::shared_ptr<const DeviceMemory> whole,
+                                                    uint64_t offset_bytes, uint64_t size_bytes) {
+  std::shared_ptr<DeviceMemory> memory = wrap(whole->data() + offset_bytes, size_bytes, -1);
+  memory->whole_ = std::move(whole);
   return memory;
 }
 

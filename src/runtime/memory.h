@@ -20,6 +20,9 @@ class DeviceMemory {
   static Result<std::shared_ptr<DeviceMemory>> allocate(uint64_t size_bytes);
   // The caller's memory; stays the caller's.
   static std::shared_ptr<DeviceMemory> wrap(void* data, uint64_t size_bytes, int fd);
+  // `size_bytes` of another memory, which must hold them; lives as long as both are needed, and goes with either.
+  static std::shared_ptr<DeviceMemory> part_of(std::shared_ptr<const DeviceMemory> whole,
+                                               uint64_t offset_bytes, uint64_t size_bytes);
   // A file descriptor that the caller has not mapped: mapped here, from its start to offset + size.
   static Result<std::shared_ptr<DeviceMemory>> map(int fd, uint64_t size_bytes,
                                                    uint64_t offset_bytes);
@@ -31,8 +34,13 @@ class DeviceMemory {
   uint8_t* data() const { return data_; }
   uint64_t size_bytes() const { return size_bytes_; }
   int fd() const { return fd_; }
+  uint64_t phys_addr() const {
+    return phys_addr_;
+  }  // of memory we allocate: simulated and unique; else 0
   bool keeps_data() const { return owns_mapping_; }  // data() is good as long as this object lives
-  bool released() const { return released_.load(std::memory_order_acquire); }
+  bool released() const {
+    return released_.load(std::memory_order_acquire) || (whole_ != nullptr && whole_->released());
+  }
   void release() { released_.store(true, std::memory_order_release); }
 
   // How often rknn_mem_sync was called on it, by direction. Nothing depends on it but the validation layer.
@@ -48,8 +56,10 @@ class DeviceMemory {
   uint8_t* data_ = nullptr;
   uint64_t size_bytes_ = 0;
   int fd_ = -1;
+  uint64_t phys_addr_ = 0;
   bool owns_mapping_ = false;
   bool owns_fd_ = false;
+  std::shared_ptr<const DeviceMemory> whole_;
   std::atomic<bool> released_{false};
   std::atomic<uint64_t> syncs_to_device_{0};
   std::atomic<uint64_t> syncs_from_device_{0};
