@@ -49,7 +49,7 @@ def run_ctest(build, label, totals):
     start = time.time()
     result = subprocess.run(
         ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error", "--output-junit", junit,
-         "--timeout", "900", "-j", "2"],
+         "--timeout", "900", "-j", "2", "--test-output-size-passed", "4000000", "--test-output-size-failed", "4000000"],
         env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(f"== {label}: {time.time() - start:.0f} s")
     gtest_failed = set()
