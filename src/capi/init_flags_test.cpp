@@ -29,6 +29,10 @@ TEST(InitFlagsTest, AModelInDeviceMemoryIsUsedInPlaceAndMayGoAtAnyTime) {
                       RKNN_FLAG_MODEL_BUFFER_ZERO_COPY, &extend),
             RKNN_SUCC)
       << log.text();
+  rknn_tensor_mem place{};
+  ASSERT_EQ(rknn_query(context, RKNN_QUERY_DEVICE_MEM_INFO, &place, sizeof place), RKNN_SUCC);
+  EXPECT_EQ(place.fd, memory->fd);
+  EXPECT_EQ(place.phys_addr, memory->phys_addr);
   EXPECT_EQ(rknn_destroy_mem(0, memory), RKNN_SUCC);
   rknn_context copy = 0;
   ASSERT_EQ(rknn_dup_context(&context, &copy), RKNN_SUCC);
@@ -56,6 +60,8 @@ TEST(InitFlagsTest, AModelInOrdinaryMemoryIsNoZeroCopyModel) {
                       RKNN_FLAG_MODEL_BUFFER_ZERO_COPY, &extend),
             RKNN_SUCC);
   EXPECT_TRUE(log.has("it is copied")) << log.text();
+  rknn_tensor_mem place{};
+  EXPECT_LT(rknn_query(context, RKNN_QUERY_DEVICE_MEM_INFO, &place, sizeof place), 0);
   EXPECT_EQ(rknn_destroy(context), RKNN_SUCC);
   const Environment strict("RKNN_STRICT", "1");
   EXPECT_EQ(rknn_init(&context, image.data(), static_cast<uint32_t>(image.size()),
@@ -124,6 +130,30 @@ TEST(InitFlagsTest, CallersThatFlushThemselvesUseZeroCopyOnAStrictBoard) {
   const TestContext context(flags);
   EXPECT_EQ(context.set(picture_pixels()), RKNN_ERR_PARAM_INVALID);
   EXPECT_TRUE(context.scores().empty());
+}
+
+TEST(LogLevelTest, TablesAppearFromLevelThreeOn) {
+  const LogCapture log;
+  const int before = log_level();
+  set_log_level(2);
+  { const TestContext quiet; }
+  EXPECT_FALSE(log.has("Information Table"));
+  set_log_level(3);
+  { const TestContext planned; }
+  EXPECT_TRUE(log.has("Feature Tensor Information Table"));
+  set_log_level(4);
+  {
+    const TestContext timed;
+    rknn_tensor_attr in = timed.attr(RKNN_QUERY_INPUT_ATTR);
+    rknn_tensor_mem* const memory = rknn_create_mem(timed.handle, in.size_with_stride);
+    EXPECT_EQ(rknn_set_io_mem(timed.handle, memory, &in), RKNN_SUCC);
+    EXPECT_EQ(rknn_run(timed.handle, nullptr), RKNN_SUCC);
+    EXPECT_EQ(rknn_destroy_mem(timed.handle, memory), RKNN_SUCC);
+  }
+  set_log_level(before);
+  EXPECT_TRUE(log.has("width 4, w_stride 16, line bytes 12, stride bytes 48")) << log.text();
+  EXPECT_TRUE(log.has("Network Layer Information Table"));
+  EXPECT_TRUE(log.has("Operator Time Consuming Ranking Table"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/checked_math.h"
+#include "base/log.h"
 #include "capi/attributes.h"
 #include "capi/context.h"
 #include "capi/guard.h"
@@ -214,6 +215,16 @@ runtime::TensorAttr queried(const rknn_tensor_attr& attr, const runtime::Session
   return of(runtime::AttrView::kPlain);
 }
 
+// What the rows of a bound picture are taken to be.
+void log_rows(const runtime::TensorAttr& attr, const runtime::CallerFormat& caller) {
+  if (log_level() < kLayerTable || attr.w_stride == 0 || attr.dims.size() != 4) return;
+  const uint64_t pixel_bytes = uint64_t{attr.dims[3]} * byte_size(caller.dtype);
+  log(LogLevel::kDebug,
+      str("rknn_set_io_mem, input '", attr.name, "': width ", attr.dims[2], ", w_stride ",
+          attr.w_stride, ", line bytes ", attr.dims[2] * pixel_bytes, ", stride bytes ",
+          attr.w_stride * pixel_bytes));
+}
+
 Status bind(Context& context, const rknn_tensor_mem* mem, const rknn_tensor_attr* attr) {
   runtime::Session& session = context.session();
   RK_ASSIGN(const Place place, find_memory(mem));
@@ -230,6 +241,7 @@ Status bind(Context& context, const rknn_tensor_mem* mem, const rknn_tensor_attr
   caller.format = *format;
   caller.pass_through = attr->pass_through != 0;
   caller.h_stride = attr->h_stride;
+  if (tensor.input) log_rows(queried(*attr, session, tensor), caller);
   if (context.validator.enabled()) {
     context.validator.bound({tensor.input, queried(*attr, session, tensor), caller, attr->w_stride,
                              attr->size, place.memory, place.size_bytes});

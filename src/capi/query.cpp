@@ -83,6 +83,23 @@ Status answer_mem_size(const Answer& answer, const Context& context) {
   return write(answer, out, 2 * sizeof(uint32_t));
 }
 
+// Where the model lies, for models that were loaded in place.
+Status answer_device_memory(const Answer& answer, const runtime::LoadedModel& model) {
+  const runtime::DeviceMemory* const memory = model.image_memory();
+  if (memory == nullptr) {
+    return unsupported(
+        "RKNN_QUERY_DEVICE_MEM_INFO: the model was copied. Load it with "
+        "RKNN_FLAG_MODEL_BUFFER_ZERO_COPY from memory of rknn_create_mem");
+  }
+  rknn_tensor_mem out{};
+  out.virt_addr = memory->data();
+  out.phys_addr = memory->phys_addr();
+  out.fd = memory->fd();
+  out.size = static_cast<uint32_t>(std::min<uint64_t>(memory->size_bytes(), UINT32_MAX));
+  out.flags = RKNN_TENSOR_MEMORY_FLAGS_ALLOC_INSIDE;
+  return write(answer, out, sizeof out);
+}
+
 Status answer_perf_detail(const Answer& answer, Context& context) {
   const runtime::Session& session = context.session();
   if ((context.flags & RKNN_FLAG_COLLECT_PERF_MASK) == 0) {
@@ -145,7 +162,7 @@ Status query(Context& context, rknn_query_cmd cmd, const Answer& answer) {
       return write(answer, out, sizeof out);
     }
     case RKNN_QUERY_DEVICE_MEM_INFO:
-      return unsupported("RKNN_QUERY_DEVICE_MEM_INFO: the model lies in no device memory here");
+      return answer_device_memory(answer, model);
     case RKNN_QUERY_INPUT_DYNAMIC_RANGE:
       return unsupported("RKNN_QUERY_INPUT_DYNAMIC_RANGE: the model has static shapes");
     default:

@@ -33,14 +33,22 @@ Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_bytes(ByteSpan file
 }
 
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_image(
-    ByteSpan file, std::shared_ptr<const void> owner, const LoadOptions& options) {
+    ByteSpan file, std::shared_ptr<const DeviceMemory> memory, const LoadOptions& options) {
   RK_ASSIGN(program::Program program,
-            format::read_rknn(file, std::move(owner), {.info_only = options.info_only}));
-  return from_program(std::move(program), options);
+            format::read_rknn(file, memory, {.info_only = options.info_only}));
+  RK_ASSIGN(std::shared_ptr<LoadedModel> model, make(std::move(program), options));
+  model->image_memory_ = std::move(memory);
+  return std::shared_ptr<const LoadedModel>(model);
 }
 
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_program(program::Program program,
                                                                      const LoadOptions& options) {
+  RK_ASSIGN(std::shared_ptr<LoadedModel> model, make(std::move(program), options));
+  return std::shared_ptr<const LoadedModel>(model);
+}
+
+Result<std::shared_ptr<LoadedModel>> LoadedModel::make(program::Program program,
+                                                       const LoadOptions& options) {
   RK_TRY(program::verify(program));
   const std::shared_ptr<LoadedModel> model(new LoadedModel);
   model->program_ = std::move(program);
@@ -51,7 +59,7 @@ Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_program(program::Pr
     RK_ASSIGN(cpu::HostPlan plan, cpu::make_plan(model->program_, model->variant()));
     model->plan_ = std::make_unique<const cpu::HostPlan>(std::move(plan));
   }
-  return std::shared_ptr<const LoadedModel>(model);
+  return model;
 }
 
 uint64_t LoadedModel::weight_bytes() const {

@@ -10,6 +10,7 @@
 #include "runtime/arena_cache.h"
 #include "runtime/backends/cpu/plan.h"
 #include "runtime/device.h"
+#include "runtime/memory.h"
 
 namespace rk::runtime {
 
@@ -23,10 +24,9 @@ class LoadedModel {
   // A .rknn image; it is copied.
   static Result<std::shared_ptr<const LoadedModel>> from_bytes(ByteSpan file,
                                                                const LoadOptions& options);
-  // The same without a copy: `owner` keeps it alive.
-  static Result<std::shared_ptr<const LoadedModel>> from_image(ByteSpan file,
-                                                               std::shared_ptr<const void> owner,
-                                                               const LoadOptions& options);
+  // The same without a copy: the image lies in `memory`, which the model keeps.
+  static Result<std::shared_ptr<const LoadedModel>> from_image(
+      ByteSpan file, std::shared_ptr<const DeviceMemory> memory, const LoadOptions& options);
   // A Program made in this process (the toolkit's simulator). Verified here.
   static Result<std::shared_ptr<const LoadedModel>> from_program(program::Program program,
                                                                  const LoadOptions& options);
@@ -38,6 +38,10 @@ class LoadedModel {
   bool can_run() const { return plan_ != nullptr; }
   const cpu::HostPlan& plan() const { return *plan_; }  // only when can_run()
 
+  const DeviceMemory* image_memory() const {
+    return image_memory_.get();
+  }  // null: the file was copied
+
   ArenaCache& arenas() const { return arenas_; }
 
   // As the chip needs them: constants rounded up to 64 bytes, and the arena of the chip's memory plan.
@@ -46,9 +50,12 @@ class LoadedModel {
 
  private:
   LoadedModel() = default;
+  static Result<std::shared_ptr<LoadedModel>> make(program::Program program,
+                                                   const LoadOptions& options);
   program::Program program_;
   const target::Target* chip_ = nullptr;
   Device device_;
+  std::shared_ptr<const DeviceMemory> image_memory_;
   std::unique_ptr<const cpu::HostPlan> plan_;
   mutable ArenaCache arenas_;
 };
