@@ -465,6 +465,19 @@ TEST(ConvI8PackTest, RefusesScalesThatCouldOverflow64Bits) {
   }
 }
 
+// A damaged file may hold anything where there is no residual; kernels prepare the stage all the same.
+TEST(ConvI8PackTest, AnUnusedResidualStageIsDropped) {
+  const Problem problem = make_problem({"", {4, 4}, {}}, 1);
+  ConvI8Params params = problem.params;
+  params.has_residual = false;
+  params.residual_scale = {16384, -16777202};
+  params.residual_offset = 1 << 30;
+  const auto packed = pack_conv_i8(params);
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(packed->params.residual_scale, ScaleShift{});
+  EXPECT_EQ(packed->params.residual_offset, 0);
+}
+
 TEST(ConvI8PackTest, UsesWideSumsOnlyWhereInt32CouldOverflow) {
   // 128 * 255 * 66000 > 2^31 > 128 * 255 * 65000.
   for (const auto& [channels, wide] : {std::pair{65000, false}, std::pair{66000, true}}) {
