@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar functions of the activation operators, in one place because FusedConv and the recurrent operators apply
-// the same ones. All are written so that large arguments give the limit, not inf / inf.
+// The scalar functions of the activation operators, in one place because FusedConv and the
+// recurrent operators apply the same ones. All are written so that large arguments give the limit,
+// not inf / inf.
 #pragma once
 
 #include <string_view>
@@ -30,7 +31,8 @@ class Activation {
   };
 
   Activation() = default;  // the identity
-  // From attribute `attr` ("" or the name of an activation operator) and the node's alpha, beta, clip_min, clip_max.
+  // From attribute `attr` ("" or the name of an activation operator) and the node's alpha, beta,
+  // clip_min, clip_max.
   static Result<Activation> from_node(const Node& node, std::string_view attr);
 
   float operator()(float x) const { return function_ == nullptr ? x : function_(x, params_); }

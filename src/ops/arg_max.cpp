@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArgMax: the index of the largest value along one axis, the first of equals unless select_last_index says otherwise.
+// ArgMax: the index of the largest value along one axis, the first of equals unless
+// select_last_index says otherwise.
 #include "ops/arg_select.h"
 
 namespace rk::ops {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArgMin: the index of the smallest value along one axis, the first of equals unless select_last_index says otherwise.
+// ArgMin: the index of the smallest value along one axis, the first of equals unless
+// select_last_index says otherwise.
 #include "ops/arg_select.h"
 
 namespace rk::ops {

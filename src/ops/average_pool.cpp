@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AveragePool: the mean of each window. Padding counts as zeros only with count_include_pad; what ceil_mode reaches
-// beyond the padding never counts.
+// AveragePool: the mean of each window. Padding counts as zeros only with count_include_pad; what
+// ceil_mode reaches beyond the padding never counts.
 #include "ops/pool.h"
 #include "ops/precision.h"
 

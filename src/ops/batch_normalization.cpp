@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchNormalization at inference: y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel (axis 1).
+// BatchNormalization at inference: y = (x - mean) / sqrt(var + epsilon) * scale + bias, per channel
+// (axis 1).
 #include <cmath>
 
 #include "ops/elementwise.h"

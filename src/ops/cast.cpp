@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast: another dtype. Floats truncate towards zero and saturate into integers; integers wrap into narrower ones.
+// Cast: another dtype. Floats truncate towards zero and saturate into integers; integers wrap into
+// narrower ones.
 #include "ops/data_move.h"
 #include "ops/elementwise.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clip: y = min(max(x, low), high). The bounds are optional scalar inputs; where both cross, the upper bound wins.
+// Clip: y = min(max(x, low), high). The bounds are optional scalar inputs; where both cross, the
+// upper bound wins.
+#include <limits>
+
 #include "ops/elementwise.h"
 
 namespace rk::ops {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv: cross-correlation over one to three spatial axes, with groups. The weights are [out, in / group, kernel...].
+// Conv: cross-correlation over one to three spatial axes, with groups. The weights are [out, in /
+// group, kernel...].
 #include "ops/conv.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed attributes of the convolution family, for those who look inside a node. They are resolved against the node's
-// shapes (kernel from the weights, auto_pad into pads). Inference has checked them, so reading cannot fail later.
+// Typed attributes of the convolution family, for those who look inside a node. They are resolved
+// against the node's shapes (kernel from the weights, auto_pad into pads). Inference has checked
+// them, so reading cannot fail later.
 #pragma once
 
 #include "ops/window.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose: the gradient of Conv, used for upsampling. The weights are [in, out / group, kernel...]: the channel
-// axes are the other way round than Conv's.
+// ConvTranspose: the gradient of Conv, used for upsampling. The weights are [in, out / group,
+// kernel...]: the channel axes are the other way round than Conv's.
 #include <algorithm>
 
 #include "ops/conv.h"

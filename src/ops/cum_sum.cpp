@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CumSum: running sums along one axis, which is an input. exclusive leaves out the element itself; reverse runs from
-// the end.
+// CumSum: running sums along one axis, which is an input. exclusive leaves out the element itself;
+// reverse runs from the end.
 #include "ops/data_move.h"
 #include "ops/elementwise.h"
 

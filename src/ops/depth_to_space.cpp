@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DepthToSpace: moves channels into blocks of pixels. DCR keeps the block axes outermost in the channel axis, CRD (as
-// PyTorch's PixelShuffle) innermost. Any dtype.
+// DepthToSpace: moves channels into blocks of pixels. DCR keeps the block axes outermost in the
+// channel axis, CRD (as PyTorch's PixelShuffle) innermost. Any dtype.
 #include "ops/data_move.h"
 #include "ops/elementwise.h"
 

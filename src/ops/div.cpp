@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Div: y = a / b with broadcasting. Integers truncate towards zero; an integer divisor of zero is an error, a float
-// one gives infinity or NaN.
+// Div: y = a / b with broadcasting. Integers truncate towards zero; an integer divisor of zero is
+// an error, a float one gives infinity or NaN.
 #include "ops/elementwise.h"
 
 namespace rk::ops {

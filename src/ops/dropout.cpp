@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout as it is at inference: y = x and a mask of trues. training_mode must not be a constant true.
+// Dropout as it is at inference: y = x and a mask of trues. training_mode must not be a constant
+// true.
 #include <algorithm>
 
 #include "ops/data_move.h"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum: sums of products named by index letters ("bij,bjk->bik"). Ellipses broadcast; without "->" the output has
-// the letters that occur once, in alphabetical order. The reference walks every combination of indices.
+// Einsum: sums of products named by index letters ("bij,bjk->bik"). Ellipses broadcast; without
+// "->" the output has the letters that occur once, in alphabetical order. The reference walks every
+// combination of indices.
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "ops/matmul_core.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by operators whose output element depends on the inputs' elements at the same (broadcast) place. Integer
-// arithmetic wraps like the hardware's; nothing here is undefined for any input.
+// Shared by operators whose output element depends on the inputs' elements at the same (broadcast)
+// place. Integer arithmetic wraps like the hardware's; nothing here is undefined for any input.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ Status infer_logical(InferCall& call);               // bool inputs and output
 Cost elementwise_cost(const Node& node);             // one operation per output element
 Cost no_cost(const Node& node);                      // only moves data
 
-// Calls body(T{}) with the C++ type of `dtype`; kUnsupported for f16 and bf16 (see precision.h) and bool.
+// Calls body(T{}) with the C++ type of `dtype`; kUnsupported for f16 and bf16 (see precision.h) and
+// bool.
 template <typename Body>
 Status with_number_type(DType dtype, Body body) {
   switch (dtype) {

@@ -4,7 +4,8 @@
 namespace rk::ops {
 namespace {
 
-// A small file can describe a huge constant (ConstantOfShape, Expand); such a one is cheaper to compute when run.
+// A small file can describe a huge constant (ConstantOfShape, Expand); such a one is cheaper to
+// compute when run.
 constexpr uint64_t kMaxFoldedBytes = uint64_t{256} << 20;
 
 }  // namespace

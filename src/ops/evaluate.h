@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluating one node with its reference, and folding nodes whose results are known before the model runs. The
-// importer and constant folding use this; whole graphs are run by exec/.
+// Evaluating one node with its reference, and folding nodes whose results are known before the
+// model runs. The importer and constant folding use this; whole graphs are run by exec/.
 #pragma once
 
 #include "ir/graph.h"
@@ -12,7 +12,8 @@ Result<std::vector<Tensor>> evaluate_reference(const Node& node,
                                                std::span<const Tensor* const> inputs,
                                                ThreadPool* pool = nullptr);
 
-// All inputs are constants (or the operator looks at types only) and the results are of a size worth keeping.
+// All inputs are constants (or the operator looks at types only) and the results are of a size
+// worth keeping.
 bool can_fold(const Node& node);
 // The node's outputs; can_fold(node) must hold.
 Result<std::vector<Tensor>> fold(const Node& node);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folding, and a property of all operators: whatever a file says, a node is refused or runs. The random nodes matter
-// most in the sanitised build, where any overflow or stray access ends the test.
+// Folding, and a property of all operators: whatever a file says, a node is refused or runs. The
+// random nodes matter most in the sanitised build, where any overflow or stray access ends the
+// test.
 #include "ops/evaluate.h"
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <random>
 
 #include "ops/registry.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// exDataConvert (ours, the vendor's name): marks where a value changes between quantised and float form. The float
-// value is the same on both sides, so the reference is the identity, or a rounding to the other float dtype.
+// exDataConvert (ours, the vendor's name): marks where a value changes between quantised and float
+// form. The float value is the same on both sides, so the reference is the identity, or a rounding
+// to the other float dtype.
 #include "ops/data_move.h"
 #include "ops/elementwise.h"
 

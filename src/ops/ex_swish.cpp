@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exSwish: y = x * sigmoid(beta * x), SiLU for beta 1. The vendor's name; ONNX has no such operator before opset 24.
+// exSwish: y = x * sigmoid(beta * x), SiLU for beta 1. The vendor's name; ONNX has no such operator
+// before opset 24.
 #include "ops/activation.h"
 #include "ops/elementwise.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expand: broadcasts x with a shape. The broadcast goes both ways: an extent of 1 in `shape` keeps x's. Any dtype.
+// Expand: broadcasts x with a shape. The broadcast goes both ways: an extent of 1 in `shape` keeps
+// x's. Any dtype.
 #include "ops/data_move.h"
 #include "ops/elementwise.h"
 

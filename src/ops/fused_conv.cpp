@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FusedConv (ours, not ONNX): y = post_activation(activation(conv(x, w) + b) + addend). Made by fusion passes from
-// Conv, an activation, Add and a second activation; the addend joins after the first activation, never before it.
+// FusedConv (ours, not ONNX): y = post_activation(activation(conv(x, w) + b) + addend). Made by
+// fusion passes from Conv, an activation, Add and a second activation; the addend joins after the
+// first activation, never before it.
 #include <algorithm>
 
 #include "ops/activation.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather: rows of x along an axis, picked by indices; the indices' shape replaces that axis. Negative indices count
-// from the end; one outside is an error when the node runs. Any dtype.
+// Gather: rows of x along an axis, picked by indices; the indices' shape replaces that axis.
+// Negative indices count from the end; one outside is an error when the node runs. Any dtype.
 #include <cstring>
 
 #include "ops/data_move.h"

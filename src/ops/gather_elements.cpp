@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GatherElements: y[i, j, ...] = x[i, indices[i, j, ...], ...], the index replacing one axis. Any dtype.
+// GatherElements: y[i, j, ...] = x[i, indices[i, j, ...], ...], the index replacing one axis. Any
+// dtype.
 #include <cstring>
 
 #include "ops/elementwise.h"

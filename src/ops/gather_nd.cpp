@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GatherND: slices of x addressed by index tuples, the last axis of `indices`. The first batch_dims axes are shared.
+// GatherND: slices of x addressed by index tuples, the last axis of `indices`. The first batch_dims
+// axes are shared.
+#include <algorithm>
 #include <cstring>
 
 #include "ops/elementwise.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemm: y = alpha * A' * B' + beta * C, where A' and B' may be transposed and C broadcasts to the result (one way
-// only). Fully connected layers arrive as Gemm with transB = 1.
+// Gemm: y = alpha * A' * B' + beta * C, where A' and B' may be transposed and C broadcasts to the
+// result (one way only). Fully connected layers arrive as Gemm with transB = 1.
 #include "ops/matmul_core.h"
 
 namespace rk::ops {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlobalAveragePool: the mean over all spatial axes of [N,C,...]; the output keeps them with extent 1.
+// GlobalAveragePool: the mean over all spatial axes of [N,C,...]; the output keeps them with extent
+// 1.
 #include "ops/elementwise.h"
 
 namespace rk::ops {

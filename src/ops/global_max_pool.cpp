@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlobalMaxPool: the largest value over all spatial axes of [N,C,...]; the output keeps them with extent 1.
+// GlobalMaxPool: the largest value over all spatial axes of [N,C,...]; the output keeps them with
+// extent 1.
 #include <algorithm>
 
 #include "ops/elementwise.h"

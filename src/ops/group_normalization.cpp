@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupNormalization: mean 0 and variance 1 over groups of channels, then scale and bias per channel (the opset 21
-// form; opset 18 had them per group, which the importer spreads).
+// GroupNormalization: mean 0 and variance 1 over groups of channels, then scale and bias per
+// channel (the opset 21 form; opset 18 had them per group, which the importer spreads).
 #include <cmath>
 
 #include "ops/elementwise.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GRU: gates in the order update, reset, hidden. linear_before_reset 1 (as PyTorch and cuDNN) applies the reset gate
-// after the recurrence's product, 0 before it; the results differ.
+// GRU: gates in the order update, reset, hidden. linear_before_reset 1 (as PyTorch and cuDNN)
+// applies the reset gate after the recurrence's product, 0 before it; the results differ.
+#include <algorithm>
 #include <array>
 
 #include "ops/recurrent.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HardSigmoid: y = max(0, min(1, alpha * x + beta)). Elementwise. PyTorch's has alpha 1/6, the default here is ONNX's 0.2.
+// HardSigmoid: y = max(0, min(1, alpha * x + beta)). Elementwise. PyTorch's has alpha 1/6, the
+// default here is ONNX's 0.2.
 #include "ops/activation.h"
 #include "ops/elementwise.h"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Index tuples of GatherND and ScatterND: the last axis of `indices` addresses the leading axes of the data.
+// Index tuples of GatherND and ScatterND: the last axis of `indices` addresses the leading axes of
+// the data.
 #pragma once
 
 #include "ops/shape_util.h"
 
 namespace rk::ops {
 
-// Row-major number of the slice addressed by the tuple starting at element `first` of indices, over data's axes
-// [axis, axis + length). Negative entries count from the end.
+// Row-major number of the slice addressed by the tuple starting at element `first` of indices, over
+// data's axes [axis, axis + length). Negative entries count from the end.
 inline Result<int64_t> slice_number(const Tensor& indices, int64_t first, const Shape& data,
                                     int axis, int length) {
   int64_t number = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InstanceNormalization: each plane of [N,C,...] gets mean 0 and variance 1, then scale and bias per channel.
+// InstanceNormalization: each plane of [N,C,...] gets mean 0 and variance 1, then scale and bias
+// per channel.
 #include <cmath>
 
 #include "ops/elementwise.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNormalization: mean 0 and variance 1 over the axes from `axis` on, then scale and bias, which broadcast to x.
+// LayerNormalization: mean 0 and variance 1 over the axes from `axis` on, then scale and bias,
+// which broadcast to x.
 #include <cmath>
 
 #include "ops/elementwise.h"

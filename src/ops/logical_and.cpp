@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// And: logical and of bool tensors, with broadcasting. The file is not and.cpp because `and` is a C++ keyword.
+// And: logical and of bool tensors, with broadcasting. The file is not and.cpp because `and` is a
+// C++ keyword.
 #include "ops/elementwise.h"
 
 namespace rk::ops {

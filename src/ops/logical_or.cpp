@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Or: logical or of bool tensors, with broadcasting. The file is not or.cpp because `or` is a C++ keyword.
+// Or: logical or of bool tensors, with broadcasting. The file is not or.cpp because `or` is a C++
+// keyword.
 #include "ops/elementwise.h"
 
 namespace rk::ops {

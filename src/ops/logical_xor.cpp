@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Xor: logical exclusive or of bool tensors, with broadcasting. The file is not xor.cpp because `xor` is a C++ keyword.
+// Xor: logical exclusive or of bool tensors, with broadcasting. The file is not xor.cpp because
+// `xor` is a C++ keyword.
 #include "ops/elementwise.h"
 
 namespace rk::ops {

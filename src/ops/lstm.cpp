@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM: gates in the order input, output, forget, cell; peepholes are optional. With input_forget the forget gate is
-// 1 - input gate.
+// LSTM: gates in the order input, output, forget, cell; peepholes are optional. With input_forget
+// the forget gate is 1 - input gate.
 #include <array>
 
 #include "ops/recurrent.h"

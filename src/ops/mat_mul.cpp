@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul: matrix product over the last two axes, leading axes broadcast as in numpy. A vector on the left is a row, on
-// the right a column; the axis it lacks is missing in the output too.
+// MatMul: matrix product over the last two axes, leading axes broadcast as in numpy. A vector on
+// the left is a row, on the right a column; the axis it lacks is missing in the output too.
 #include <algorithm>
 
 #include "ops/matmul_core.h"

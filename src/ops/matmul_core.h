@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row-by-row product behind MatMul and Gemm: sums in double for floats, exact (modulo 2^64) for integers.
+// The row-by-row product behind MatMul and Gemm: sums in double for floats, exact (modulo 2^64) for
+// integers.
 #pragma once
+
+#include <algorithm>
 
 #include "ops/elementwise.h"
 
 namespace rk::ops {
 
-// A matrix inside a tensor; strides in elements, so a transposed one is the same thing with the strides swapped.
+// A matrix inside a tensor; strides in elements, so a transposed one is the same thing with the
+// strides swapped.
 template <typename T>
 struct MatrixView {
   const T* data = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool: the largest value of each window, padding never chosen. The optional second output holds flat indices into
-// the whole input tensor, batch and channel included.
+// MaxPool: the largest value of each window, padding never chosen. The optional second output holds
+// flat indices into the whole input tensor, batch and channel included.
 #include <limits>
 
 #include "ops/elementwise.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxUnpool: puts values back to where MaxPool found them, zeros elsewhere. Indices are flat over the extents that
-// kernel, strides and pads give; with output_shape the result is larger and the surplus lies at the end of each axis.
+// MaxUnpool: puts values back to where MaxPool found them, zeros elsewhere. Indices are flat over
+// the extents that kernel, strides and pads give; with output_shape the result is larger and the
+// surplus lies at the end of each axis.
 #include <cstring>
 
 #include "ops/elementwise.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MeanVarianceNormalization: y = (x - mean) / (standard deviation + 1e-9) over the given axes, statistics shared by
-// all elements that differ in those axes only.
+// MeanVarianceNormalization: y = (x - mean) / (standard deviation + 1e-9) over the given axes,
+// statistics shared by all elements that differ in those axes only.
 #include <cmath>
 
 #include "ops/elementwise.h"

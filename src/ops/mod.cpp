@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mod: the remainder of a / b with broadcasting. With fmod 0 (integers only) the sign is the divisor's, as in Python;
-// with fmod 1 it is the dividend's, as in C.
+// Mod: the remainder of a / b with broadcasting. With fmod 0 (integers only) the sign is the
+// divisor's, as in Python; with fmod 1 it is the dividend's, as in C.
 #include <cmath>
 
 #include "ops/elementwise.h"

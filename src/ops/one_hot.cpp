@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OneHot: a new axis of extent `depth` that holds the on value at the index and the off value elsewhere. Negative
-// indices count from the end; an index outside gives a row of off values, not an error.
+// OneHot: a new axis of extent `depth` that holds the on value at the index and the off value
+// elsewhere. Negative indices count from the end; an index outside gives a row of off values, not
+// an error.
 #include <cstring>
 
 #include "ops/data_move.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PRelu: LeakyRelu with a learned slope that broadcasts to x. A slope per channel of NCHW is [C,1,1], not [C].
+// PRelu: LeakyRelu with a learned slope that broadcasts to x. A slope per channel of NCHW is
+// [C,1,1], not [C].
 #include "ops/elementwise.h"
 
 namespace rk::ops {

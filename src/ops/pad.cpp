@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pad: adds elements around x. Negative pads cut instead. reflect does not repeat the border element, edge does.
+// Pad: adds elements around x. Negative pads cut instead. reflect does not repeat the border
+// element, edge does.
 #include <algorithm>
 
 #include "ops/data_move.h"

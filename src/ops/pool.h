@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed attributes of MaxPool and AveragePool, resolved against the node's shapes, and what both share.
+// Typed attributes of MaxPool and AveragePool, resolved against the node's shapes, and what both
+// share.
 #pragma once
 
 #include "ops/window.h"
@@ -20,8 +21,9 @@ Result<Shape> pool_output(const Node& node);
 std::vector<AttrDef> pool_attr_defs();
 Cost pool_cost(const Node& node);
 
-// Calls visit(n_times_c, output index, begin, end) for each output place: the window's taps at begin, begin +
-// dilation, ... below end. Begin may lie in the padding; end is cut to the padded extent.
+// Calls visit(n_times_c, output index, begin, end) for each output place: the window's taps at
+// begin, begin + dilation, ... below end. Begin may lie in the padding; end is cut to the padded
+// extent.
 struct PoolPlace {
   int64_t index = 0;  // within the output plane
   Extent begin;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pow: y = a ^ b with broadcasting. The output has the base's dtype; the exponent may have another one.
+// Pow: y = a ^ b with broadcasting. The output has the base's dtype; the exponent may have another
+// one.
 #include <cmath>
 
 #include "ops/elementwise.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a reference be written for few dtypes: tensors of the other float dtypes are converted on the way in and out.
-// Rounding to the narrow dtype therefore happens once, at the output.
+// Lets a reference be written for few dtypes: tensors of the other float dtypes are converted on
+// the way in and out. Rounding to the narrow dtype therefore happens once, at the output.
 #pragma once
 
 #include "ir/op_def.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scale layout that QuantizeLinear and DequantizeLinear share: one scale, one per index of an axis, or one per
-// block of indices of an axis.
+// The scale layout that QuantizeLinear and DequantizeLinear share: one scale, one per index of an
+// axis, or one per block of indices of an axis.
 #pragma once
 
 #include "ops/elementwise.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear: y = saturate(round(x / scale) + zero_point), rounding halves to even. The output's dtype is the zero
-// point's, or output_dtype's, or u8.
+// QuantizeLinear: y = saturate(round(x / scale) + zero_point), rounding halves to even. The
+// output's dtype is the zero point's, or output_dtype's, or u8.
 #include <cmath>
 
 #include "ops/quantize_core.h"
@@ -44,7 +44,8 @@ Status reference(const EvalCall& call) {
   uint8_t* to = out.mutable_data<uint8_t>();
   for (int64_t i = 0; i < x.elements(); ++i) {
     const auto s = static_cast<size_t>(index(i));
-    // The quotient is rounded to float first, as every runtime does; a double would round some halves differently.
+    // The quotient is rounded to float first, as every runtime does; a double would round some
+    // halves differently.
     const float quotient = static_cast<float>(x.at_f64(i)) / scales[s];
     const double value = std::nearbyint(quotient) + static_cast<double>(zero_points[s]);
     store_f64(out.dtype(), to, value);  // saturates

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Range: start, start + delta, ... below (or above) limit. All three are constants, as they give the length.
+// Range: start, start + delta, ... below (or above) limit. All three are constants, as they give
+// the length.
 #include <algorithm>
 #include <cmath>
 

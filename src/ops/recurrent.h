@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What LSTM, GRU and RNN share: shapes, directions, sequence lengths and the walk over time. Gates are stacked in the
-// weights' second axis in ONNX's order, which is i,o,f,c for LSTM and z,r,h for GRU; PyTorch orders them differently.
+// What LSTM, GRU and RNN share: shapes, directions, sequence lengths and the walk over time. Gates
+// are stacked in the weights' second axis in ONNX's order, which is i,o,f,c for LSTM and z,r,h for
+// GRU; PyTorch orders them differently.
 #pragma once
 
 #include <functional>
@@ -31,8 +32,8 @@ struct CellActivation {
   float operator()(float x) const { return function(x, alpha, beta); }
 };
 
-// Checks inputs 0..5, which the three operators have in common, and the shared attributes. `gates` is how many gates
-// the weights stack, `functions` how many activations a direction has.
+// Checks inputs 0..5, which the three operators have in common, and the shared attributes. `gates`
+// is how many gates the weights stack, `functions` how many activations a direction has.
 Result<RecurrentPlan> recurrent_plan(const Node& node, int gates);
 Status infer_recurrent(InferCall& call, int gates, std::span<const std::string_view> defaults);
 // Activations of all directions, one after another.
@@ -50,7 +51,8 @@ struct CellStep {
   std::span<float> c;                      // LSTM only, else empty
 };
 
-// Calls `cell` for every time step of every direction and batch entry, and stores Y, Y_h and (with cells) Y_c.
+// Calls `cell` for every time step of every direction and batch entry, and stores Y, Y_h and (with
+// cells) Y_c.
 void run_recurrent(const EvalCall& call, const RecurrentPlan& plan, int gates, bool has_cells,
                    const std::function<void(CellStep&)>& cell);
 

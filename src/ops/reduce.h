@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Reduce operators share. Axes are an input (opset 18 form); without axes everything is reduced, or nothing
-// with noop_with_empty_axes.
+// What the Reduce operators share. Axes are an input (opset 18 form); without axes everything is
+// reduced, or nothing with noop_with_empty_axes.
 #pragma once
 
 #include "ops/data_move.h"
@@ -17,8 +17,9 @@ OpDef reduce_def(std::string_view name, std::string_view doc, Reference referenc
 // The shape with reduced axes kept as 1.
 Result<Shape> kept_shape(const EvalCall& call);
 
-// A reduction in steps: `start`, then add(state, x) for each element, then finish(state, element count). S is the
-// state's type, the same for all dtypes in float reductions and per dtype otherwise.
+// A reduction in steps: `start`, then add(state, x) for each element, then finish(state, element
+// count). S is the state's type, the same for all dtypes in float reductions and per dtype
+// otherwise.
 template <typename T, typename S, typename Add, typename Finish>
 Status reduce_as(const EvalCall& call, S start, Add add, Finish finish) {
   RK_ASSIGN(const Shape kept, kept_shape(call));

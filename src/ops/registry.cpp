@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls every operator function once. op_table.inc is written by CMake, one RK_OP(file stem) line per operator file.
+// Calls every operator function once. op_table.inc is written by CMake, one RK_OP(file stem) line
+// per operator file.
 #include "ops/registry.h"
 
 namespace rk::ops {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the cases of every operator (tests/ops/cases.h). For each: inferred types are the expected ones, the reference
-// gives the expected numbers with and without threads and whatever the output memory held before, folding gives the
-// same, and the graph survives its text form. case_table.inc is written by CMake, one line per file of cases.
+// Runs the cases of every operator (tests/ops/cases.h). For each: inferred types are the expected
+// ones, the reference gives the expected numbers with and without threads and whatever the output
+// memory held before, folding gives the same, and the graph survives its text form. case_table.inc
+// is written by CMake, one line per file of cases.
 #include "ops/registry.h"
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <random>
 
 #include "base/thread_pool.h"
@@ -254,7 +255,8 @@ bool is_small(const Graph& graph) {
   return work <= 100000;
 }
 
-// Files are hostile: a node made of wrong numbers is refused or runs. The sanitised build sees what else happens.
+// Files are hostile: a node made of wrong numbers is refused or runs. The sanitised build sees what
+// else happens.
 TEST(RegistryTest, CasesWithOtherNumbersAreRefusedOrRun) {
   std::mt19937 random(4711);
   for (const CaseList& list : kLists) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reshape: the same elements under another shape. In `shape`, -1 is computed and 0 copies the input's extent, unless
-// allowzero makes it a real 0.
+// Reshape: the same elements under another shape. In `shape`, -1 is computed and 0 copies the
+// input's extent, unless allowzero makes it a real 0.
 #include "ops/data_move.h"
 #include "ops/elementwise.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize: samples x on another grid, each axis on its own. Nearest moves elements of any dtype; linear and cubic
-// compute in float. Follows the ONNX reference where runtimes differ (fractional output extents with given scales).
+// Resize: samples x on another grid, each axis on its own. Nearest moves elements of any dtype;
+// linear and cubic compute in float. Follows the ONNX reference where runtimes differ (fractional
+// output extents with given scales).
 #include "ops/resize.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed attributes of Resize, resolved against the node's shapes: one entry per axis of x, with the scale the
-// coordinates are computed with (which is not always output / input, see keep_aspect_ratio_policy).
+// Typed attributes of Resize, resolved against the node's shapes: one entry per axis of x, with the
+// scale the coordinates are computed with (which is not always output / input, see
+// keep_aspect_ratio_policy).
 #pragma once
 
 #include "ops/shape_util.h"

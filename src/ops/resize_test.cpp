@@ -14,7 +14,8 @@ std::span<const OpCase> resize_cases() {
       {"the rounding of nearest", R"(
           input %x: f32[4] = [0, 1, 2, 3]
           const %s: i64[1] = [2]
-          %a = Resize(%x, _, _, %s) {coordinate_transformation_mode="half_pixel", nearest_mode="round_prefer_floor"}
+          %a = Resize(%x, _, _, %s) {coordinate_transformation_mode="half_pixel",
+              nearest_mode="round_prefer_floor"}
           %b = Resize(%x, _, _, %s) {nearest_mode="round_prefer_ceil"}
           %c = Resize(%x, _, _, %s) {nearest_mode="floor"}
           %d = Resize(%x, _, _, %s) {nearest_mode="ceil"}
@@ -46,17 +47,20 @@ std::span<const OpCase> resize_cases() {
       {"pytorch_half_pixel of one output takes the first", R"(
           input %x: f32[3] = [1, 2, 3]
           const %s: i64[1] = [1]
-          %y = Resize(%x, _, _, %s) {mode="linear", coordinate_transformation_mode="pytorch_half_pixel"}
+          %y = Resize(%x, _, _, %s) {mode="linear",
+              coordinate_transformation_mode="pytorch_half_pixel"}
           expect %y: f32[1] = [1])"},
       {"half_pixel_symmetric centres what is left over", R"(
           input %x: f32[5] = [0, 1, 2, 3, 4]
           const %s: f32[1] = [0.5]
-          %y = Resize(%x, _, %s) {mode="linear", coordinate_transformation_mode="half_pixel_symmetric"}
+          %y = Resize(%x, _, %s) {mode="linear",
+              coordinate_transformation_mode="half_pixel_symmetric"}
           expect %y: f32[2] = [1, 3])"},
       {"cubic between four points", R"(
           input %x: f32[4] = [0, 0, 16, 0]
           const %s: f32[1] = [2]
-          %y = Resize(%x, _, %s) {mode="cubic", coordinate_transformation_mode="asymmetric", cubic_coeff_a=-0.5}
+          %y = Resize(%x, _, %s) {mode="cubic", coordinate_transformation_mode="asymmetric",
+              cubic_coeff_a=-0.5}
           expect %y: f32[8] = [0, -1, 0, 9, 16, 9, 0, -1])"},
       {"exclude_outside makes up for the taps left out", R"(
           input %x: f32[2] = [4, 8]
@@ -71,14 +75,17 @@ std::span<const OpCase> resize_cases() {
       {"the aspect ratio is kept", R"(
           input %x: f32[2,4] = [1, 2, 3, 4, 5, 6, 7, 8]
           const %s: i64[2] = [1, 1]
-          %y = Resize(%x, _, _, %s) {keep_aspect_ratio_policy="not_smaller", coordinate_transformation_mode="asymmetric"}
+          %y = Resize(%x, _, _, %s) {keep_aspect_ratio_policy="not_smaller",
+              coordinate_transformation_mode="asymmetric"}
           expect %y: f32[1,2] = [1, 3])"},
       {"crop and resize extrapolates", R"(
           input %x: f32[3] = [10, 20, 30]
           const %r: f32[2] = [0.5, 1.5]
           const %s: i64[1] = [3]
-          %y = Resize(%x, %r, _, %s) {mode="linear", coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=-1}
-          %n = Resize(%x, %r, _, %s) {coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=-1}
+          %y = Resize(%x, %r, _, %s) {mode="linear",
+              coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=-1}
+          %n = Resize(%x, %r, _, %s) {coordinate_transformation_mode="tf_crop_and_resize",
+              extrapolation_value=-1}
           expect %y: f32[3] = [20, 30, -1]
           expect %n: f32[3] = [20, 30, -1])"},
       {"integers round to nearest", R"(

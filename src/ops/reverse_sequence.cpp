@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReverseSequence: turns the first sequence_lens[b] time steps of each batch entry around; the rest stays. Any dtype.
+// ReverseSequence: turns the first sequence_lens[b] time steps of each batch entry around; the rest
+// stays. Any dtype.
 #include <cstring>
 
 #include "ops/data_move.h"

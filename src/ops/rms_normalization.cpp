@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RMSNormalization: y = x / sqrt(mean of squares + epsilon) * scale over the axes from `axis` on; no mean is taken off.
+// RMSNormalization: y = x / sqrt(mean of squares + epsilon) * scale over the axes from `axis` on;
+// no mean is taken off.
 #include <cmath>
 
 #include "ops/elementwise.h"

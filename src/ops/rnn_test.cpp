@@ -35,7 +35,8 @@ std::span<const OpCase> rnn_cases() {
           input %x: f32[1,2,1] = [1, 2]
           const %w: f32[1,1,1] = [1]
           const %r: f32[1,1,1] = [1]
-          %y, %h = RNN(%x, %w, %r) {layout=1, activations=["Affine"], activation_alpha=[2], activation_beta=[1]}
+          %y, %h = RNN(%x, %w, %r) {layout=1, activations=["Affine"], activation_alpha=[2],
+              activation_beta=[1]}
           expect %y: f32[1,2,1,1] = [3, 11]
           expect %h: f32[1,1,1] = [11])"},
       {"the clip limits the argument", R"(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoiAlign: the mean (or largest) of bilinear samples in each cell of a grid laid over regions of interest. A region is
-// [x1, y1, x2, y2] in picture coordinates; samples outside the picture by more than one pixel count as 0.
+// RoiAlign: the mean (or largest) of bilinear samples in each cell of a grid laid over regions of
+// interest. A region is [x1, y1, x2, y2] in picture coordinates; samples outside the picture by
+// more than one pixel count as 0.
 #include <algorithm>
 #include <cmath>
 

@@ -16,7 +16,8 @@ std::span<const OpCase> roi_align_cases() {
           input %x: f32[1,1,1,4] = [0, 10, 20, 30]
           input %r: f32[1,4] = [0, 0, 2, 0]
           input %b: i64[1] = [0]
-          %y = RoiAlign(%x, %r, %b) {sampling_ratio=1, output_width=2, coordinate_transformation_mode="output_half_pixel"}
+          %y = RoiAlign(%x, %r, %b) {sampling_ratio=1, output_width=2,
+              coordinate_transformation_mode="output_half_pixel"}
           expect %y: f32[1,1,1,2] = [5, 15])"},
       {"far outside counts as zero", R"(
           input %x: f32[1,1,1,1] = [8]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterElements: a copy of x in which y[i, indices[i, j], ...] is replaced by (or combined with) updates[i, j, ...],
-// the index replacing one axis. With equal places and reduction none the last one wins.
+// ScatterElements: a copy of x in which y[i, indices[i, j], ...] is replaced by (or combined with)
+// updates[i, j, ...], the index replacing one axis. With equal places and reduction none the last
+// one wins.
 #include <algorithm>
 
 #include "ops/data_move.h"

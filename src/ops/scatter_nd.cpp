@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterND: a copy of x in which the slices addressed by index tuples are replaced by (or combined with) updates.
-// With equal tuples and reduction none the last one wins.
+// ScatterND: a copy of x in which the slices addressed by index tuples are replaced by (or combined
+// with) updates. With equal tuples and reduction none the last one wins.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape: the extents of x, or those of axes start..end. Shapes are static here, so the result is always known.
+// Shape: the extents of x, or those of axes start..end. Shapes are static here, so the result is
+// always known.
 #include <algorithm>
 
 #include "ops/elementwise.h"

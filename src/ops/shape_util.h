@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axes, broadcasting and strides, and the checks that infer functions share. Messages here do not name the node: the
-// graph puts its label in front. Numbers that come from attributes or constants are hostile; nothing here overflows.
+// Axes, broadcasting and strides, and the checks that infer functions share. Messages here do not
+// name the node: the graph puts its label in front. Numbers that come from attributes or constants
+// are hostile; nothing here overflows.
 #pragma once
 
 #include <array>
@@ -62,8 +63,9 @@ Status require_one_of(const Node& node, std::string_view attr,
 // The int attribute is in least..most.
 Status require_range(const Node& node, std::string_view attr, int64_t least, int64_t most);
 
-// Calls row(offsets, steps, count) for every innermost row of `shape`, in row-major order: offsets[n] is where the row
-// starts in tensor n, steps[n] the distance between its elements. A scalar is one row of one element.
+// Calls row(offsets, steps, count) for every innermost row of `shape`, in row-major order:
+// offsets[n] is where the row starts in tensor n, steps[n] the distance between its elements. A
+// scalar is one row of one element.
 template <size_t N, typename Row>
 void for_each_row(const Shape& shape, const std::array<Strides, N>& strides, Row row) {
   if (shape.elements() == 0) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Size: the number of elements of x, a scalar. Shapes are static here, so the result is always known.
+// Size: the number of elements of x, a scalar. Shapes are static here, so the result is always
+// known.
 #include "ops/elementwise.h"
 
 namespace rk::ops {

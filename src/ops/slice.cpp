@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slice: a strided part of each axis. Ends may lie far outside (exporters write INT64_MAX); steps may be negative, and
-// then an end before the first element is INT64_MIN, because -1 means the last one. Any dtype.
+// Slice: a strided part of each axis. Ends may lie far outside (exporters write INT64_MAX); steps
+// may be negative, and then an end before the first element is INT64_MIN, because -1 means the last
+// one. Any dtype.
 #include <algorithm>
 
 #include "ops/data_move.h"

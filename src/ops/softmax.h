@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and LogSoftmax along one axis (opset 13 meaning; older exporters flattened first, which the importer undoes).
+// Softmax and LogSoftmax along one axis (opset 13 meaning; older exporters flattened first, which
+// the importer undoes).
 #pragma once
 
 #include "ops/elementwise.h"

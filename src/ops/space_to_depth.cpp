@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SpaceToDepth: moves blocks of pixels into channels, the inverse of DepthToSpace in DCR mode. Any dtype.
+// SpaceToDepth: moves blocks of pixels into channels, the inverse of DepthToSpace in DCR mode. Any
+// dtype.
 #include "ops/data_move.h"
 #include "ops/elementwise.h"
 

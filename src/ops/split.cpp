@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split: cuts one axis into parts, of the lengths in `split` or as equal as possible (the last one smaller).
+// Split: cuts one axis into parts, of the lengths in `split` or as equal as possible (the last one
+// smaller).
 #include <algorithm>
 
 #include "ops/data_move.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TopK: the k largest (or smallest) values along one axis with their indices; of equal values the lower index first.
+// TopK: the k largest (or smallest) values along one axis with their indices; of equal values the
+// lower index first.
 #include <algorithm>
 #include <numeric>
 

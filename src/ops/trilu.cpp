@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trilu: the upper or lower triangle of each matrix of the last two axes, zero elsewhere. k moves the diagonal to the
-// right. Any dtype.
+// Trilu: the upper or lower triangle of each matrix of the last two axes, zero elsewhere. k moves
+// the diagonal to the right. Any dtype.
 #include <algorithm>
 #include <cstring>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unsqueeze: inserts axes of extent 1. The axes count in the output's rank, not the input's. Any dtype.
+// Unsqueeze: inserts axes of extent 1. The axes count in the output's rank, not the input's. Any
+// dtype.
 #include <algorithm>
 
 #include "ops/data_move.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sliding window of convolutions and pools, as typed attributes. One to three spatial axes are lifted to three:
-// a 1-D operator uses w, a 2-D one h and w; unused axes have extent, kernel, stride and dilation 1 and no padding.
+// The sliding window of convolutions and pools, as typed attributes. One to three spatial axes are
+// lifted to three: a 1-D operator uses w, a 2-D one h and w; unused axes have extent, kernel,
+// stride and dilation 1 and no padding.
 #pragma once
 
 #include "ops/shape_util.h"
@@ -46,15 +47,17 @@ struct Window {
   int lifted(int i) const { return 3 - spatial_rank + i; }
 };
 
-// Pads that make out = ceil(in / stride); the odd pixel goes to the end (SAME_UPPER) or the beginning.
+// Pads that make out = ceil(in / stride); the odd pixel goes to the end (SAME_UPPER) or the
+// beginning.
 enum class OddPad { kEnd, kBegin };
 void same_pads(const Extent& in, OddPad odd, Window& window);
 
 // The spatial extents of an [N,C,...] shape of rank 3 to 5.
 Extent spatial_extent(const Shape& shape);
 
-// Reads and checks strides, dilations and, unless auto_pad says otherwise, pads. `kernel` has one extent per spatial
-// axis. SAME_UPPER and SAME_LOWER are left to the caller, as convolutions and their transposes differ.
+// Reads and checks strides, dilations and, unless auto_pad says otherwise, pads. `kernel` has one
+// extent per spatial axis. SAME_UPPER and SAME_LOWER are left to the caller, as convolutions and
+// their transposes differ.
 Result<Window> read_window(const Node& node, std::span<const int64_t> kernel);
 
 // Forward operators (Conv, pools): the window with all pads resolved for an input of shape `in`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator test is a list of cases, and a case is text: the node in the form of ir/text.h, what goes in, and what
-// must come out or be said. src/ops/registry_test.cpp runs them; files with cases need no other header, so adding a
-// case costs no compile time.
+// An operator test is a list of cases, and a case is text: the node in the form of ir/text.h, what
+// goes in, and what must come out or be said. src/ops/registry_test.cpp runs them; files with cases
+// need no other header, so adding a case costs no compile time.
 //
 //   input %x: f32[2] = [1, -2]        known when the node runs
 //   const %k: i64[1] = [1]            known when the node is made; for inputs that decide shapes

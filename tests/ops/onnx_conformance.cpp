@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the ONNX project's node tests: each is a one-operator model with inputs and outputs made by ONNX's own
-// reference. A model is imported, evaluated node by node with the operators' references, and compared.
+// Runs the ONNX project's node tests: each is a one-operator model with inputs and outputs made by
+// ONNX's own reference. A model is imported, evaluated node by node with the operators' references,
+// and compared.
 //
 //   onnx_conformance <folder with test_*/model.onnx> <file of known failures> [test name ...]
 //
-// A test may fail only when the file names it, and must fail then. Models the importer refuses as unsupported are
-// counted apart: they are no wrong results.
+// A test may fail only when the file names it, and must fail then. Models the importer refuses as
+// unsupported are counted apart: they are no wrong results.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -51,7 +52,8 @@ Result<std::vector<Tensor>> read_tensors(const fs::path& folder, const std::stri
   }
 }
 
-// The shapes come from the test's tensors. First nothing is constant, then all inputs but the first, then all.
+// The shapes come from the test's tensors. First nothing is constant, then all inputs but the
+// first, then all.
 Result<Graph> import_model(const std::string& bytes, const std::vector<Tensor>& inputs) {
   const ByteSpan span(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   Status last;
