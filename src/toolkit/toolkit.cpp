@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wires the host stages together: frontends -> passes -> quant -> compiler -> format.
-#include <algorithm>
-
-#include "analysis/auto_hybrid.h"
 #include "base/file.h"
-#include "base/log.h"
-#include "compiler/compile.h"
 #include "exec/evaluate.h"
 #include "format/writer.h"
 #include "frontends/frontend.h"
 #include "ops/registry.h"
 #include "passes/pipeline.h"
-#include "quant/calibrate.h"
-#include "quant/quantize.h"
 #include "toolkit/config_check.h"
-#include "toolkit/rknn_toolkit.h"
+#include "toolkit/state.h"
 #include "toolkit/version.h"
 
 namespace rk::toolkit {
-
-struct Toolkit::State {
-  std::optional<Config> config;
-  const target::Target* target = nullptr;
-  std::optional<Graph> imported;   // as loaded: the golden side
-  std::optional<Graph> optimized;  // after the passes, still float
-  std::optional<Graph> quantized;  // what the Program was compiled from
-  std::optional<program::Program> program;
-  std::string dataset;  // of the last quantised build; empty: float
-  quant::Ranges ranges;
-  quant::FloatLayers float_layers;
-  std::unique_ptr<ThreadPool> pool = std::make_unique<ThreadPool>(default_thread_count());
-};
-
-namespace {
 
 compiler::CompileOptions compile_options(const Config& config, const target::Target& target,
                                          const Graph& graph) {
@@ -51,7 +29,6 @@ compiler::CompileOptions compile_options(const Config& config, const target::Tar
   return compile;
 }
 
-// Pictures in the order the model wants, without mean and std: what an application feeds.
 std::vector<quant::InputFeed> raw_feeds(const Config& config, size_t inputs) {
   auto feeds = input_feeds(config, inputs);
   for (quant::InputFeed& feed : feeds) feed.mean = feed.std = {};
@@ -69,8 +46,6 @@ Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges&
   RK_ASSIGN(out.program, compiler::compile(out.graph, compile_options(config, target, out.graph)));
   return out;
 }
-
-}  // namespace
 
 Toolkit::Toolkit() : state_(std::make_unique<State>()) {}
 Toolkit::~Toolkit() = default;
@@ -165,70 +140,6 @@ Status Toolkit::build_quantized(const BuildOptions& options) {
   state_->quantized = std::move(trial.graph);
   state_->program = std::move(trial.program);
   return ok_status();
-}
-
-Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<std::string>& files,
-                                                            const std::string& output_dir) const {
-  if (!state_->program || !state_->quantized)
-    return invalid_argument("accuracy_analysis: build the model first");
-  const Config& config = *state_->config;
-  const Graph& graph = *state_->quantized;
-  const auto& inputs = graph.inputs();
-  if (files.size() != inputs.size()) {
-    return invalid_argument(str("accuracy_analysis: ", files.size(),
-                                " input file(s), the model has ", inputs.size(), " input(s)"));
-  }
-  const auto feeds = input_feeds(config, inputs.size()), raw = raw_feeds(config, inputs.size());
-  analysis::TrialInput input;
-  for (size_t i = 0; i < files.size(); ++i) {
-    const auto load = [&](const quant::InputFeed& feed) {
-      return quant::load_input_file(files[i], inputs[i]->name(), inputs[i]->type(), feed);
-    };
-    RK_ASSIGN(Tensor normalised, load(feeds[i]));
-    RK_ASSIGN(Tensor fed, load(raw[i]));
-    input.normalised.push_back(std::move(normalised));
-    input.raw.push_back(std::move(fed));
-  }
-  const compiler::CompileOptions compile = compile_options(config, *state_->target, graph);
-  const auto measure = [&](const Graph& of, const program::Program& program,
-                           const analysis::AccuracyOptions& options) {
-    return analysis::analyze(of, program, compile, input.normalised, input.raw, options,
-                             state_->pool.get());
-  };
-  RK_ASSIGN(analysis::AccuracyReport report,
-            measure(graph, *state_->program, {.output_dir = output_dir, .single = true}));
-  const auto propose = [&](std::string text, const quant::Ranges& ranges,
-                           const quant::FloatLayers& layers) -> Status {
-    RK_ASSIGN(const analysis::Trial trial,
-              build_trial(*state_->optimized, ranges, config, *state_->target, layers));
-    RK_ASSIGN(const analysis::AccuracyReport found,
-              measure(trial.graph, trial.program, {.output_dir = "", .single = false}));
-    report.proposals.push_back(
-        {std::move(text), report.worst_output_cosine(), found.worst_output_cosine()});
-    return ok_status();
-  };
-  if (!state_->dataset.empty()) {
-    const std::vector<std::string> worst = analysis::worst_layers(report);
-    quant::FloatLayers layers = state_->float_layers;
-    for (size_t i = 0; i < std::min<size_t>(3, worst.size()); ++i) {
-      layers.insert(worst[i]);
-      RK_TRY(propose(str(i == 0 ? "" : "also ", "keep '", worst[i], "' in float16"), state_->ranges,
-                     layers));
-    }
-    RK_ASSIGN(const auto samples,
-              quant::DatasetSamples::open(state_->dataset, *state_->optimized, feeds));
-    RK_ASSIGN(const quant::Histograms histograms,
-              quant::observe_histograms(*state_->optimized, samples, state_->pool.get(), {}));
-    for (const auto algorithm : {quant::Algorithm::kNormal, quant::Algorithm::kPercentile,
-                                 quant::Algorithm::kKlDivergence, quant::Algorithm::kMmse}) {
-      if (quant::to_string(algorithm) == config.quantized_algorithm) continue;
-      RK_TRY(propose(str("quantized_algorithm '", quant::to_string(algorithm), "'"),
-                     quant::choose_ranges(histograms, algorithm), state_->float_layers));
-    }
-    std::ranges::stable_sort(report.proposals, std::greater<>(), &analysis::Proposal::cosine_after);
-  }
-  if (!output_dir.empty()) RK_TRY(analysis::write_report(report, output_dir));
-  return report;
 }
 
 Status Toolkit::export_rknn(const std::string& path) const {

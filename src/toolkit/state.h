@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Toolkit holds between its calls, and the stages that several of its methods run. Private to src/toolkit.
+//
+// A newcomer's mistake: `imported` is the golden side and never changes after loading; `optimized` is what calibration
+// runs on; `quantized` is `optimized` with parameters, the very graph the Program was compiled from.
+#pragma once
+
+#include "analysis/auto_hybrid.h"
+#include "base/thread_pool.h"
+#include "compiler/compile.h"
+#include "quant/calibrate.h"
+#include "quant/quantize.h"
+#include "quant/samples.h"
+#include "target/target.h"
+#include "toolkit/rknn_toolkit.h"
+
+namespace rk::toolkit {
+
+struct Toolkit::State {
+  std::optional<Config> config;
+  const target::Target* target = nullptr;
+  std::optional<Graph> imported;
+  std::optional<Graph> optimized;
+  std::optional<Graph> quantized;
+  std::optional<program::Program> program;
+  std::string dataset;  // of the last quantised build; empty: float
+  quant::Ranges ranges;
+  quant::FloatLayers float_layers;
+  std::unique_ptr<ThreadPool> pool = std::make_unique<ThreadPool>(default_thread_count());
+};
+
+compiler::CompileOptions compile_options(const Config& config, const target::Target& target,
+                                         const Graph& graph);
+
+// Pictures in the order the model wants, without mean and std: what an application feeds.
+std::vector<quant::InputFeed> raw_feeds(const Config& config, size_t inputs);
+
+// Quantises a copy of the optimised graph with the given ranges and compiles it.
+Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges& ranges,
+                                    const Config& config, const target::Target& target,
+                                    const quant::FloatLayers& float_layers);
+
+}  // namespace rk::toolkit
