@@ -186,8 +186,9 @@ std::string_view numpy_name(DType dtype) {
       return "uint64";
     case DType::kBF16:
       return "bfloat16";
+    default:
+      return "";
   }
-  return "";
 }
 
 std::string make_info(const Program& program) {

@@ -114,7 +114,9 @@ void describe(Io& io, DType& dtype) {
   io.choice(dtype,
             {DType::kUndefined, DType::kF32, DType::kU8, DType::kI8, DType::kU16, DType::kI16,
              DType::kI32, DType::kI64, DType::kBool, DType::kF16, DType::kF64, DType::kU32,
-             DType::kU64, DType::kBF16},
+             DType::kU64, DType::kBF16, DType::kF8E4M3, DType::kF8E4M3Uz, DType::kF8E5M2,
+             DType::kF8E5M2Uz, DType::kU4, DType::kI4, DType::kF4, DType::kF8E8M0, DType::kU2,
+             DType::kI2},
             "data type");
 }
 

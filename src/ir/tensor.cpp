@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/tensor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "base/checked_math.h"
 #include "base/half.h"
+#include "base/small_float.h"
 
 namespace rk {
 namespace {
@@ -20,6 +22,38 @@ T to_integer(double value) {
   if (value >= static_cast<double>(std::numeric_limits<T>::max()))
     return std::numeric_limits<T>::max();
   return static_cast<T>(value);
+}
+
+// The same for the integers of 2 and 4 bits.
+int8_t to_narrow(double value, double least, double most) {
+  return to_integer<int8_t>(std::isnan(value) ? 0 : std::clamp(value, least, most));
+}
+
+// The low bits of `value`, for integers narrower than their byte; others are cut by the copy.
+int64_t wrapped(int64_t value, DType dtype) {
+  const int unused = 64 - bit_width(dtype);
+  const auto high = static_cast<int64_t>(static_cast<uint64_t>(value) << unused);
+  if (dtype == DType::kU4 || dtype == DType::kU2) {
+    return static_cast<int64_t>(static_cast<uint64_t>(high) >> unused);
+  }
+  return high >> unused;
+}
+
+const SmallFloat* small_format(DType dtype) {
+  switch (dtype) {
+    case DType::kF8E4M3:
+      return &kFloat8E4M3Fn;
+    case DType::kF8E4M3Uz:
+      return &kFloat8E4M3FnUz;
+    case DType::kF8E5M2:
+      return &kFloat8E5M2;
+    case DType::kF8E5M2Uz:
+      return &kFloat8E5M2FnUz;
+    case DType::kF4:
+      return &kFloat4E2M1;
+    default:
+      return nullptr;
+  }
 }
 
 template <typename T>
@@ -57,6 +91,20 @@ double load_f64(DType dtype, const uint8_t* from) {
       return static_cast<double>(load<uint64_t>(from));
     case DType::kBool:
       return load<uint8_t>(from) != 0;
+    case DType::kF8E4M3:
+    case DType::kF8E4M3Uz:
+    case DType::kF8E5M2:
+    case DType::kF8E5M2Uz:
+    case DType::kF4:
+      return small_to_float(*small_format(dtype), load<uint8_t>(from));
+    case DType::kF8E8M0:
+      return power_to_float(load<uint8_t>(from));
+    case DType::kU4:
+    case DType::kU2:
+      return load<uint8_t>(from);
+    case DType::kI4:
+    case DType::kI2:
+      return load<int8_t>(from);
     case DType::kUndefined:
       break;
   }
@@ -91,9 +139,32 @@ void store_f64(DType dtype, uint8_t* to, double value) {
       return put(to, to_integer<uint64_t>(value));
     case DType::kBool:
       return put(to, static_cast<uint8_t>(value != 0));
+    case DType::kF8E4M3:
+    case DType::kF8E4M3Uz:
+    case DType::kF8E5M2:
+    case DType::kF8E5M2Uz:
+    case DType::kF4:
+      return put(to, float_to_small(*small_format(dtype), value, true));
+    case DType::kF8E8M0:
+      return put(to, float_to_power(value, true, PowerRounding::kUp));
+    case DType::kU4:
+      return put(to, to_narrow(value, 0, 15));
+    case DType::kI4:
+      return put(to, to_narrow(value, -8, 7));
+    case DType::kU2:
+      return put(to, to_narrow(value, 0, 3));
+    case DType::kI2:
+      return put(to, to_narrow(value, -2, 1));
     case DType::kUndefined:
       break;
   }
+}
+
+void store_unsaturated(DType dtype, uint8_t* to, double value) {
+  const SmallFloat* format = small_format(dtype);
+  if (format != nullptr) return put(to, float_to_small(*format, value, false));
+  if (dtype == DType::kF8E8M0) return put(to, float_to_power(value, false, PowerRounding::kUp));
+  store_f64(dtype, to, value);
 }
 
 Tensor Tensor::make(const TensorType& type) {
@@ -173,12 +244,12 @@ Tensor Tensor::cast(DType to) const {
   if (to == dtype()) return *this;
   Tensor out = make({to, shape()});
   auto* data = out.mutable_data<uint8_t>();
-  const bool exact_integers = (dtype() == DType::kI64 || dtype() == DType::kU64) && is_integer(to);
+  const bool exact_integers = is_integer(dtype()) && is_integer(to);
   for (int64_t i = 0; i < elements(); ++i) {
     uint8_t* element = data + static_cast<size_t>(i) * byte_size(to);
     if (exact_integers) {
-      const int64_t value =
-          at_i64(i);  // wraps as C does, which is what exporters rely on for i64 -> i32
+      // Wraps as C does, which is what exporters rely on for i64 -> i32.
+      const int64_t value = wrapped(at_i64(i), to);
       std::memcpy(element, &value, byte_size(to));
     } else {
       store_f64(to, element, at_f64(i));

@@ -72,6 +72,8 @@ class Tensor {
 // (integers).
 double load_f64(DType dtype, const uint8_t* from);
 void store_f64(DType dtype, uint8_t* to, double value);
+// The same, but in floats of 8 bits what is too large becomes infinity or NaN instead of the largest number.
+void store_unsaturated(DType dtype, uint8_t* to, double value);
 
 template <typename T>
 Tensor Tensor::of(DType dtype, const Shape& shape, const std::vector<T>& values) {

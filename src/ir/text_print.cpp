@@ -73,7 +73,7 @@ std::string elements(const Tensor& tensor) {
       out += std::to_string(tensor.data<uint64_t>()[i]);
     } else if (tensor.dtype() == DType::kF64) {
       out += number(tensor.at_f64(i));
-    } else if (is_float(tensor.dtype())) {
+    } else if (is_float(tensor.dtype()) || is_small_float(tensor.dtype())) {
       char text[40];
       std::snprintf(text, sizeof text, "%.9g", tensor.at_f64(i));
       out += text;

@@ -12,14 +12,33 @@ struct DTypeRow {
   DType dtype;
   std::string_view name;
   size_t size_bytes;
+  int bits = 0;  // of an element in a file, where that is less than its bytes
 };
 
 constexpr DTypeRow kDTypes[] = {
-    {DType::kF32, "f32", 4},   {DType::kU8, "u8", 1},     {DType::kI8, "i8", 1},
-    {DType::kU16, "u16", 2},   {DType::kI16, "i16", 2},   {DType::kI32, "i32", 4},
-    {DType::kI64, "i64", 8},   {DType::kBool, "bool", 1}, {DType::kF16, "f16", 2},
-    {DType::kF64, "f64", 8},   {DType::kU32, "u32", 4},   {DType::kU64, "u64", 8},
+    {DType::kF32, "f32", 4},
+    {DType::kU8, "u8", 1},
+    {DType::kI8, "i8", 1},
+    {DType::kU16, "u16", 2},
+    {DType::kI16, "i16", 2},
+    {DType::kI32, "i32", 4},
+    {DType::kI64, "i64", 8},
+    {DType::kBool, "bool", 1},
+    {DType::kF16, "f16", 2},
+    {DType::kF64, "f64", 8},
+    {DType::kU32, "u32", 4},
+    {DType::kU64, "u64", 8},
     {DType::kBF16, "bf16", 2},
+    {DType::kF8E4M3, "f8e4m3", 1},
+    {DType::kF8E4M3Uz, "f8e4m3uz", 1},
+    {DType::kF8E5M2, "f8e5m2", 1},
+    {DType::kF8E5M2Uz, "f8e5m2uz", 1},
+    {DType::kU4, "u4", 1, 4},
+    {DType::kI4, "i4", 1, 4},
+    {DType::kF4, "f4", 1, 4},
+    {DType::kF8E8M0, "f8e8m0", 1},
+    {DType::kU2, "u2", 1, 2},
+    {DType::kI2, "i2", 1, 2},
 };
 
 constexpr uint64_t kMaxElements = uint64_t{1} << 31;
@@ -52,8 +71,21 @@ bool is_float(DType dtype) {
          dtype == DType::kF64;
 }
 
+bool is_small_float(DType dtype) {
+  return (dtype >= DType::kF8E4M3 && dtype <= DType::kF8E5M2Uz) || dtype == DType::kF4 ||
+         dtype == DType::kF8E8M0;
+}
+
 bool is_integer(DType dtype) {
-  return dtype != DType::kUndefined && dtype != DType::kBool && !is_float(dtype);
+  return dtype != DType::kUndefined && dtype != DType::kBool && !is_float(dtype) &&
+         !is_small_float(dtype);
+}
+
+int bit_width(DType dtype) {
+  for (const DTypeRow& row : kDTypes) {
+    if (row.dtype == dtype) return row.bits != 0 ? row.bits : static_cast<int>(8 * row.size_bytes);
+  }
+  return 0;
 }
 
 std::optional<DType> dtype_from_onnx(int64_t number) {
@@ -75,7 +107,8 @@ Result<Shape> Shape::make(std::span<const int64_t> dims) {
   }
   // Zero extents count as 1 here, so that a product over some of the axes cannot overflow either.
   std::array<int64_t, kMaxRank> at_least_one{};
-  std::ranges::transform(dims, at_least_one.begin(), [](int64_t dim) { return dim == 0 ? 1 : dim; });
+  std::ranges::transform(dims, at_least_one.begin(),
+                         [](int64_t dim) { return dim == 0 ? 1 : dim; });
   const auto elements = checked_product(std::span(at_least_one).first(dims.size()));
   if (!elements || *elements > kMaxElements) {
     std::string text = "[";

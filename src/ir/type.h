@@ -32,13 +32,26 @@ enum class DType : uint8_t {
   kU32 = 12,
   kU64 = 13,
   kBF16 = 16,
+  // Below: one byte per element in memory; files pack the 4- and 2-bit ones.
+  kF8E4M3 = 17,    // no infinity, NaN 0x7f
+  kF8E4M3Uz = 18,  // no infinity, no negative zero, NaN 0x80
+  kF8E5M2 = 19,
+  kF8E5M2Uz = 20,
+  kU4 = 21,
+  kI4 = 22,
+  kF4 = 23,
+  kF8E8M0 = 24,  // powers of two, for scales
+  kU2 = 25,
+  kI2 = 26,
 };
 
 size_t byte_size(DType dtype);            // 0 for kUndefined
 std::string_view to_string(DType dtype);  // "f32", "i8", ...
 std::optional<DType> parse_dtype(std::string_view text);
-bool is_float(DType dtype);
-bool is_integer(DType dtype);  // bool is not
+bool is_float(DType dtype);        // those that are computed with: 16 to 64 bits
+bool is_small_float(DType dtype);  // 8 and 4 bits: stored and converted only
+bool is_integer(DType dtype);      // bool is not; 2 and 4 bits are
+int bit_width(DType dtype);        // in a file; in memory an element takes byte_size()
 std::optional<DType> dtype_from_onnx(int64_t number);
 
 inline constexpr int kMaxRank = 8;

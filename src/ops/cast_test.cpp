@@ -25,6 +25,24 @@ std::span<const OpCase> cast_cases() {
           input %x: bool[2] = [0, 1]
           %y = Cast(%x) {to=1}
           expect %y: f32[2] = [0, 1])"},
+      {"integers of 4 and 2 bits keep the low bits of integers", R"(
+          input %x: i32[3] = [17, -9, 7]
+          %y = Cast(%x) {to=22}
+          %z = Cast(%x) {to=25}
+          %w = Cast(%y) {to=1}
+          expect %y: i4[3] = [1, 7, 7]
+          expect %z: u2[3] = [1, 3, 3]
+          expect %w: f32[3] = [1, 7, 7])"},
+      {"to 8-bit floats with and without saturation", R"(
+          input %x: f32[3] = [0.3, 1000, -1000]
+          %y = Cast(%x) {to=17}
+          %z = Cast(%x) {to=17, saturate=0}
+          %a = Cast(%x) {to=24}
+          %b = Cast(%x) {to=24, round_mode="down"}
+          expect %y: f8e4m3[3] = [0.3125, 448, -448]
+          expect %z: f8e4m3[3] = [0.3125, nan, nan]
+          expect %a: f8e8m0[3] = [0.5, 1024, 1024]
+          expect %b: f8e8m0[3] = [0.25, 512, 512])"},
       {"strings are refused", R"(
           input %x: f32[1] = [1]
           %y = Cast(%x) {to=8}

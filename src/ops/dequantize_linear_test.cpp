@@ -6,6 +6,18 @@ namespace rk::ops {
 
 std::span<const OpCase> dequantize_linear_cases() {
   static constexpr OpCase kCases[] = {
+      {"4-bit integers and floats of 8 and 4 bits", R"(
+          const %a: i4[3] = [-8, 0, 7]
+          const %b: f8e5m2[3] = [-1.5, 0, 57344]
+          const %c: f4[3] = [-6, 0.5, 1.5]
+          const %s: f32[] = [2]
+          const %z: i4[] = [-1]
+          %x = DequantizeLinear(%a, %s, %z)
+          %y = DequantizeLinear(%b, %s)
+          %w = DequantizeLinear(%c, %s)
+          expect %x: f32[3] = [-14, 2, 16]
+          expect %y: f32[3] = [-3, 0, 114688]
+          expect %w: f32[3] = [-12, 1, 3])"},
       {"one scale", R"(
           input %x: i8[3] = [-128, 10, 127]
           const %s: f32[] = [0.5]
@@ -28,7 +40,7 @@ std::span<const OpCase> dequantize_linear_cases() {
       {"floats are refused", R"(
           input %x: f32[1] = [1]
           %y = DequantizeLinear(%x, %x)
-          error input 0 ('x') has dtype f32, expected an integer dtype)"},
+          error input 0 ('x') has dtype f32, expected an integer or a float of at most 8 bits)"},
       {"a zero point of another dtype is refused", R"(
           input %x: i8[1] = [1]
           const %s: f32[] = [1]

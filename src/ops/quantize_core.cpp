@@ -6,7 +6,7 @@ namespace rk::ops {
 Status check_scales(const InferCall& call, DType quantized) {
   const Shape& x = call.input(0).shape;
   const Shape& scale = call.input(1).shape;
-  RK_TRY(require_float(call, 1));
+  if (!is_small_float(call.input(1).dtype)) RK_TRY(require_float(call, 1));
   if (call.has_input(2)) {
     RK_TRY(require_shape(call, 2, scale));
     if (call.input(2).dtype != quantized) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // QuantizeLinear: y = saturate(round(x / scale) + zero_point), rounding halves to even. The
-// output's dtype is the zero point's, or output_dtype's, or u8.
+// output's dtype is the zero point's, or output_dtype's, or u8. For floats of 8 and 4 bits rounding
+// is the conversion itself.
 #include <cmath>
 
 #include "ops/quantize_core.h"
@@ -19,11 +20,9 @@ Result<DType> quantized_dtype(const InferCall& call) {
     }
     dtype = *named;
   }
-  if (dtype != DType::kU8 && dtype != DType::kI8 && dtype != DType::kU16 && dtype != DType::kI16) {
-    return unsupported(
-        str("output dtype ", rk::to_string(dtype), "; i8, u8, i16 and u16 are supported"));
-  }
-  return dtype;
+  if ((is_integer(dtype) && bit_width(dtype) <= 16) || is_small_float(dtype)) return dtype;
+  return unsupported(str("output dtype ", rk::to_string(dtype),
+                         "; integers of 2 to 16 bits and floats of 4 and 8 bits are supported"));
 }
 
 Status infer(InferCall& call) {
@@ -36,19 +35,21 @@ Status infer(InferCall& call) {
 Status reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   const std::vector<float> scales = call.input(1).to_f32();
-  const std::vector<int64_t> zero_points =
-      call.has_input(2) ? call.input(2).to_i64() : std::vector<int64_t>(scales.size(), 0);
+  const std::vector<float> zero_points =
+      call.has_input(2) ? call.input(2).to_f32() : std::vector<float>(scales.size(), 0.0f);
   const ScaleIndex index(call);
   Tensor& out = call.output(0);
   const size_t step = byte_size(out.dtype());
+  const bool integer = is_integer(out.dtype());
+  const auto store = call.node.i64("saturate") != 0 ? store_f64 : store_unsaturated;
   uint8_t* to = out.mutable_data<uint8_t>();
   for (int64_t i = 0; i < x.elements(); ++i) {
     const auto s = static_cast<size_t>(index(i));
     // The quotient is rounded to float first, as every runtime does; a double would round some
     // halves differently.
     const float quotient = static_cast<float>(x.at_f64(i)) / scales[s];
-    const double value = std::nearbyint(quotient) + static_cast<double>(zero_points[s]);
-    store_f64(out.dtype(), to, value);  // saturates
+    const double steps = integer ? std::nearbyint(quotient) : quotient;
+    store(out.dtype(), to, steps + static_cast<double>(zero_points[s]));
     to += step;
   }
   return ok_status();
@@ -67,7 +68,9 @@ OpDef quantize_linear() {
                 {"block_size", int64_t{0}, "indices of the axis per scale; 0: not blocked"},
                 {"output_dtype", int64_t{0},
                  "dtype where there is no zero_point, numbered as in ONNX; 0: u8"},
-                {"saturate", int64_t{1}, "only for 8-bit floats, which are not supported"}},
+                {"precision", int64_t{0}, "dtype of the division; it is done in f32 in any case"},
+                {"saturate", int64_t{1},
+                 "8-bit floats: 0 lets what is too large become infinity or NaN"}},
       .infer = infer,
       .reference = reference,
       .cost = elementwise_cost,

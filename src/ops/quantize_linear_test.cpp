@@ -30,6 +30,22 @@ std::span<const OpCase> quantize_linear_cases() {
           const %s: f32[1,2,2] = [1, 2, 0.5, 1]
           %y = QuantizeLinear(%x, %s) {axis=1, block_size=2}
           expect %y: u8[1,3,2] = [1, 1, 3, 2, 10, 6])"},
+      {"4-bit integers saturate at their own bounds", R"(
+          input %x: f32[4] = [-40, -3, 6.5, 40]
+          const %s: f32[] = [1]
+          const %z: i4[] = [1]
+          %y = QuantizeLinear(%x, %s, %z)
+          %z2 = QuantizeLinear(%x, %s) {output_dtype=25}
+          expect %y: i4[4] = [-8, -2, 7, 7]
+          expect %z2: u2[4] = [0, 0, 3, 3])"},
+      {"8-bit floats round to nearest even and saturate, or not", R"(
+          input %x: f32[5] = [1, 2.25, 34, 1e6, -1e6]
+          const %s: f32[] = [2]
+          const %z: f8e4m3[] = [0]
+          %y = QuantizeLinear(%x, %s, %z)
+          %z2 = QuantizeLinear(%x, %s) {output_dtype=19, saturate=0}
+          expect %y: f8e4m3[5] = [0.5, 1.125, 16, 448, -448]
+          expect %z2: f8e5m2[5] = [0.5, 1, 16, inf, -inf])"},
       {"scales of another length are refused", R"(
           input %x: f32[1,3] = [1, 2, 3]
           const %s: f32[2] = [1, 2]
@@ -51,12 +67,12 @@ std::span<const OpCase> quantize_linear_cases() {
           const %s: f32[] = [1]
           const %z: i32[] = [0]
           %y = QuantizeLinear(%x, %s, %z)
-          error output dtype i32; i8, u8, i16 and u16 are supported)"},
+          error output dtype i32; integers of 2 to 16 bits)"},
       {"an unknown output_dtype is refused", R"(
           input %x: f32[1] = [1]
           const %s: f32[] = [1]
-          %y = QuantizeLinear(%x, %s) {output_dtype=17}
-          error attribute 'output_dtype' is 17)"},
+          %y = QuantizeLinear(%x, %s) {output_dtype=8}
+          error attribute 'output_dtype' is 8)"},
   };
   return kCases;
 }

@@ -96,7 +96,7 @@ Result<std::vector<Value*>> GraphBuilder::emit(NodeDraft draft) {
   if (def != nullptr && foldable(*def, draft)) return fold(draft);
 
   for (Value*& input : draft.inputs) input = narrowed(input);
-  for (const std::string_view attr : {"to", "dtype"}) {
+  for (const std::string_view attr : {"to", "dtype", "output_dtype"}) {
     const auto it = draft.attrs.find(attr);
     if (it == draft.attrs.end()) continue;
     int64_t* number = std::get_if<int64_t>(&it->second);

@@ -25,17 +25,6 @@ std::string_view onnx_type_name(int64_t number) {
       return "complex64";
     case 15:
       return "complex128";
-    case 17:
-    case 18:
-    case 19:
-    case 20:
-      return "float8";
-    case 21:
-      return "uint4";
-    case 22:
-      return "int4";
-    case 23:
-      return "float4";
     default:
       return "unknown";
   }
@@ -63,6 +52,27 @@ Result<Tensor> copy_field(const TensorType& type, const Field& field, const std:
       }
     }
     to[i] = static_cast<To>(field[i]);
+  }
+  return out;
+}
+
+int64_t packed_bytes(const TensorType& type) {
+  return (type.shape.elements() * bit_width(type.dtype) + 7) / 8;
+}
+
+// Elements of less than a byte lie packed in a file, the first in the low bits. `bytes` has packed_bytes(type).
+Result<Tensor> unpack(const TensorType& type, ByteSpan bytes) {
+  const int bits = bit_width(type.dtype);
+  if (bits >= 8) return Tensor::from_bytes(type, bytes);
+  RK_ASSIGN(Tensor out, Tensor::try_make(type));
+  uint8_t* to = out.mutable_data<uint8_t>();
+  const bool has_sign = type.dtype == DType::kI4 || type.dtype == DType::kI2;
+  const int sign = 1 << (bits - 1);
+  const auto per_byte = static_cast<size_t>(8 / bits);
+  for (size_t i = 0; i < static_cast<size_t>(type.shape.elements()); ++i) {
+    const int shift = static_cast<int>(i % per_byte) * bits;
+    const int code = (bytes[i / per_byte] >> shift) & ((1 << bits) - 1);
+    to[i] = static_cast<uint8_t>(has_sign && code >= sign ? code - 2 * sign : code);
   }
   return out;
 }
@@ -95,6 +105,11 @@ Result<Tensor> copy_typed(const onnx::TensorProto& proto, const TensorType& type
       return copy_field<uint16_t>(type, proto.int32_data(), what);
     case DType::kUndefined:
       break;
+    default: {  // 8 bits and less: bytes, widened
+      TensorType bytes{DType::kU8, Shape{packed_bytes(type)}};
+      RK_ASSIGN(const Tensor packed, copy_field<uint8_t>(bytes, proto.int32_data(), what));
+      return unpack(type, packed.bytes());
+    }
   }
   return invalid_model(str(what, ": has no element type"));
 }
@@ -163,7 +178,8 @@ Result<fs::path> external_path(const std::string& location, const std::string& b
 Result<Tensor> read_external(const onnx::TensorProto& proto, const TensorType& type,
                              const std::string& base_dir, const std::string& what) {
   RK_ASSIGN(const ExternalData external, parse_external(proto, what));
-  RK_ASSIGN(const uint64_t size_bytes, checked_byte_size(type));
+  RK_TRY(checked_byte_size(type).status());
+  const auto size_bytes = static_cast<uint64_t>(packed_bytes(type));
   if (external.length && *external.length != size_bytes) {
     return invalid_model(str(what, ": external data has ", *external.length, " bytes, ",
                              to_string(type), " needs ", size_bytes));
@@ -176,12 +192,15 @@ Result<Tensor> read_external(const onnx::TensorProto& proto, const TensorType& t
     return invalid_model(str(what, ": ", size_bytes, " bytes at offset ", external.offset, " of '",
                              external.location, "' wanted, the file has ", file_bytes));
   }
-  RK_ASSIGN(Tensor out, Tensor::try_make(type));
+  const bool packed = bit_width(type.dtype) < 8;
+  RK_ASSIGN(Tensor out,
+            Tensor::try_make(packed ? TensorType{DType::kU8, Shape{packed_bytes(type)}} : type));
   std::ifstream file(path, std::ios::binary);
   file.seekg(static_cast<std::streamoff>(external.offset));
   file.read(reinterpret_cast<char*>(out.mutable_data<uint8_t>()),
             static_cast<std::streamsize>(size_bytes));
   if (!file) return io_error(str(what, ": '", external.location, "' cannot be read"));
+  if (packed) return unpack(type, out.bytes());
   return out;
 }
 
@@ -191,8 +210,8 @@ Result<DType> import_dtype(int64_t onnx_number, const std::string& what) {
   const auto dtype = dtype_from_onnx(onnx_number);
   if (dtype && *dtype != DType::kUndefined) return *dtype;
   return unsupported(str(what, ": element type ", onnx_number, " (", onnx_type_name(onnx_number),
-                         ") is not supported; bool, the integers of 8 to 64 bits, float16, "
-                         "bfloat16, float32 and float64 are"));
+                         ") is not supported; bool, the integers of 2 to 64 bits and the floats of "
+                         "4 to 64 bits are"));
 }
 
 Result<Tensor> import_tensor(const onnx::TensorProto& proto, const std::string& base_dir,
@@ -207,12 +226,13 @@ Result<Tensor> import_tensor(const onnx::TensorProto& proto, const std::string& 
     if (proto.data_location() == kExternal) return read_external(proto, type, base_dir, what);
     if (!proto.has_raw_data()) return copy_typed(proto, type, what);
     const std::string& raw = proto.raw_data();
-    RK_ASSIGN(const uint64_t size_bytes, checked_byte_size(type));
+    RK_TRY(checked_byte_size(type).status());
+    const auto size_bytes = static_cast<uint64_t>(packed_bytes(type));
     if (raw.size() != size_bytes) {
       return invalid_model(
           str(what, ": ", raw.size(), " bytes found, ", to_string(type), " needs ", size_bytes));
     }
-    return Tensor::from_bytes(type, {reinterpret_cast<const uint8_t*>(raw.data()), raw.size()});
+    return unpack(type, {reinterpret_cast<const uint8_t*>(raw.data()), raw.size()});
   };
   RK_ASSIGN(Tensor tensor, read());
   if (tensor.dtype() == DType::kBool) {

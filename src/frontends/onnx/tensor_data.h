@@ -9,7 +9,7 @@
 
 namespace rk::frontends {
 
-// kUnsupported for strings, complex numbers, 8-bit floats and 4-bit types. `what` names the tensor in the message.
+// kUnsupported for strings and complex numbers. `what` names the tensor in the message.
 Result<DType> import_dtype(int64_t onnx_number, const std::string& what);
 
 // External data is read from below `base_dir`, and refused when that is empty or the path leaves it.
