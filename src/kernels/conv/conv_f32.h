@@ -24,7 +24,7 @@ struct ConvF32Args {
   float* output = nullptr;         // [batch][out_channels][out.h][out.w]
 };
 
-// One unit is a tile of the output of one group: at most 64 channels by 32 pixels, or one plane
+// One unit is a tile of the output of one group: at most 128 channels by 32 pixels, or one plane
 // where groups have one channel each.
 int64_t conv_f32_units(const ConvF32Args& args);
 void conv_f32(const ConvF32Args& args, IndexRange units);

@@ -4,6 +4,7 @@
 // Where a block of 16 output channels spans several groups, each group is summed on its own and only its lanes are kept:
 // zero weights would not do, because 0 * inf from a neighbouring group is NaN. For the same reason padding lanes of the
 // input are never read into a sum.
+#include "base/checked_math.h"
 #include "kernels/conv/blocking.h"
 #include "kernels/conv/conv_f16.h"
 #include "kernels/half_lanes.h"
@@ -154,40 +155,44 @@ void pixels(const Row& row, int64_t ox, const uint16_t* residual, uint16_t* outp
   }
 }
 
-}  // namespace
-
-void conv_f16__generic(const ConvF16Args& args, IndexRange units) {
+void run_row(const ConvF16Args& args, int64_t n, int32_t block, int64_t oy) {
   const ConvFilter& filter = args.packed->params.filter;
   const ConvExtents& extents = args.extents;
-  const int64_t tiles = channel_blocks(filter.out_channels);
-  const int64_t tile_blocks = filter.depthwise() ? 1 : max_tile_input_blocks(filter, kLanes);
   const int64_t row_elements = int64_t{extents.out.w} * kLanes;
   const int64_t dense_in =
       int64_t{channel_blocks(filter.in_channels)} * extents.in.h * extents.in.w * kLanes;
-  const int64_t dense_out = tiles * extents.out.h * row_elements;
+  const int64_t dense_out = channel_blocks(filter.out_channels) * extents.out.h * row_elements;
   const int64_t in_stride = args.input_batch_stride != 0 ? args.input_batch_stride : dense_in;
   const int64_t out_stride = args.output_batch_stride != 0 ? args.output_batch_stride : dense_out;
+  const Row row = {args,
+                   filter,
+                   y_axis(filter, extents),
+                   x_axis(filter, extents),
+                   block,
+                   filter.depthwise() ? 1 : max_tile_input_blocks(filter, kLanes),
+                   oy,
+                   args.input + n * in_stride};
+  const int64_t in_picture = (block * extents.out.h + oy) * row_elements;
+  const uint16_t* const residual =
+      args.packed->params.has_residual ? args.residual + n * dense_out + in_picture : nullptr;
+  uint16_t* const output = args.output + n * out_stride + in_picture;
+  int64_t ox = 0;
+  for (; ox + kPixels <= extents.out.w; ox += kPixels) pixels<kPixels>(row, ox, residual, output);
+  for (; ox < extents.out.w; ++ox) pixels<1>(row, ox, residual, output);
+}
+
+}  // namespace
+
+void conv_f16__generic(const ConvF16Args& args, IndexRange units) {
+  const int32_t blocks = channel_blocks(args.packed->params.filter.out_channels);
+  const int32_t tiles = ceil_div(args.packed->params.filter.out_channels, kConvF16Tile);
+  constexpr int32_t kBlocksOfTile = kConvF16Tile / kLanes;
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const int64_t oy = unit % extents.out.h;
-    const int64_t tile = unit / extents.out.h % tiles;
-    const int64_t n = unit / extents.out.h / tiles;
-    const Row row = {args,
-                     filter,
-                     y_axis(filter, extents),
-                     x_axis(filter, extents),
-                     static_cast<int32_t>(tile),
-                     tile_blocks,
-                     oy,
-                     args.input + n * in_stride};
-    const int64_t in_picture = (tile * extents.out.h + oy) * row_elements;
-    const uint16_t* const residual =
-        args.packed->params.has_residual ? args.residual + n * dense_out + in_picture : nullptr;
-    uint16_t* const output = args.output + n * out_stride + in_picture;
-    int64_t ox = 0;
-    for (; ox + kPixels <= extents.out.w; ox += kPixels) {
-      pixels<kPixels>(row, ox, residual, output);
+    const int64_t row = unit / args.extents.out.h;
+    const int32_t first = static_cast<int32_t>(row % tiles) * kBlocksOfTile;
+    for (int32_t block = first; block < first + kBlocksOfTile && block < blocks; ++block) {
+      run_row(args, row / tiles, block, unit % args.extents.out.h);
     }
-    for (; ox < extents.out.w; ++ox) pixels<1>(row, ox, residual, output);
   }
 }
 

@@ -95,8 +95,8 @@ WeightRows weight_rows(const ConvF32Args& args, int64_t out_channel, int64_t row
   return {scratch[0], kTileDepth};
 }
 
-void run_tile(const ConvF32Args& args, int64_t n, int64_t group, int64_t first_pixel,
-              int64_t first_row) {
+void run_tile(MultiplyTileF32 multiply, const ConvF32Args& args, int64_t n, int64_t group,
+              int64_t first_pixel, int64_t first_row) {
   const ConvFilter& filter = args.filter;
   const int64_t plane = int64_t{args.extents.in.h} * args.extents.in.w;
   const int64_t pixels = smaller(kTileCols, out_pixels(args) - first_pixel);
@@ -115,7 +115,7 @@ void run_tile(const ConvF32Args& args, int64_t n, int64_t group, int64_t first_p
     const int64_t depth = smaller(kTileDepth, k_count - k0);
     load_panel(args, image, k0, depth, first_pixel, pixels, tile);
     const WeightRows a = weight_rows(args, out_channel, rows, k0, depth, scratch);
-    multiply_tile(tile, a.data, a.row_stride, 1, rows, depth);
+    multiply(tile, a.data, a.row_stride, 1, rows, depth);
   }
   for (int64_t r = 0; r < rows; ++r) {
     float* const output =
@@ -186,7 +186,7 @@ int64_t conv_f32_units(const ConvF32Args& args) {
   return int64_t{args.extents.batch} * args.filter.groups * tiles.panels * tiles.rows;
 }
 
-void conv_f32__generic(const ConvF32Args& args, IndexRange units) {
+void conv_f32_by(MultiplyTileF32 multiply, const ConvF32Args& args, IndexRange units) {
   if (by_planes(args.filter)) {
     for (int64_t unit = units.begin; unit < units.end; ++unit) {
       run_plane(args, unit / args.filter.out_channels, unit % args.filter.out_channels);
@@ -197,9 +197,13 @@ void conv_f32__generic(const ConvF32Args& args, IndexRange units) {
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
     const int64_t panel = unit / tiles.rows % tiles.panels;
     const int64_t image_group = unit / tiles.rows / tiles.panels;
-    run_tile(args, image_group / args.filter.groups, image_group % args.filter.groups,
+    run_tile(multiply, args, image_group / args.filter.groups, image_group % args.filter.groups,
              panel * kTileCols, unit % tiles.rows * kTileRows);
   }
+}
+
+void conv_f32__generic(const ConvF32Args& args, IndexRange units) {
+  conv_f32_by(multiply_tile_f32__generic, args, units);
 }
 
 }  // namespace rk::kernels

@@ -30,7 +30,7 @@ struct GemmF32Args {
   int64_t bias_col_stride = 1;
 };
 
-// One unit is a tile of C of at most 64 rows by 32 columns. Row tiles are innermost.
+// One unit is a tile of C of at most 128 rows by 32 columns. Row tiles are innermost.
 int64_t gemm_f32_units(const GemmF32Args& args);
 void gemm_f32(const GemmF32Args& args, IndexRange units);
 

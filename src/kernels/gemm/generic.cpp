@@ -12,6 +12,29 @@ namespace {
 
 int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
+// kRows x 8 sums in registers: 8 SSE registers for 4 rows.
+template <int kRows>
+void multiply_rows(const float* a, int64_t a_row_stride, int64_t a_col_stride,
+                   const float (*panel)[kTileCols], int64_t depth, float (*sums)[kTileCols]) {
+  constexpr int kCols = 8;
+  for (int64_t col = 0; col < kTileCols; col += kCols) {
+    float acc[kRows][kCols];
+    for (int r = 0; r < kRows; ++r) {
+      for (int c = 0; c < kCols; ++c) acc[r][c] = sums[r][col + c];
+    }
+    for (int64_t k = 0; k < depth; ++k) {
+      const float* const b = &panel[k][col];
+      for (int r = 0; r < kRows; ++r) {
+        const float x = a[r * a_row_stride + k * a_col_stride];
+        for (int c = 0; c < kCols; ++c) acc[r][c] += x * b[c];
+      }
+    }
+    for (int r = 0; r < kRows; ++r) {
+      for (int c = 0; c < kCols; ++c) sums[r][col + c] = acc[r][c];
+    }
+  }
+}
+
 void load_panel(const GemmF32Args& args, int64_t k0, int64_t depth, int64_t col, int64_t cols,
                 TileF32& tile) {
   for (int64_t k = 0; k < depth; ++k) {
@@ -38,7 +61,20 @@ void start_at_bias(const GemmF32Args& args, int64_t row, int64_t rows, int64_t c
 
 }  // namespace
 
-void gemm_f32__generic(const GemmF32Args& args, IndexRange units) {
+void multiply_tile_f32__generic(TileF32& tile, const float* a, int64_t a_row_stride,
+                                int64_t a_col_stride, int64_t rows, int64_t depth) {
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    multiply_rows<4>(a + r * a_row_stride, a_row_stride, a_col_stride, tile.panel, depth,
+                     tile.sums + r);
+  }
+  for (; r < rows; ++r) {
+    multiply_rows<1>(a + r * a_row_stride, a_row_stride, a_col_stride, tile.panel, depth,
+                     tile.sums + r);
+  }
+}
+
+void gemm_f32_by(MultiplyTileF32 multiply, const GemmF32Args& args, IndexRange units) {
   const int64_t row_tiles = ceil_div(args.m, kTileRows);
   TileF32 tile;
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
@@ -50,14 +86,18 @@ void gemm_f32__generic(const GemmF32Args& args, IndexRange units) {
     for (int64_t k0 = 0; k0 < args.k; k0 += kTileDepth) {
       const int64_t depth = smaller(kTileDepth, args.k - k0);
       load_panel(args, k0, depth, col, cols, tile);
-      multiply_tile(tile, args.a + row * args.a_row_stride + k0 * args.a_col_stride,
-                    args.a_row_stride, args.a_col_stride, rows, depth);
+      multiply(tile, args.a + row * args.a_row_stride + k0 * args.a_col_stride, args.a_row_stride,
+               args.a_col_stride, rows, depth);
     }
     for (int64_t r = 0; r < rows; ++r) {
       std::memcpy(args.c + (row + r) * args.c_row_stride + col, tile.sums[r],
                   static_cast<size_t>(cols) * sizeof(float));
     }
   }
+}
+
+void gemm_f32__generic(const GemmF32Args& args, IndexRange units) {
+  gemm_f32_by(multiply_tile_f32__generic, args, units);
 }
 
 }  // namespace rk::kernels

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// How vector variants of a convolution cut their work: into bands, the output pixels of a few rows by one tile of output
+// channels. The input rows of a band are first copied to scratch with the border written out; after that no loop knows
+// about borders, strides of the batch or transposition. Private to kernels/conv.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/conv/blocking.h"
+
+namespace rk::kernels {
+
+// The step of the convolution over the scratch rows and the zero stuffing of its input: a transposed convolution is a
+// plain one of step 1 over an input with `stuffing` - 1 border pixels between neighbours.
+struct AxisPlan {
+  int64_t step;
+  int64_t stuffing;
+  int64_t kernel;
+  int64_t dilation;
+  bool reversed;  // tap k lies at (kernel - 1 - k) * dilation
+
+  int64_t reach() const { return (kernel - 1) * dilation + 1; }
+  // Scratch extent for that many outputs.
+  int64_t span(int64_t outputs) const { return (outputs - 1) * step + reach(); }
+  int64_t tap(int64_t k) const { return (reversed ? kernel - 1 - k : k) * dilation; }
+  // The coordinate of scratch position 0 for outputs from `out` on, in the stuffed input.
+  int64_t lead(int64_t out, int64_t pad) const {
+    return reversed ? out + pad - (kernel - 1) * dilation : out * step - pad;
+  }
+  // The input coordinate at a stuffed one, or -1 where the border is.
+  int64_t source(int64_t at, int64_t extent) const {
+    const int64_t i = at >= 0 && at % stuffing == 0 ? at / stuffing : -1;
+    return i < extent ? i : -1;
+  }
+};
+
+inline AxisPlan axis_plan(const ConvFilter& f, bool y) {
+  const int64_t stride = y ? f.stride.h : f.stride.w;
+  const int64_t kernel = y ? f.kernel.h : f.kernel.w;
+  const int64_t dilation = y ? f.dilation.h : f.dilation.w;
+  return {f.transposed ? 1 : stride, f.transposed ? stride : 1, kernel, dilation, f.transposed};
+}
+
+// A rectangle of output pixels and the rectangle of scratch pixels it reads.
+struct Band {
+  int64_t oy, ox;
+  int64_t rows, columns;
+  int64_t scratch_rows, scratch_columns;
+  int64_t pixels() const { return rows * columns; }
+  int64_t scratch_pixels() const { return scratch_rows * scratch_columns; }
+};
+
+// Where the pixels of a band lie, in pixels: in its scratch, and from its first output pixel on.
+template <int64_t kMost>
+struct BandPlaces {
+  int32_t scratch[kMost];
+  int32_t output[kMost];
+
+  void fill(const Band& band, int64_t y_step, int64_t x_step, int64_t out_width) {
+    int64_t i = 0;
+    for (int64_t row = 0; row < band.rows; ++row) {
+      for (int64_t column = 0; column < band.columns; ++column, ++i) {
+        scratch[i] = static_cast<int32_t>(row * y_step * band.scratch_columns + column * x_step);
+        output[i] = static_cast<int32_t>(row * out_width + column);
+      }
+    }
+  }
+};
+
+struct BandLimits {
+  int64_t pixels;          // of the output
+  int64_t scratch_pixels;  // of one input block; a row of kMinBandColumns must fit (fits_bands)
+};
+
+inline constexpr int32_t kMinBandColumns = 12;
+// Loads of four pixels may run past the last one of a row.
+inline constexpr int32_t kBandSlack = 3;
+
+inline bool fits_bands(const ConvFilter& filter, int64_t scratch_pixels) {
+  const int64_t rows = axis_plan(filter, true).reach();
+  const int64_t columns = axis_plan(filter, false).span(kMinBandColumns) + kBandSlack;
+  return rows <= scratch_pixels && columns <= scratch_pixels && rows * columns <= scratch_pixels;
+}
+
+// Cuts units (rows innermost, then `tiles` of output channels, then the batch) into bands and calls
+// work(band, tile, n) for each: whole rows while they fit, else pieces of one row of about equal width.
+template <typename Work>
+inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents, int64_t tiles,
+                          BandLimits limits, IndexRange units, const Work& work) {
+  const AxisPlan y = axis_plan(filter, true), x = axis_plan(filter, false);
+  const int64_t height = extents.out.h, width = extents.out.w;
+  for (int64_t unit = units.begin; unit < units.end;) {
+    const int64_t oy = unit % height;
+    const int64_t left = height - oy < units.end - unit ? height - oy : units.end - unit;
+    int64_t pieces = (width + limits.pixels - 1) / limits.pixels;
+    int64_t rows = pieces == 1 ? limits.pixels / width : 1;
+    rows = rows < left ? rows : left;
+    const auto columns = [&] { return (width + pieces - 1) / pieces; };
+    while (y.span(rows) * (x.span(columns()) + kBandSlack) > limits.scratch_pixels) {
+      if (rows > 1) {
+        rows = (rows + 1) / 2;
+      } else {
+        ++pieces;
+      }
+    }
+    for (int64_t ox = 0; ox < width; ox += columns()) {
+      const int64_t wide = columns() < width - ox ? columns() : width - ox;
+      work(Band{oy, ox, rows, wide, y.span(rows), x.span(wide)},
+           static_cast<int32_t>(unit / height % tiles), unit / height / tiles);
+    }
+    unit += rows;
+  }
+}
+
+}  // namespace rk::kernels

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv_f16 with AVX-512: a band's input rows are widened to float32 scratch once, then tiles of 12 pixels by 32 output
+// channels are summed by fused multiply-adds, in the order that conv_f16.h states, and narrowed once at the end.
+//
+// A newcomer's mistake: padding lanes of the input may hold infinities; they are never multiplied, not even by 0.
+#if defined(__x86_64__)
+
+#include <cstdint>
+
+#include "kernels/conv/bands.h"
+#include "kernels/conv/conv_f16.h"
+#include "kernels/x86_avx512.h"
+
+namespace rk::kernels {
+
+decltype(conv_f16) conv_f16__generic;
+decltype(conv_f16) conv_f16__avx512_12x32;
+
+}  // namespace rk::kernels
+
+RK_AVX512_BEGIN
+
+namespace rk::kernels {
+namespace {
+
+constexpr int32_t kLanes = kHostBlock;
+constexpr int32_t kVectors = kConvF16Tile / kLanes;
+constexpr int32_t kPair =
+    2;  // vectors of one pass: 24 sums of 12 pixels, the most that stay in registers
+constexpr int64_t kBandPixels = 96;
+constexpr int64_t kScratchPixels = 2048;          // 128 KiB: of the second-level cache
+constexpr int64_t kChunkWeightBytes = 384 << 10;  // that one pass over a band reads
+
+struct Scratch {
+  alignas(64) float pixels[kScratchPixels][kLanes];
+  alignas(64) float acc[kBandPixels][kConvF16Tile];  // between the chunks of a long sum
+  BandPlaces<kBandPixels> places;
+};
+
+int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+struct Context {
+  const ConvF16Args& args;
+  const ConvF16Params& params;
+  const ConvFilter& filter;
+  const ConvExtents& extents;
+  AxisPlan y, x;
+  int64_t in_plane, out_plane;  // elements
+  int64_t tile_floats;          // of the weights of one block of output channels
+  const float* weights;
+  const float* bias;
+  __m512 clip;
+
+  explicit Context(const ConvF16Args& a)
+      : args(a),
+        params(a.packed->params),
+        filter(params.filter),
+        extents(a.extents),
+        y(axis_plan(filter, true)),
+        x(axis_plan(filter, false)),
+        in_plane(int64_t{extents.in.h} * extents.in.w * kLanes),
+        out_plane(int64_t{extents.out.h} * extents.out.w * kLanes),
+        tile_floats(filter.depthwise() ? y.kernel * x.kernel * kLanes
+                                       : channel_blocks(filter.in_channels) * y.kernel * x.kernel *
+                                             kLanes * kLanes),
+        weights(reinterpret_cast<const float*>(a.packed->weights.data())),
+        bias(reinterpret_cast<const float*>(a.packed->bias.data())),
+        clip(_mm512_set1_ps(params.clip)) {}
+
+  const uint16_t* image(int64_t n) const {
+    const int64_t dense = channel_blocks(filter.in_channels) * in_plane;
+    return args.input + n * (args.input_batch_stride != 0 ? args.input_batch_stride : dense);
+  }
+
+  // Activation, residual, activation, one rounding. Comparisons are ordered so that NaN stays.
+  void finish(__m512 v, const uint16_t* residual, uint16_t* output) const {
+    const __m512 zero = _mm512_setzero_ps();
+    if (params.activation != Activation::kNone) v = _mm512_max_ps(zero, v);
+    if (params.activation == Activation::kClip) v = _mm512_min_ps(clip, v);
+    if (residual != nullptr) {
+      const __m256i e = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(residual));
+      v = _mm512_add_ps(v, _mm512_cvtph_ps(e));
+    }
+    if (params.relu_after_add) v = _mm512_max_ps(zero, v);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(output),
+                        _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+};
+
+// Output and residual of one block, at the band's first pixel; rows are `stride` elements apart.
+struct Target {
+  uint16_t* output;
+  const uint16_t* residual;
+  int64_t stride;
+
+  Target(const Context& c, const Band& band, int64_t n, int64_t block) {
+    const int64_t dense = channel_blocks(c.filter.out_channels) * c.out_plane;
+    const int64_t out = c.args.output_batch_stride != 0 ? c.args.output_batch_stride : dense;
+    const int64_t at = block * c.out_plane + (band.oy * c.extents.out.w + band.ox) * kLanes;
+    output = c.args.output + n * out + at;
+    residual = c.params.has_residual ? c.args.residual + n * dense + at : nullptr;
+    stride = int64_t{c.extents.out.w} * kLanes;
+  }
+  void finish(const Context& c, __m512 v, int64_t at) const {
+    c.finish(v, residual != nullptr ? residual + at : nullptr, output + at);
+  }
+};
+
+// Fills the scratch rows of one input block; what lies outside the picture is 0.
+void load_block(const Context& c, const Band& band, const uint16_t* plane, float (*to)[kLanes]) {
+  const int64_t top = c.y.lead(band.oy, c.extents.pad_before.h);
+  const int64_t left = c.x.lead(band.ox, c.extents.pad_before.w);
+  for (int64_t r = 0; r < band.scratch_rows; ++r) {
+    const int64_t iy = c.y.source(top + r, c.extents.in.h);
+    const uint16_t* const row = plane + iy * c.extents.in.w * kLanes;
+    for (int64_t i = 0; i < band.scratch_columns; ++i, ++to) {
+      const int64_t ix = iy < 0 ? -1 : c.x.source(left + i, c.extents.in.w);
+      __m512 v = _mm512_setzero_ps();
+      if (ix >= 0) {
+        v = _mm512_cvtph_ps(
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + ix * kLanes)));
+      }
+      _mm512_store_ps(*to, v);
+    }
+  }
+}
+
+// One pass over a chunk of input blocks for one or two blocks of output channels.
+struct Pass {
+  const Context& c;
+  const Band& band;
+  Target target[kPair];
+  int64_t block_floats;  // scratch of one input block
+  int64_t blocks;
+  int32_t last_lanes;    // channels of the chunk's last block
+  const float* weights;  // of the first vector, at the chunk
+  const float* bias;
+  float* acc;  // of pixel 0; pixels are kConvF16Tile apart
+  bool first, last;
+};
+
+// kPixels pixels from number `pixel` on, by kCount vectors.
+template <int kPixels, int kCount>
+inline void sum_pixels(const Pass& pass, Scratch& scratch, int64_t pixel) {
+  const Context& c = pass.c;
+  const float* x[kPixels];
+#pragma GCC unroll 12
+  for (int p = 0; p < kPixels; ++p) {
+    x[p] = scratch.pixels[scratch.places.scratch[pixel + p]];
+  }
+  __m512 sum[kPixels][kCount];
+#pragma GCC unroll 12
+  for (int p = 0; p < kPixels; ++p) {
+#pragma GCC unroll 2
+    for (int v = 0; v < kCount; ++v) {
+      const float* const start = pass.first ? pass.bias : pass.acc + (pixel + p) * kConvF16Tile;
+      sum[p][v] = _mm512_load_ps(start + v * kLanes);
+    }
+  }
+  const float* weights = pass.weights;
+  const int64_t next_vector = c.tile_floats;
+  for (int64_t block = 0; block < pass.blocks; ++block) {
+    const int32_t lanes = block + 1 == pass.blocks ? pass.last_lanes : kLanes;
+    for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
+      const int64_t row =
+          block * pass.block_floats + c.y.tap(ky) * pass.band.scratch_columns * kLanes;
+      for (int64_t kx = 0; kx < c.x.kernel; ++kx, weights += kLanes * kLanes) {
+        const int64_t at = row + c.x.tap(kx) * kLanes;
+        for (int32_t i = 0; i < lanes; ++i) {
+          __m512 w[kCount];
+#pragma GCC unroll 2
+          for (int v = 0; v < kCount; ++v) {
+            w[v] = _mm512_load_ps(weights + v * next_vector + i * kLanes);
+          }
+#pragma GCC unroll 12
+          for (int p = 0; p < kPixels; ++p) {
+            const __m512 spread = _mm512_set1_ps(x[p][at + i]);
+#pragma GCC unroll 2
+            for (int v = 0; v < kCount; ++v) sum[p][v] = _mm512_fmadd_ps(spread, w[v], sum[p][v]);
+          }
+        }
+      }
+    }
+  }
+  for (int p = 0; p < kPixels; ++p) {
+    for (int v = 0; v < kCount; ++v) {
+      if (pass.last) {
+        pass.target[v].finish(c, sum[p][v], scratch.places.output[pixel + p] * int64_t{kLanes});
+      } else {
+        _mm512_store_ps(pass.acc + (pixel + p) * kConvF16Tile + v * kLanes, sum[p][v]);
+      }
+    }
+  }
+}
+
+// All pixels from `pixel` on: whole tiles, then ever smaller ones.
+template <int kPixels, int kCount>
+void sum_band(const Pass& pass, Scratch& scratch, int64_t pixel) {
+  const int64_t end = pass.band.pixels();
+  for (; pixel + kPixels <= end; pixel += kPixels)
+    sum_pixels<kPixels, kCount>(pass, scratch, pixel);
+  if constexpr (kPixels > 1) {
+    if (pixel < end) sum_band<kPixels / 2, kCount>(pass, scratch, pixel);
+  }
+}
+
+void dense_band(const Context& c, const Band& band, int32_t tile, int64_t n, Scratch& scratch) {
+  const int32_t in_blocks = channel_blocks(c.filter.in_channels);
+  const int64_t first_block = int64_t{tile} * kVectors;
+  const int64_t vectors = smaller(kVectors, channel_blocks(c.filter.out_channels) - first_block);
+  const int64_t block_weights = c.y.kernel * c.x.kernel * kLanes * kLanes;
+  const auto by_weights = kChunkWeightBytes / (block_weights * vectors * int64_t{sizeof(float)});
+  const int64_t by_scratch = kScratchPixels / band.scratch_pixels();
+  const int64_t chunk = by_weights < 1 ? 1 : smaller(by_weights, by_scratch);
+  scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
+  for (int64_t block = 0; block < in_blocks; block += chunk) {
+    const int64_t count = smaller(chunk, in_blocks - block);
+    for (int64_t i = 0; i < count; ++i) {
+      load_block(c, band, c.image(n) + (block + i) * c.in_plane,
+                 scratch.pixels + i * band.scratch_pixels());
+    }
+    const int32_t last_lanes =
+        lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + count - 1));
+    for (int64_t v = 0; v < vectors; v += kPair) {
+      const int64_t out = first_block + v;
+      const bool pair = v + 1 < vectors;
+      const Pass pass = {c,
+                         band,
+                         {Target(c, band, n, out), Target(c, band, n, pair ? out + 1 : out)},
+                         band.scratch_pixels() * kLanes,
+                         count,
+                         last_lanes,
+                         c.weights + out * c.tile_floats + block * block_weights,
+                         c.bias + out * kLanes,
+                         scratch.acc[0] + v * kLanes,
+                         block == 0,
+                         block + count == in_blocks};
+      if (pair) {
+        sum_band<12, kPair>(pass, scratch, 0);
+      } else {
+        sum_band<12, 1>(pass, scratch, 0);
+      }
+    }
+  }
+}
+
+template <int kPixels>
+inline void depthwise_pixels(const Context& c, const Band& band, const float* weights,
+                             const float* from, __m512 bias, const Target& target, int64_t at) {
+  __m512 sum[kPixels];
+#pragma GCC unroll 8
+  for (int p = 0; p < kPixels; ++p) sum[p] = bias;
+  for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
+    const float* const row = from + c.y.tap(ky) * band.scratch_columns * kLanes;
+    for (int64_t kx = 0; kx < c.x.kernel; ++kx, weights += kLanes) {
+      const float* const x = row + c.x.tap(kx) * kLanes;
+      const __m512 w = _mm512_load_ps(weights);
+#pragma GCC unroll 8
+      for (int p = 0; p < kPixels; ++p) {
+        sum[p] = _mm512_fmadd_ps(_mm512_load_ps(x + p * c.x.step * kLanes), w, sum[p]);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int p = 0; p < kPixels; ++p) target.finish(c, sum[p], at + p * kLanes);
+}
+
+void depthwise_band(const Context& c, const Band& band, int32_t tile, int64_t n, Scratch& scratch) {
+  const int64_t first = int64_t{tile} * kVectors;
+  const int64_t end = smaller(first + kVectors, channel_blocks(c.filter.out_channels));
+  for (int64_t block = first; block < end; ++block) {
+    load_block(c, band, c.image(n) + block * c.in_plane, scratch.pixels);
+    const Target target(c, band, n, block);
+    const float* const weights = c.weights + block * c.tile_floats;
+    const __m512 bias = _mm512_load_ps(c.bias + block * kLanes);
+    for (int64_t row = 0; row < band.rows; ++row) {
+      const float* const from = scratch.pixels[row * c.y.step * band.scratch_columns];
+      const auto go = [&]<int kPixels>(int64_t column) {
+        for (; column + kPixels <= band.columns; column += kPixels) {
+          depthwise_pixels<kPixels>(c, band, weights, from + column * c.x.step * kLanes, bias,
+                                    target, row * target.stride + column * kLanes);
+        }
+        return column;
+      };
+      go.template operator()<1>(go.template operator()<8>(0));
+    }
+  }
+}
+
+}  // namespace
+
+void conv_f16__avx512_12x32(const ConvF16Args& args, IndexRange units) {
+  const ConvFilter& filter = args.packed->params.filter;
+  const bool depthwise = filter.depthwise();
+  // Lanes of several groups in one vector would meet each other's infinities: the generic kernel keeps them apart.
+  if ((filter.groups != 1 && !depthwise) || !fits_bands(filter, kScratchPixels)) {
+    conv_f16__generic(args, units);
+    return;
+  }
+  const Context c(args);
+  const int64_t tiles = (filter.out_channels + kConvF16Tile - 1) / kConvF16Tile;
+  const BandLimits limits = {depthwise ? kScratchPixels : kBandPixels, kScratchPixels};
+  Scratch scratch;
+  for_each_band(filter, args.extents, tiles, limits, units,
+                [&](const Band& band, int32_t tile, int64_t n) {
+                  if (depthwise) {
+                    depthwise_band(c, band, tile, n, scratch);
+                  } else {
+                    dense_band(c, band, tile, n, scratch);
+                  }
+                });
+}
+
+}  // namespace rk::kernels
+
+RK_AVX512_END
+
+#endif  // x86-64
