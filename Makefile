@@ -16,6 +16,7 @@ help:
 	@echo "make wheel    build/dist: the Python packages rknn and rknnlite; make check-python tries them"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
 	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
+	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
 	@echo "make clean    remove build/"
 
@@ -62,6 +63,12 @@ check-foundation: configure-release configure-tsan
 	  -- $(BUILD)/tsan/src/units_runtime \
 	  -- $(BUILD)/tsan/src/units_capi \
 	  -- LONG=1 $(BUILD)/release/tests/fuzz/fuzz
+
+# The ONNX standard's node tests, single-layer nets and whole networks (needs ../shared for all but the last).
+.PHONY: check-onnx
+check-onnx: configure-release
+	@$(call NINJA,release,onnx_conformance)
+	@$(PYTHON) tests/conformance/check.py --binary $(BUILD)/release/tests/conformance/onnx_conformance
 
 # Files made by the vendor's converter: every figure beside its bar. LONG=1 takes 50,000 damaged files.
 .PHONY: check-vendor

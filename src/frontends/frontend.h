@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct ImportOptions {
   std::vector<std::string> outputs;
   // One per input; an input with a value becomes a constant. Another dtype is converted.
   std::vector<std::optional<Tensor>> input_initial_values;
+  // Inputs of sequence or optional type: the types of the elements they hold. Each element of a sequence becomes an
+  // input of its own, "<name>_<index>"; an optional without an element is absent.
+  std::map<std::string, std::vector<TensorType>> container_inputs;
 };
 
 // kIo when the file cannot be read, kInvalidModel when its bytes are wrong, kInvalidArgument when an option is,

@@ -112,14 +112,25 @@ Result<TensorType> infer_conv_type(const InferCall& call) {
   RK_TRY(require_same_dtype(call, 0, 1));
   RK_ASSIGN(const ConvAttrs attrs, resolve_conv(call.node));
   RK_TRY(check_bias(call, attrs.out_channels));
-  const Shape& in = call.input(0).shape;
-  RK_ASSIGN(const Extent out, window_output(attrs.window, spatial_extent(in), false));
-  RK_ASSIGN(const Shape shape,
-            Shape::make(picture_dims(in[0], attrs.out_channels, out, attrs.window.spatial_rank)));
+  RK_ASSIGN(const Shape shape, conv_output_shape(call.input(0).shape, attrs));
   return TensorType{call.input(0).dtype, shape};
 }
 
+Result<Shape> conv_output_shape(const Shape& in, const ConvAttrs& attrs) {
+  RK_ASSIGN(const Extent out, window_output(attrs.window, spatial_extent(in), false));
+  return Shape::make(picture_dims(in[0], attrs.out_channels, out, attrs.window.spatial_rank));
+}
+
 void conv_f32(const EvalCall& call, const ConvAttrs& attrs) {
+  float* y = call.output(0).mutable_data<float>();
+  conv_sums(call, attrs, [&](int64_t plane, std::span<const double> sums) {
+    std::ranges::transform(sums, y + plane * static_cast<int64_t>(sums.size()),
+                           [](double sum) { return static_cast<float>(sum); });
+  });
+}
+
+void conv_sums(const EvalCall& call, const ConvAttrs& attrs,
+               const std::function<void(int64_t plane, std::span<const double> sums)>& store) {
   const Extent in = spatial_extent(call.input(0).shape());
   const Extent out = spatial_extent(call.output(0).shape());
   const int64_t in_plane = in.product();
@@ -130,7 +141,6 @@ void conv_f32(const EvalCall& call, const ConvAttrs& attrs) {
   const float* x = call.input(0).data<float>();
   const float* w = call.input(1).data<float>();
   const float* bias = call.has_input(2) ? call.input(2).data<float>() : nullptr;
-  float* y = call.output(0).mutable_data<float>();
 
   const int64_t planes = call.input(0).shape()[0] * attrs.out_channels;
   call.parallel_for(planes, 1, [&](IndexRange range) {
@@ -146,8 +156,7 @@ void conv_f32(const EvalCall& call, const ConvAttrs& attrs) {
                    .sums = sums.data()},
                   attrs.window, in, out);
       }
-      std::ranges::transform(sums, y + plane * out_plane,
-                             [](double sum) { return static_cast<float>(sum); });
+      store(plane, sums);
     }
   });
 }

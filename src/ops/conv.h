@@ -4,6 +4,9 @@
 // them, so reading cannot fail later.
 #pragma once
 
+#include <functional>
+#include <span>
+
 #include "ops/window.h"
 
 namespace rk::ops {
@@ -31,8 +34,13 @@ ConvTransposeAttrs conv_transpose_attrs(const Node& node);
 
 // Checks all inputs of Conv or the first three of FusedConv and gives the output type.
 Result<TensorType> infer_conv_type(const InferCall& call);
+Result<Shape> conv_output_shape(const Shape& in, const ConvAttrs& attrs);
 // out[n, oc, ...] = sum over taps + bias; everything f32, sums in double. For Conv and FusedConv.
 void conv_f32(const EvalCall& call, const ConvAttrs& attrs);
+// The same sums for f32 inputs 0 to 2, given to `store` by output plane (n * out_channels + oc), in any order and from
+// several threads.
+void conv_sums(const EvalCall& call, const ConvAttrs& attrs,
+               const std::function<void(int64_t plane, std::span<const double> sums)>& store);
 Cost conv_cost(const Node& node);
 
 }  // namespace rk::ops

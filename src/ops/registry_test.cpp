@@ -13,6 +13,7 @@
 
 #include "base/thread_pool.h"
 #include "ir/text.h"
+#include "ops/bounded.h"
 #include "ops/evaluate.h"
 #include "tests/ops/cases.h"
 
@@ -133,7 +134,7 @@ Status run_nodes(const Graph& graph, std::map<std::string, Tensor>& values, Thre
 void expect_close(const Tensor& found, const Tensor& expected, double tolerance) {
   ASSERT_EQ(to_string(found.type()), to_string(expected.type()));
   for (int64_t i = 0; i < found.elements(); ++i) {
-    if (!is_float(found.dtype())) {
+    if (!is_float(found.dtype()) && !is_small_float(found.dtype())) {
       ASSERT_EQ(found.at_i64(i), expected.at_i64(i)) << "element " << i;
       continue;
     }
@@ -157,6 +158,7 @@ void expect_folds_alike(const ParsedCase& parts, const std::map<std::string, Ten
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   if (graph->node_count() != 1) return;  // only one-node cases have all inputs constant
   const Node& node = *graph->nodes()[0];
+  if (has_data_dependent_size(node.def())) return;  // constants have the exact size, values room
   ASSERT_TRUE(can_fold(node));
   auto folded = fold(node);
   ASSERT_TRUE(folded.ok()) << folded.status().message();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopK: the k largest (or smallest) values along one axis with their indices; of equal values the
-// lower index first.
+// lower index first. Where k is computed at run time there is room for the whole axis; see bounded.h.
 #include <algorithm>
 #include <numeric>
 
+#include "ops/bounded.h"
 #include "ops/data_move.h"
 #include "ops/elementwise.h"
 
@@ -14,7 +15,13 @@ Status infer(InferCall& call) {
   RK_TRY(require_number(call, 0));
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
-  RK_ASSIGN(const int64_t k, constant_int(call, 1));
+  int64_t k = in[axis];
+  if (call.constant(1) != nullptr) {
+    RK_ASSIGN(k, constant_int(call, 1));
+  } else {
+    RK_TRY(require_index(call, 1));
+    RK_TRY(require_shape(call, 1, Shape{1}));
+  }
   if (k < 0 || k > in[axis]) {
     return refuse("input 1 ('k') is ", k, ", expected 0 to ", in[axis], ", the extent of axis ",
                   axis);
@@ -22,13 +29,15 @@ Status infer(InferCall& call) {
   Shape out = in;
   out[axis] = k;
   RK_TRY(set_output(call, 0, call.input(0).dtype, out));
-  return set_output(call, 1, DType::kI64, out);
+  RK_TRY(set_output(call, 1, DType::kI64, out));
+  return set_count_type(call);
 }
 
 template <typename T>
 void select(const EvalCall& call, int axis) {
   const AxisSplit split = split_at(call.input(0).shape(), axis);
-  const int64_t k = call.output(0).shape()[axis];
+  const int64_t room = call.output(0).shape()[axis];
+  const int64_t k = std::clamp<int64_t>(call.input(1).at_i64(0), 0, room);
   const bool largest = call.node.i64("largest") != 0;
   const T* x = call.input(0).data<T>();
   T* values = call.output(0).mutable_data<T>();
@@ -48,13 +57,15 @@ void select(const EvalCall& call, int axis) {
         if (va != vb) return largest ? va > vb : va < vb;
         return a < b;
       });
-      for (int64_t n = 0; n < k; ++n) {
-        const int64_t at = (o * k + n) * split.inner + i;
-        values[at] = row[order[static_cast<size_t>(n)] * split.inner];
-        if (indices != nullptr) indices[at] = order[static_cast<size_t>(n)];
+      for (int64_t n = 0; n < room; ++n) {
+        const int64_t at = (o * room + n) * split.inner + i;
+        const int64_t from = n < k ? order[static_cast<size_t>(n)] : kNoIndex;
+        values[at] = from == kNoIndex ? T{0} : row[from * split.inner];
+        if (indices != nullptr) indices[at] = from;
       }
     }
   }
+  store_count(call, k);
 }
 
 Status compute(const EvalCall& call) {
@@ -78,7 +89,7 @@ OpDef top_k() {
       .name = "TopK",
       .doc = "the k largest or smallest values along an axis, and their indices",
       .inputs = {{"x"}, {"k"}},
-      .outputs = {{"values"}, {"indices", ArgDef::kOptional}},
+      .outputs = {{"values"}, {"indices", ArgDef::kOptional}, count_output()},
       .attrs = {{"axis", int64_t{-1}, "axis to search; negative counts from the end"},
                 {"largest", int64_t{1}, "1: largest values; 0: smallest"},
                 {"sorted", int64_t{1}, "0 allows any order; the result is sorted all the same"}},

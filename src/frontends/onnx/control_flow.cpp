@@ -126,7 +126,7 @@ Status OnnxImporter::import_if(Scope& scope, const onnx::NodeProto& proto) {
 }
 
 Result<Value*> OnnxImporter::stack_rows(const onnx::NodeProto& proto, const std::string& name,
-                                        const std::vector<Value*>& rows) {
+                                        const std::vector<Value*>& rows, int64_t axis) {
   if (rows.empty()) {
     return unsupported(str(node_label(proto), ": runs zero times, so the shape of its result '",
                            name, "' is not known"));
@@ -135,8 +135,8 @@ Result<Value*> OnnxImporter::stack_rows(const onnx::NodeProto& proto, const std:
   draft.op = "Concat";
   draft.name = name;
   draft.outputs = {name};
-  draft.attrs = {{"axis", int64_t{0}}};
-  Value* const axes = builder_.ints(draft, "/axes", {0});
+  draft.attrs = {{"axis", axis}};
+  Value* const axes = builder_.ints(draft, "/axes", {axis});
   for (Value* row : rows) {
     RK_ASSIGN(Value* const unsqueezed, builder_.emit(draft, "Unsqueeze", "/row", {row, axes}));
     draft.inputs.push_back(unsqueezed);
@@ -199,10 +199,13 @@ Status OnnxImporter::import_loop(Scope& scope, const onnx::NodeProto& proto) {
          nullptr}};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     RK_ASSIGN(const auto results, import_body(scope, body->g(), inputs, std::move(inner), label));
-    for (const Binding& result : results) {
-      if (result.available() && result.value != nullptr) continue;
+    for (size_t i = 0; i < results.size(); ++i) {
+      // Carried values may be sequences or absent optionals; the condition and what is collected may not.
+      const bool carries = i != 0 && i <= carried_count;
+      if (results[i].available() && (carries || results[i].value != nullptr)) continue;
       bind_unavailable(scope, proto,
-                       result.available() ? str(label, ": a value is missing") : *result.why);
+                       results[i].available() ? str(label, ": a value is missing or a sequence")
+                                              : *results[i].why);
       return ok_status();
     }
     if (!results[0].value->is_constant()) {

@@ -114,6 +114,30 @@ Status split_qlinear_concat(NodeDraft& draft, GraphBuilder& builder) {
   return quantize_result(draft, builder, "Concat", std::move(inputs), 0);
 }
 
+// The product of the differences, in int32. A zero point per row of A or per column of B lies along that axis.
+Status split_matmul_integer(NodeDraft& draft, GraphBuilder& builder) {
+  std::vector<Value*> centred;
+  for (size_t i = 0; i < 2; ++i) {
+    if (!draft.has_input(i)) return invalid_model(str(label(draft), ": input ", i, " is missing"));
+    const AttrMap to_i32 = {{"to", static_cast<int64_t>(DType::kI32)}};
+    const std::string_view name = i == 0 ? "/a" : "/b";
+    RK_ASSIGN(Value * value, builder.emit(draft, "Cast", name, {draft.inputs[i]}, to_i32));
+    if (draft.has_input(i + 2)) {
+      RK_ASSIGN(Value * zero,
+                builder.emit(draft, "Cast", str(name, "_zero"), {draft.inputs[i + 2]}, to_i32));
+      if (i == 0 && zero->shape().rank() == 1 && zero->shape()[0] != 1) {
+        Value* const column = builder.ints(draft, "/column", {zero->shape()[0], 1});
+        RK_ASSIGN(zero, builder.emit(draft, "Reshape", "/a_zero_rows", {zero, column}));
+      }
+      RK_ASSIGN(value, builder.emit(draft, "Sub", str(name, "_centred"), {value, zero}));
+    }
+    centred.push_back(value);
+  }
+  draft.op = "MatMul";
+  draft.inputs = std::move(centred);
+  return ok_status();
+}
+
 Status split_qgemm(NodeDraft& draft, GraphBuilder& builder) {
   const auto transposed = draft.attrs.find("transB");
   const bool rows_are_outputs =

@@ -111,8 +111,12 @@ Result<TensorType> OnnxImporter::inferred_type(const std::string& name) {
 Result<TensorType> OnnxImporter::input_type(const std::string& name, size_t index) {
   const std::string what = str("input '", name, "'");
   const onnx::TypeProto* declared = declared_type(name);
-  if (declared != nullptr && (declared->has_sequence_type() || declared->has_optional_type())) {
-    return unsupported(str(what, ": sequences and optional values are not supported as inputs"));
+  // An optional is taken as present unless the options say otherwise.
+  if (declared != nullptr && declared->has_optional_type()) {
+    declared = &declared->optional_type().elem_type();
+  }
+  if (declared != nullptr && declared->has_sequence_type()) {
+    return unsupported(str(what, ": it is a sequence; how many elements it holds is not known"));
   }
   TensorType type;
   std::optional<std::vector<int64_t>> dims = static_dims(declared);
@@ -186,24 +190,52 @@ Status OnnxImporter::add_inputs() {
     }
   }
   for (size_t i = 0; i < input_names_.size(); ++i) {
-    const std::string& name = input_names_[i];
-    if (!needed.contains(name)) continue;
-    RK_ASSIGN(TensorType type, input_type(name, i));
-    main_.constants.erase(name);
-    if (i < options_.input_initial_values.size() && options_.input_initial_values[i]) {
-      const Tensor& initial = *options_.input_initial_values[i];
-      if (initial.shape() != type.shape) {
-        return invalid_argument(str("input_initial_val of input '", name, "' is ",
-                                    to_string(initial.type()), ", the input is ", to_string(type)));
-      }
-      main_.values[name] = {builder_.constant(name, initial.cast(type.dtype)), nullptr};
-      continue;
-    }
-    type.dtype = computing_dtype(type.dtype);
-    auto input = graph_.add_input(name, type);
-    if (!input.ok()) return input.status();
-    main_.values[name] = {*input, nullptr};
+    if (needed.contains(input_names_[i])) RK_TRY(add_input(input_names_[i], i));
   }
+  return ok_status();
+}
+
+Status OnnxImporter::add_input(const std::string& name, size_t index) {
+  const onnx::TypeProto* declared = declared_type(name);
+  if (options_.container_inputs.contains(name) && declared != nullptr) {
+    return add_container_input(name, *declared);
+  }
+  RK_ASSIGN(TensorType type, input_type(name, index));
+  main_.constants.erase(name);
+  if (index < options_.input_initial_values.size() && options_.input_initial_values[index]) {
+    const Tensor& initial = *options_.input_initial_values[index];
+    if (initial.shape() != type.shape) {
+      return invalid_argument(str("input_initial_val of input '", name, "' is ",
+                                  to_string(initial.type()), ", the input is ", to_string(type)));
+    }
+    main_.values[name] = {builder_.constant(name, initial.cast(type.dtype)), nullptr, nullptr};
+    return ok_status();
+  }
+  type.dtype = computing_dtype(type.dtype);
+  RK_ASSIGN(Value* const input, graph_.add_input(name, type));
+  main_.values[name] = {input, nullptr, nullptr};
+  return ok_status();
+}
+
+Status OnnxImporter::add_container_input(const std::string& name, const onnx::TypeProto& type) {
+  const std::vector<TensorType>& types = options_.container_inputs.at(name);
+  const bool optional = type.has_optional_type();
+  const onnx::TypeProto& inner = optional ? type.optional_type().elem_type() : type;
+  if (optional && types.empty()) {
+    main_.values[name] = {};
+    return ok_status();
+  }
+  std::vector<Binding> elements;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const TensorType element{computing_dtype(types[i].dtype), types[i].shape};
+    RK_ASSIGN(Value* const value, graph_.add_input(str(name, "_", i), element));
+    elements.push_back({value, nullptr, nullptr});
+  }
+  if (!inner.has_sequence_type()) {
+    return invalid_argument(str("input '", name, "' is no sequence, but 'container_inputs' gives ",
+                                types.size(), " elements"));
+  }
+  main_.values[name] = {nullptr, nullptr, std::make_shared<std::vector<Binding>>(elements)};
   return ok_status();
 }
 
@@ -245,6 +277,14 @@ Status OnnxImporter::add_outputs() {
     return unsupported(std::move(message));
   }
   for (auto& [name, binding] : found) {
+    if (binding.is_sequence()) {
+      for (size_t i = 0; i < binding.elements->size(); ++i) {
+        RK_TRY(add_output(str(name, "_", i), (*binding.elements)[i].value));
+      }
+      continue;
+    }
+    const onnx::TypeProto* declared = declared_type(name);
+    if (binding.is_absent() && declared != nullptr && declared->has_optional_type()) continue;
     if (binding.value == nullptr) return invalid_model(str("output '", name, "' has no value"));
     RK_TRY(add_output(name, binding.value));
   }
@@ -264,6 +304,11 @@ Result<Graph> OnnxImporter::run() {
   RK_TRY(add_inputs());
   RK_TRY(import_nodes(main_, proto_.node(), output_names_));
   RK_TRY(add_outputs());
+  for (Value* count : counts_) {
+    log(LogLevel::kInfo, str("output '", count->name(), "' says how many entries of '",
+                             count->producer()->output().name(), "' are real"));
+    RK_TRY(add_output(count->name(), count));
+  }
   graph_.remove_unused();
   RK_TRY(verify(graph_));
   return std::move(graph_);

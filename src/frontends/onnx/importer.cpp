@@ -5,13 +5,14 @@
 #include "base/log.h"
 #include "frontends/onnx/opset_conversions.h"
 #include "frontends/onnx/tensor_data.h"
+#include "ops/bounded.h"
 #include "ops/registry.h"
 
 namespace rk::frontends {
 namespace {
 
 constexpr size_t kMostExpandedNodes = 100000;
-constexpr int64_t kNewestOpset = 24;
+constexpr int64_t kNewestOpset = 28;
 
 }  // namespace
 
@@ -132,7 +133,8 @@ bool OnnxImporter::is_known(const onnx::NodeProto& proto) const {
     // Operators the user registered go by their name alone; a standard name in a foreign domain is something else.
     return ops::registry().find(op) == nullptr && graph_.registry().find(op) != nullptr;
   }
-  return op == "Constant" || op == "If" || op == "Loop" || graph_.registry().find(op) != nullptr;
+  return op == "Constant" || op == "If" || op == "Loop" || op == "Scan" ||
+         find_container_op(op) != nullptr || graph_.registry().find(op) != nullptr;
 }
 
 Status OnnxImporter::dispatch(Scope& scope, const onnx::NodeProto& proto) {
@@ -145,6 +147,10 @@ Status OnnxImporter::dispatch(Scope& scope, const onnx::NodeProto& proto) {
     if (op == "Constant") return import_constant(scope, proto);
     if (op == "If") return import_if(scope, proto);
     if (op == "Loop") return import_loop(scope, proto);
+    if (op == "Scan") return import_scan(scope, proto);
+    if (const ContainerOp container = find_container_op(op))
+      return (this->*container)(scope, proto);
+    if (op == "Identity" && touches_containers(scope, proto)) return import_optional(scope, proto);
   }
   return import_operator(scope, proto);
 }
@@ -156,6 +162,9 @@ Result<NodeDraft> OnnxImporter::draft_of(Scope& scope, const onnx::NodeProto& pr
   RK_ASSIGN(draft.opset, opset_of(scope, normalized_domain(proto.domain()), node_label(proto)));
   for (const std::string& name : proto.input()) {
     RK_ASSIGN(const Binding binding, look_up(scope, name, node_label(proto)));
+    if (binding.is_sequence()) {
+      return unsupported(str(node_label(proto), ": its input '", name, "' is a sequence"));
+    }
     draft.inputs.push_back(binding.value);
   }
   for (const std::string& name : proto.output()) {
@@ -169,8 +178,15 @@ Status OnnxImporter::import_operator(Scope& scope, const onnx::NodeProto& proto)
   RK_ASSIGN(NodeDraft draft, draft_of(scope, proto));
   RK_TRY(convert_to_newest(normalized_domain(proto.domain()), draft, builder_));
   if (graph_.registry().find(draft.op) == nullptr) return unsupported("not supported");
+  const OpDef& def = *graph_.registry().find(draft.op);
+  const bool may_be_padded = ops::has_data_dependent_size(def) && !draft.outputs.empty();
+  if (may_be_padded) {
+    draft.outputs.resize(def.outputs.size());
+    draft.outputs.back() = draft.outputs[0] + "/count";
+  }
   const std::vector<Value*> extra = draft.extra_results;
   RK_ASSIGN(std::vector<Value*> results, builder_.emit(std::move(draft)));
+  if (may_be_padded && !results.back()->is_constant()) counts_.push_back(results.back());
   results.insert(results.end(), extra.begin(), extra.end());
   return bind_results(scope, proto, results);
 }

@@ -20,6 +20,8 @@
 
 namespace rk::frontends {
 
+struct ScanPlan;
+
 class OnnxImporter {
  public:
   // `model` must outlive the importer.
@@ -31,11 +33,14 @@ class OnnxImporter {
  private:
   using Opsets = std::map<std::string, int64_t>;
 
-  // What a name stands for: a value, an absent optional input (null), or nothing because of `why`.
+  // What a name stands for: a value, a sequence of such, an absent optional (all null), or nothing because of `why`.
   struct Binding {
     Value* value = nullptr;
     std::shared_ptr<const std::string> why;
+    std::shared_ptr<const std::vector<Binding>> elements;
     bool available() const { return why == nullptr; }
+    bool is_sequence() const { return elements != nullptr; }
+    bool is_absent() const { return value == nullptr && elements == nullptr; }
   };
 
   struct Scope {
@@ -55,6 +60,8 @@ class OnnxImporter {
   Status add_inputs();
   Result<TensorType> input_type(const std::string& name, size_t index);
   Result<TensorType> inferred_type(const std::string& name);
+  Status add_input(const std::string& name, size_t index);
+  Status add_container_input(const std::string& name, const onnx::TypeProto& type);
   Status check_option_sizes(size_t input_count) const;
   Status check_names(const std::vector<std::string>& names, std::string_view option) const;
   Status add_outputs();
@@ -83,9 +90,34 @@ class OnnxImporter {
       const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports) const;
   bool is_known(const onnx::NodeProto& proto) const;
 
+  // Sequences and optionals: containers of values that exist at import only.
+  using ContainerOp = Status (OnnxImporter::*)(Scope& scope, const onnx::NodeProto& proto);
+  static ContainerOp find_container_op(const std::string& op);
+  Status import_sequence_construct(Scope& scope, const onnx::NodeProto& proto);
+  Status import_sequence_at(Scope& scope, const onnx::NodeProto& proto);
+  Status import_sequence_insert(Scope& scope, const onnx::NodeProto& proto);
+  Status import_sequence_erase(Scope& scope, const onnx::NodeProto& proto);
+  Status import_sequence_length(Scope& scope, const onnx::NodeProto& proto);
+  Status import_concat_from_sequence(Scope& scope, const onnx::NodeProto& proto);
+  Status import_split_to_sequence(Scope& scope, const onnx::NodeProto& proto);
+  Status import_sequence_map(Scope& scope, const onnx::NodeProto& proto);
+  Status import_optional(Scope& scope, const onnx::NodeProto& proto);
+  Status import_optional_has_element(Scope& scope, const onnx::NodeProto& proto);
+  Result<std::vector<Binding>> bindings_of(Scope& scope, const onnx::NodeProto& proto);
+  Result<std::vector<Binding>> sequence_of(Scope& scope, const onnx::NodeProto& proto, int input);
+  // Where in a sequence of `count` input `input` points; `absent` when it is not given.
+  Result<size_t> position_of(Scope& scope, const onnx::NodeProto& proto, int input, size_t count,
+                             size_t absent);
+  bool touches_containers(Scope& scope, const onnx::NodeProto& proto);
+
   // Control flow.
   Status import_if(Scope& scope, const onnx::NodeProto& proto);
   Status import_loop(Scope& scope, const onnx::NodeProto& proto);
+  Status import_scan(Scope& scope, const onnx::NodeProto& proto);
+  Result<std::vector<Value*>> scan_once(Scope& scope, const onnx::NodeProto& proto,
+                                        const ScanPlan& plan, std::vector<Value*> states,
+                                        const std::vector<Value*>& sources,
+                                        const std::string& prefix);
   Status import_call(Scope& scope, const onnx::NodeProto& proto,
                      const onnx::FunctionProto& function);
   Result<std::vector<Binding>> import_body(Scope& outer, const onnx::GraphProto& body,
@@ -93,8 +125,9 @@ class OnnxImporter {
                                            const std::string& what);
   Status gather_constants(Scope& scope, const onnx::GraphProto& graph);
   const onnx::FunctionProto* find_function(const onnx::NodeProto& proto) const;
+  // Joins equal values along a new axis.
   Result<Value*> stack_rows(const onnx::NodeProto& proto, const std::string& name,
-                            const std::vector<Value*>& rows);
+                            const std::vector<Value*>& rows, int64_t axis = 0);
 
   const onnx::ModelProto& model_;
   const onnx::GraphProto& proto_;
@@ -112,6 +145,7 @@ class OnnxImporter {
   std::vector<std::string> output_names_;
   std::vector<std::string> unsupported_;  // one message each
   std::set<const onnx::NodeProto*> noted_;
+  std::vector<Value*> counts_;  // how much of a padded result is real; outputs of the graph
   bool shapes_overridden_ = false;  // then the file's value_info is about other shapes
   size_t expanded_nodes_ = 0;
 };

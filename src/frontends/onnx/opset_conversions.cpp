@@ -70,10 +70,12 @@ constexpr Row kRows[] = {
     {"", "Upsample", kAlways, upsample_to_resize},
 
     // Integer operators of quantised models.
+    {"", "MatMulInteger", kAlways, split_matmul_integer},
     {"", "QLinearConv", kAlways, split_qlinear_conv},
     {"", "QLinearMatMul", kAlways, split_qlinear_matmul},
     {kMicrosoft, "QGemm", kAlways, split_qgemm},
     {kMicrosoft, "QLinearAdd", kAlways, split_qlinear_binary},
+    {kMicrosoft, "QLinearAveragePool", kAlways, split_qlinear_unary},
     {kMicrosoft, "QLinearConcat", kAlways, split_qlinear_concat},
     {kMicrosoft, "QLinearConv", kAlways, split_qlinear_conv},
     {kMicrosoft, "QLinearGlobalAveragePool", kAlways, split_qlinear_unary},
@@ -81,6 +83,22 @@ constexpr Row kRows[] = {
     {kMicrosoft, "QLinearMul", kAlways, split_qlinear_binary},
     {kMicrosoft, "QLinearSigmoid", kAlways, split_qlinear_unary},
     {kMicrosoft, "QLinearSoftmax", kAlways, split_qlinear_unary},
+
+    // Fused operators that ONNX Runtime's optimiser writes. It puts some of them into the standard domain.
+    {"", "SimplifiedLayerNormalization", kAlways, rename_simplified_layer_norm},
+    {kMicrosoft, "BiasGelu", kAlways, split_bias_gelu},
+    {kMicrosoft, "DequantizeLinear", kAlways, keep_standard_form},
+    {kMicrosoft, "FastGelu", kAlways, split_bias_gelu},
+    {kMicrosoft, "FusedConv", kAlways, split_fused_conv},
+    {kMicrosoft, "FusedGemm", kAlways, split_fused_gemm},
+    {kMicrosoft, "FusedMatMul", kAlways, split_fused_matmul},
+    {kMicrosoft, "Gelu", kAlways, split_bias_gelu},
+    {kMicrosoft, "LayerNormalization", kAlways, keep_standard_form},
+    {kMicrosoft, "QuantizeLinear", kAlways, keep_standard_form},
+    {kMicrosoft, "QuickGelu", kAlways, rename_quick_gelu},
+    {kMicrosoft, "SimplifiedLayerNormalization", kAlways, rename_simplified_layer_norm},
+    {kMicrosoft, "SkipLayerNormalization", kAlways, split_skip_layer_norm},
+    {kMicrosoft, "SkipSimplifiedLayerNormalization", kAlways, split_skip_layer_norm},
 };
 
 // Attributes an operator of ours may lack because only one value of theirs is meant to work, or because they do not

@@ -55,5 +55,16 @@ Status split_qlinear_binary(NodeDraft& draft, GraphBuilder& builder);
 Status split_qlinear_unary(NodeDraft& draft, GraphBuilder& builder);
 Status split_qlinear_concat(NodeDraft& draft, GraphBuilder& builder);
 Status split_qgemm(NodeDraft& draft, GraphBuilder& builder);
+Status split_matmul_integer(NodeDraft& draft, GraphBuilder& builder);
+
+// convert_microsoft.cpp: fused operators of com.microsoft.
+Status keep_standard_form(NodeDraft& draft, GraphBuilder& builder);
+Status split_bias_gelu(NodeDraft& draft, GraphBuilder& builder);
+Status rename_quick_gelu(NodeDraft& draft, GraphBuilder& builder);
+Status split_fused_conv(NodeDraft& draft, GraphBuilder& builder);
+Status split_fused_gemm(NodeDraft& draft, GraphBuilder& builder);
+Status split_fused_matmul(NodeDraft& draft, GraphBuilder& builder);
+Status split_skip_layer_norm(NodeDraft& draft, GraphBuilder& builder);
+Status rename_simplified_layer_norm(NodeDraft& draft, GraphBuilder& builder);
 
 }  // namespace rk::frontends

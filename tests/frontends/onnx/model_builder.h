@@ -2,11 +2,13 @@
 // Writes small ONNX models for tests with the importer's own message classes, so no test needs Python or a file.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "frontends/frontend.h"
 #include "frontends/onnx/rk_onnx.pb.h"
+#include "ops/evaluate.h"
 #include "ops/registry.h"
 
 namespace rk::frontends::testing {
@@ -136,6 +138,26 @@ class ModelWriter : public GraphWriter {
   explicit ModelWriter(std::unique_ptr<onnx::ModelProto> fresh)
       : GraphWriter(*fresh->mutable_graph()), model(std::move(fresh)) {}
 };
+
+// The first output's numbers, by the operators' references.
+inline std::vector<float> run_graph(const Graph& graph, const std::vector<Tensor>& inputs,
+                                    size_t output = 0) {
+  std::map<const Value*, Tensor> values;
+  for (const Value* value : graph.values()) {
+    if (value->is_constant()) values[value] = value->constant();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
+  for (const Node* node : graph.nodes()) {
+    std::vector<const Tensor*> given;
+    for (const Value* input : node->inputs()) {
+      given.push_back(input == nullptr ? nullptr : &values.at(input));
+    }
+    auto results = ops::evaluate_reference(*node, given);
+    if (!results.ok()) return {};
+    for (size_t i = 0; i < results->size(); ++i) values[&node->output(i)] = (*results)[i];
+  }
+  return values.at(graph.outputs()[output]).to_f32();
+}
 
 // "Reshape Softmax Reshape": the operators in order.
 inline std::string op_names(const Graph& graph) {
