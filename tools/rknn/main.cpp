@@ -17,6 +17,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"analyze", rk::tools::analyze_command, "what quantisation costs, layer by layer"},
     {"convert", rk::tools::convert_command, "model file -> .rknn"},
+    {"edit", rk::tools::edit_command, "other shapes at the inputs and outputs of an ONNX model"},
     {"info", rk::tools::info_command, "what a .rknn file holds"},
     {"run", rk::tools::run_command, "run a .rknn file on pictures or .npy arrays"},
 };
