@@ -58,8 +58,10 @@ Result<Tensors> golden_values(const Graph& graph, const std::vector<Tensor>& inp
 }
 
 // Runs a Program once and gives every float tensor it wrote, as float32, by name.
-Result<Tensors> simulate(program::Program program, const std::vector<Tensor>& raw_inputs) {
-  RK_ASSIGN(auto model, runtime::LoadedModel::from_program(std::move(program), {}));
+Result<Tensors> simulate(program::Program program, const OpRegistry& operators,
+                         const std::vector<Tensor>& raw_inputs) {
+  RK_ASSIGN(auto model, runtime::LoadedModel::from_program(
+                            std::move(program), {.device = {}, .operators = &operators}));
   RK_ASSIGN(auto session, runtime::Session::create(model));
   Tensors out;
   session->set_observer([&](int32_t tensor, const Tensor& stored) {
@@ -118,7 +120,7 @@ Result<Tensors> simulate_alone(const Graph& graph, const Node& node,
   RK_ASSIGN(program::Program program, compiler::compile(alone, options));
   std::vector<Tensor> inputs;
   for (const Value* input : alone.inputs()) inputs.push_back(golden.find(input->name())->second);
-  return simulate(std::move(program), inputs);
+  return simulate(std::move(program), graph.registry(), inputs);
 }
 
 void describe_values(const Value& value, const Tensor& golden, Layer& layer) {
@@ -186,7 +188,7 @@ Result<AccuracyReport> analyze(const Graph& graph, const program::Program& progr
                                const std::vector<Tensor>& raw_inputs,
                                const AccuracyOptions& options, ThreadPool* pool) {
   RK_ASSIGN(const Tensors golden, golden_values(graph, inputs, pool));
-  RK_ASSIGN(const Tensors entire, simulate(program, raw_inputs));
+  RK_ASSIGN(const Tensors entire, simulate(program, graph.registry(), raw_inputs));
   std::map<std::string, std::string, std::less<>> type_of;
   const program::Variant& variant = program.main_variant();
   for (const program::Step& step : variant.steps) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/custom_op.h"
+
 namespace rk::compiler {
 namespace {
 
@@ -61,8 +63,8 @@ Status emit(const Node& node, Builder& builder) {
 
 Status emit_op(const Node& node, Builder& builder) {
   program::Step step;
-  step.type = node.op();
-  step.name = str(node.op(), ":", node.name());
+  step.type = user_name(node.op());
+  step.name = str(step.type, ":", node.name());
   step.macs = macs_of(node);
   // A float result from an int8 value: the conversion is a step of its own, as users know it.
   const bool float_result = std::ranges::any_of(node.outputs(), [](const Value* value) {

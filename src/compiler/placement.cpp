@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "compiler/builder.h"
+#include "ir/custom_op.h"
 
 namespace rk::compiler {
 namespace {
@@ -39,7 +40,7 @@ Processor place_on_cpu(const Node& node, const target::Target& target, const std
 
 // The type a user knows: what was fused into a convolution does not change it.
 std::string_view operator_type(const Node& node) {
-  return node.op() == "FusedConv" ? "Conv" : node.op();
+  return node.op() == "FusedConv" ? "Conv" : user_name(node.op());
 }
 
 }  // namespace
@@ -77,6 +78,7 @@ Processor place(const Node& node, const target::Target& target, const CompileOpt
   if (found != options.op_target.end()) wish = found->second;
 
   if (wish == "gpu") return Processor::kGpu;
+  if (is_custom(node.op())) return Processor::kCpu;  // with the code that the user registers
   if (wish == "cpu") return place_on_cpu(node, target, "op_target says so");
   const std::string reason = target.refuse(node, dtype_of(node));
   if (reason.empty()) return Processor::kNpu;

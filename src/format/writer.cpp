@@ -14,6 +14,7 @@
 #include "format/model_info.h"
 #include "format/program_codec.h"
 #include "format/trailer.h"
+#include "ir/custom_op.h"
 #include "target/target.h"
 
 namespace rk::format {
@@ -287,6 +288,20 @@ uint32_t version_number(const std::string& text) {
   return out;
 }
 
+// Types of custom operators, each once. How the vendor separates several is not known; readers take whole words.
+std::string custom_types(const Program& program) {
+  std::vector<std::string_view> types;
+  for (const Step& step : program.main_variant().steps) {
+    const auto* const op = std::get_if<OpParams>(&step.params);
+    if (op == nullptr || !is_custom(op->op)) continue;
+    if (std::ranges::find(types, user_name(op->op)) == types.end())
+      types.push_back(user_name(op->op));
+  }
+  std::string out;
+  for (const std::string_view type : types) out += str(out.empty() ? "" : ",", type);
+  return out;
+}
+
 }  // namespace
 
 Result<FileModel> to_file_model(const Program& program) {
@@ -302,6 +317,7 @@ Result<FileModel> to_file_model(const Program& program) {
   model.platform = program.target;
   model.source = program.framework;
   model.custom_string = program.custom_string;
+  model.custom_ops = custom_types(program);
   model.input_json = make_input_json(program);
   model.output_json = make_output_json(program);
   if (program.variants.size() > 1) model.shape_mode = "dynamic_shape";

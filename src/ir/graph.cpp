@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/custom_op.h"
+
 namespace rk {
 namespace {
 
@@ -29,7 +31,8 @@ Status check_arity(const OpDef& def, const NodeSpec& spec) {
   }
   for (size_t i = 0; i < spec.inputs.size(); ++i) {
     const ArgDef& arg = def.inputs[std::min(i, def.inputs.size() - 1)];
-    if (spec.inputs[i] == nullptr && arg.kind != ArgDef::kOptional) {
+    if (spec.inputs[i] == nullptr && def.find_attr(kAnyAttribute) == nullptr &&
+        arg.kind != ArgDef::kOptional) {
       return invalid_model(str("input ", i, " ('", arg.name, "') is missing"));
     }
   }
@@ -39,6 +42,7 @@ Status check_arity(const OpDef& def, const NodeSpec& spec) {
 Status check_attrs(const OpDef& def, const AttrMap& attrs) {
   for (const auto& [name, value] : attrs) {
     const AttrDef* schema = def.find_attr(name);
+    if (schema == nullptr && def.find_attr(kAnyAttribute) != nullptr) continue;
     if (schema == nullptr)
       return invalid_model(str("attribute '", name, "' is unknown to this operator"));
     if (schema->value.index() != value.index()) {

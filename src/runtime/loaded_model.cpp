@@ -56,7 +56,9 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::make(program::Program program,
   RK_ASSIGN(model->chip_, chip_for_model(options.device, model->program_.target));
   log_banner(*model);
   if (!options.info_only) {
-    RK_ASSIGN(cpu::HostPlan plan, cpu::make_plan(model->program_, model->variant()));
+    RK_ASSIGN(cpu::HostPlan plan,
+              cpu::make_plan(model->program_, model->variant(),
+                             options.operators ? *options.operators : ops::registry()));
     model->plan_ = std::make_unique<const cpu::HostPlan>(std::move(plan));
   }
   return model;

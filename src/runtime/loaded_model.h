@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "ops/registry.h"
 #include "program/program.h"
 #include "runtime/arena_cache.h"
 #include "runtime/backends/cpu/plan.h"
@@ -17,6 +18,9 @@ namespace rk::runtime {
 struct LoadOptions {
   Device device;
   bool info_only = false;  // no plan is made: the model can be asked about and not run
+  // Where steps by IR definition find their operators; null: the standard ones. With custom ones (ops/custom.h) it
+  // outlives the model.
+  const OpRegistry* operators = nullptr;
 };
 
 class LoadedModel {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/log.h"
+#include "toolkit/custom_op.h"
 #include "toolkit/methods.h"
 #include "toolkit/rknn_toolkit_c.h"
 #include "toolkit/version.h"
@@ -78,7 +79,10 @@ int32_t number_of(Code code) {
 template <typename Work>
 int32_t guarded(rknn_toolkit* toolkit, Work work) {
   Result<Json> result = Status(Code::kInvalidArgument, "the toolkit object is NULL");
-  if (toolkit != nullptr) {
+  if (toolkit != nullptr && t_current == toolkit) {
+    result = Status(Code::kInvalidArgument,
+                    "a call on an object from inside one of its callbacks is not possible");
+  } else if (toolkit != nullptr) {
     const std::lock_guard lock(toolkit->mutex);
     rknn_toolkit* const outer = std::exchange(t_current, toolkit);
     try {
@@ -180,6 +184,17 @@ int32_t rknn_toolkit_inference(rknn_toolkit* toolkit, const char* options,
     return Json();
   });
 }
+
+int32_t rknn_toolkit_reg_custom_op(rknn_toolkit* toolkit, const rknn_toolkit_custom_op* op) {
+  return guarded(toolkit, [&]() -> Result<Json> {
+    if (op == nullptr) return rk::invalid_argument("the operator is NULL");
+    RK_ASSIGN(rk::ops::CustomOp custom, rk::toolkit::custom_op(*op));
+    RK_TRY(toolkit->methods.reg_custom_op(std::move(custom)));
+    return Json();
+  });
+}
+
+void rknn_toolkit_answer(const char* text) { rk::toolkit::set_answer(text); }
 
 const char* rknn_toolkit_result(void) { return t_result.c_str(); }
 const char* rknn_toolkit_error(void) { return t_error.c_str(); }

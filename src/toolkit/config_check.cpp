@@ -30,6 +30,17 @@ Status check_std(const std::vector<std::vector<float>>& lists) {
   return ok_status();
 }
 
+// Groups are for w4a16; every other dtype has one scale per channel or per layer.
+Status check_method(const Config& config) {
+  const std::string& method = config.quantized_method;
+  if (method.starts_with("group") && config.quantized_dtype != "w4a16") {
+    return invalid_argument(str("Invalid quantized_method '", method, "' for quantized_dtype '",
+                                config.quantized_dtype,
+                                "', expect in ['layer', 'channel']! Groups are for 'w4a16'"));
+  }
+  return expect_one_of("quantized_method", method, {"layer", "channel"});
+}
+
 }  // namespace
 
 Result<const target::Target*> check_config(Config& config) {
@@ -54,7 +65,7 @@ Result<const target::Target*> check_config(Config& config) {
         "quantized_algorithm 'gdq' is for w4a16 and w8a16, which this version does not offer; "
         "'normal', 'mmse', 'kl_divergence' and 'percentile' are");
   }
-  RK_TRY(expect_one_of("quantized_method", config.quantized_method, {"layer", "channel"}));
+  RK_TRY(check_method(config));
   RK_TRY(expect_one_of("float_dtype", config.float_dtype, {"float16"}));
   if (config.optimization_level < 0 || config.optimization_level > 3) {
     return invalid_argument(
@@ -74,7 +85,8 @@ Result<const target::Target*> check_config(Config& config) {
 
 Status check_types(const target::Target& target, bool quantize) {
   if (quantize && !target.has_i8) {
-    return unsupported(str(target.name, " has no int8; build without quantisation for a float16 model"));
+    return unsupported(
+        str(target.name, " has no int8; build without quantisation for a float16 model"));
   }
   if (!quantize && !target.has_f16) {
     return unsupported(str(target.name, " has no float16; build with quantisation and a dataset"));

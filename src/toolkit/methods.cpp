@@ -7,7 +7,9 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "format/model_info.h"
 #include "runtime/version.h"
+#include "toolkit/onnx_edit.h"
 #include "toolkit/options.h"
 #include "toolkit/version.h"
 #include "toolkit/yml.h"
@@ -23,6 +25,7 @@ constexpr const char* kWithoutEffect[] = {
     "compress_weight",    "model_pruning",          "quantize_weight",
     "sparse_infer",       "enable_flash_attention", "inputs_yuv_fmt",
     "npu_do_output_nhwc", "quantized_hybrid_level", "target_sub_class"};
+
 // Options that change what a model is: without them it is another one.
 constexpr const char* kNotOffered[] = {"dynamic_input", "remove_weight"};
 
@@ -52,14 +55,30 @@ std::string size_text(uint64_t bytes) {
   return out.str();
 }
 
-std::string memory_text(const MemoryUse& use) {
+std::string memory_text(const MemoryUse& use, uint64_t file_bytes) {
   const std::string rule(54, '=');
-  return str(rule, "\n", std::string(14, ' '), "Memory Profile Info Dump\n", rule,
-             "\n",
+  return str(rule, "\n", std::string(14, ' '), "Memory Profile Info Dump\n", rule, "\n",
              "    Weight Memory: ", size_text(use.weight_bytes),
              "\n    Internal Tensor Memory: ", size_text(use.internal_bytes),
              "\n    Other Memory: ", size_text(use.other_bytes),
-             "\n    Total Memory: ", size_text(use.total()), "\n", rule, "\n");
+             "\n    Total Memory: ", size_text(use.total()), "\n\n    The model file takes ",
+             size_text(file_bytes), ".\n", rule, "\n");
+}
+
+// Inputs and outputs that are int8 in the file although the source model has float32.
+void warn_of_changed_types(const program::Program& program) {
+  const program::Variant& variant = program.main_variant();
+  const auto warn = [&](const char* what, const std::vector<int32_t>& tensors) {
+    for (const int32_t index : tensors) {
+      const program::ProgramTensor& tensor = variant.tensors[static_cast<size_t>(index)];
+      if (!tensor.quantized()) continue;
+      log(LogLevel::kWarning,
+          str("The default ", what, " dtype of '", tensor.name, "' is changed from 'float32' to '",
+              format::numpy_name(tensor.dtype), "' in the rknn model for performance"));
+    }
+  };
+  warn("input", variant.inputs);
+  warn("output", variant.outputs);
 }
 
 std::string upper(std::string_view text) {
@@ -209,7 +228,23 @@ Result<Json> Methods::build(const Json& options) {
   simulator_.reset();
   RK_TRY(toolkit_.build(build));
   built_ = true;
+  warn_of_changed_types(toolkit_.program());
   return Json();
+}
+
+Result<Json> Methods::accuracy_analysis(const Json& options) {
+  std::vector<std::string> inputs;
+  std::string output_dir;
+  RuntimeOptions board;
+  OptionReader reader(options);
+  reader.read("inputs", inputs);
+  reader.read("output_dir", output_dir);
+  reader.read("target", board.target);
+  reader.read("device_id", board.device_id);
+  RK_TRY(reader.finish());
+  RK_TRY(begin("AccuracyAnalysing"));
+  RK_ASSIGN(const analysis::AccuracyReport report, toolkit_.accuracy_analysis(inputs, output_dir));
+  return Json(analysis::to_text(report));
 }
 
 Result<Json> Methods::export_rknn(const Json& options) {
@@ -235,8 +270,9 @@ Result<Json> Methods::init_runtime(const Json& options) {
   RK_TRY(reader.finish());
   if (!built_ && !file_) return invalid_argument("call build() or load_rknn() first");
   simulator_.reset();
-  RK_ASSIGN(simulator_, built_ ? Simulator::create(toolkit_.program(), runtime)
-                               : Simulator::create(*file_, runtime));
+  RK_ASSIGN(simulator_, built_
+                            ? Simulator::create(toolkit_.program(), runtime, toolkit_.operators())
+                            : Simulator::create(*file_, runtime, toolkit_.operators()));
   Json inputs = Json::array();
   Json outputs = Json::array();
   for (size_t i = 0; i < simulator_->input_count(); ++i)
@@ -251,6 +287,13 @@ Result<Json> Methods::init_runtime(const Json& options) {
   return Json::object(
       {{"chip", std::string(simulator_->chip())}, {"inputs", inputs}, {"outputs", outputs}});
 }
+
+Status Methods::begin(const char* stage) {
+  if (!progress_ || progress_(stage, 0, 1)) return ok_status();
+  return {Code::kCancelled, "the call was stopped"};
+}
+
+Status Methods::reg_custom_op(ops::CustomOp op) { return toolkit_.reg_custom_op(std::move(op)); }
 
 Result<Simulator*> Methods::running(std::string_view method) {
   if (simulator_ == nullptr) return invalid_argument(str(method, ": call init_runtime() first"));
@@ -279,7 +322,12 @@ Result<Json> Methods::eval_memory(const Json& options) {
   if (!simulator->options().eval_mem)
     return invalid_argument("memory was not asked for: call init_runtime(eval_mem=True)");
   const MemoryUse use = simulator->memory();
-  return Json::object({{"text", memory_text(use)},
+  uint64_t file_bytes = file_ ? file_->size() : 0;
+  if (built_) {
+    RK_ASSIGN(const std::vector<uint8_t> file, toolkit_.rknn_bytes());
+    file_bytes = file.size();
+  }
+  return Json::object({{"text", memory_text(use, file_bytes)},
                        {"weight_memory", use.weight_bytes},
                        {"internal_memory", use.internal_bytes},
                        {"other_memory", use.other_bytes},
@@ -303,11 +351,13 @@ Result<Json> Methods::call(std::string_view method, const Json& options,
   if (method == "load_rknn") return load_rknn(options);
   if (method == "build") return build(options);
   if (method == "export_rknn") return export_rknn(options);
+  if (method == "accuracy_analysis") return accuracy_analysis(options);
   if (method == "init_runtime") return init_runtime(options);
   if (method == "eval_perf") return eval_perf(options);
   if (method == "eval_memory") return eval_memory(options);
   if (method == "get_sdk_version") return get_sdk_version(options);
   if (method == "list_support_target_platform") return platforms(options);
+  if (method == "onnx_edit") return edit_onnx(options);
   if (method == "read_yml") {
     std::string path;
     OptionReader reader(options);

@@ -23,6 +23,7 @@ class Methods {
 
   Result<Json> call(std::string_view method, const Json& options,
                     const std::vector<Tensor>& arrays);
+  Status reg_custom_op(ops::CustomOp op);
   Status inference(const Json& options, const std::vector<ArrayRef>& inputs,
                    const std::vector<ArrayRef>& outputs);
 
@@ -31,11 +32,13 @@ class Methods {
   Result<Json> load_onnx(const Json& options, const std::vector<Tensor>& arrays);
   Result<Json> load_rknn(const Json& options);
   Result<Json> build(const Json& options);
+  Result<Json> accuracy_analysis(const Json& options);
   Result<Json> export_rknn(const Json& options);
   Result<Json> init_runtime(const Json& options);
   Result<Json> eval_perf(const Json& options);
   Result<Json> eval_memory(const Json& options);
   Result<Json> get_sdk_version(const Json& options);
+  Status begin(const char* stage);  // kCancelled when the caller has already asked for it
   Result<Simulator*> running(std::string_view method);
 
   Progress progress_;

@@ -13,6 +13,7 @@
 #include "analysis/accuracy.h"
 #include "base/status.h"
 #include "ir/tensor.h"
+#include "ops/custom.h"
 #include "program/program.h"
 
 namespace rk::toolkit {
@@ -62,6 +63,10 @@ class Toolkit {
 
   // kInvalidArgument names the parameter, what was found and the accepted values.
   Status config(Config config);
+  // Between config() and load; a type that was registered before is replaced.
+  Status reg_custom_op(ops::CustomOp op);
+  // What the graphs and Programs of this object may use; null: the standard operators.
+  std::shared_ptr<const OpRegistry> operators() const;
   Status load_onnx(const std::string& path, const LoadOptions& options = {});
   Status build(const BuildOptions& options);
   Status export_rknn(const std::string& path) const;

@@ -44,6 +44,23 @@ typedef struct rknn_toolkit_callbacks {
   int32_t (*progress)(void* user, const char* stage, uint64_t done, uint64_t total);
 } rknn_toolkit_callbacks;
 
+/* An operator written by the caller. Both functions, or neither: a standard operator that the device runs with code of
+ * its own. They are called while the object lives, during calls on it, on any thread. `node` is JSON text with name,
+ * op_type, input, output (names) and attributes; a tensor attribute is an object with dtype, dims and values. An absent
+ * input has dtype 0. Texts are handed over with rknn_toolkit_answer; anything but 0 fails the call, and the text says
+ * why. */
+typedef struct rknn_toolkit_custom_op {
+  const char* op_type; /* copied */
+  void* user;
+  /* Answers {"shapes": [[1, 10]], "dtypes": [1]}, one entry per output. The arrays have no data. */
+  int32_t (*infer)(void* user, const char* node, const rknn_toolkit_array* inputs,
+                   uint32_t input_count, uint32_t output_count);
+  /* Fills the outputs, which have the types that infer gave, floats as float32. */
+  int32_t (*compute)(void* user, const char* node, const rknn_toolkit_array* inputs,
+                     uint32_t input_count, const rknn_toolkit_array* outputs,
+                     uint32_t output_count);
+} rknn_toolkit_custom_op;
+
 RKNN_TOOLKIT_API const char* rknn_toolkit_version(void);
 
 /* `log_level` is the most detailed level wanted. Null when memory is short. */
@@ -53,9 +70,9 @@ RKNN_TOOLKIT_API rknn_toolkit* rknn_toolkit_create(const rknn_toolkit_callbacks*
 RKNN_TOOLKIT_API void rknn_toolkit_destroy(rknn_toolkit* toolkit);
 
 /* Runs a method: config, load_onnx, load_rknn, build, export_rknn, init_runtime, eval_perf, eval_memory,
- * get_sdk_version, list_support_target_platform, read_yml. `options` is an object with the Python parameters (null or
- * absent: the default). An unknown name is an invalid argument. `arrays` go with load_onnx: one per entry of
- * input_initial_val that is not null. */
+ * get_sdk_version, accuracy_analysis, list_support_target_platform, read_yml, onnx_edit. `options` is an object with the
+ * Python parameters (null or absent: the default). An unknown name is an invalid argument. `arrays` go with load_onnx:
+ * one per entry of input_initial_val that is not null. A call from inside a callback is refused. */
 RKNN_TOOLKIT_API int32_t rknn_toolkit_call(rknn_toolkit* toolkit, const char* method,
                                            const char* options, const rknn_toolkit_array* arrays,
                                            uint32_t array_count);
@@ -67,6 +84,12 @@ RKNN_TOOLKIT_API int32_t rknn_toolkit_inference(rknn_toolkit* toolkit, const cha
                                                 uint32_t input_count,
                                                 const rknn_toolkit_array* outputs,
                                                 uint32_t output_count);
+
+/* Before the model is loaded: graphs that are already loaded do not know the operator. */
+RKNN_TOOLKIT_API int32_t rknn_toolkit_reg_custom_op(rknn_toolkit* toolkit,
+                                                    const rknn_toolkit_custom_op* op);
+/* From inside a function of a custom operator; the text is copied. */
+RKNN_TOOLKIT_API void rknn_toolkit_answer(const char* text);
 
 /* JSON text of this thread's last successful call, "null" when it has no result. */
 RKNN_TOOLKIT_API const char* rknn_toolkit_result(void);

@@ -51,22 +51,27 @@ Result<runtime::Device> device_for(const RuntimeOptions& options) {
 }  // namespace
 
 Result<std::unique_ptr<Simulator>> Simulator::create(program::Program program,
-                                                     const RuntimeOptions& options) {
+                                                     const RuntimeOptions& options,
+                                                     std::shared_ptr<const OpRegistry> operators) {
   RK_TRY(check_options(options));
   RK_ASSIGN(const runtime::Device device, device_for(options));
-  RK_ASSIGN(auto model, runtime::LoadedModel::from_program(std::move(program), {.device = device}));
-  return start(std::move(model), options);
+  RK_ASSIGN(auto model, runtime::LoadedModel::from_program(
+                            std::move(program), {.device = device, .operators = operators.get()}));
+  return start(std::move(model), options, std::move(operators));
 }
 
-Result<std::unique_ptr<Simulator>> Simulator::create(ByteSpan file, const RuntimeOptions& options) {
+Result<std::unique_ptr<Simulator>> Simulator::create(ByteSpan file, const RuntimeOptions& options,
+                                                     std::shared_ptr<const OpRegistry> operators) {
   RK_TRY(check_options(options));
   RK_ASSIGN(const runtime::Device device, device_for(options));
-  RK_ASSIGN(auto model, runtime::LoadedModel::from_bytes(file, {.device = device}));
-  return start(std::move(model), options);
+  RK_ASSIGN(auto model, runtime::LoadedModel::from_bytes(
+                            file, {.device = device, .operators = operators.get()}));
+  return start(std::move(model), options, std::move(operators));
 }
 
 Result<std::unique_ptr<Simulator>> Simulator::start(
-    std::shared_ptr<const runtime::LoadedModel> model, const RuntimeOptions& options) {
+    std::shared_ptr<const runtime::LoadedModel> model, const RuntimeOptions& options,
+    std::shared_ptr<const OpRegistry> operators) {
   // The simulator has no cores; a simulated board has those of its chip.
   if (!options.target.empty()) {
     if (options.core_mask != 0)
@@ -77,6 +82,7 @@ Result<std::unique_ptr<Simulator>> Simulator::start(
   }
   std::unique_ptr<Simulator> out(new Simulator);
   out->options_ = options;
+  out->operators_ = std::move(operators);
   RK_ASSIGN(out->session_,
             runtime::Session::create(std::move(model), {.collect_perf = options.perf_debug}));
   return out;

@@ -50,11 +50,14 @@ struct MemoryUse {
 
 class Simulator {
  public:
-  // kTargetMismatch when the model is for another chip, kUnavailable for a device_id.
-  static Result<std::unique_ptr<Simulator>> create(program::Program program,
-                                                   const RuntimeOptions& options);
+  // `operators` are the standard and custom ones (null: standard). kTargetMismatch when the model is for another chip, kUnavailable for a device_id.
+  static Result<std::unique_ptr<Simulator>> create(
+      program::Program program, const RuntimeOptions& options,
+      std::shared_ptr<const OpRegistry> operators = nullptr);
   // The same for the bytes of a .rknn file.
-  static Result<std::unique_ptr<Simulator>> create(ByteSpan file, const RuntimeOptions& options);
+  static Result<std::unique_ptr<Simulator>> create(
+      ByteSpan file, const RuntimeOptions& options,
+      std::shared_ptr<const OpRegistry> operators = nullptr);
 
   const RuntimeOptions& options() const { return options_; }
   std::string_view chip() const { return session_->model().chip().name; }
@@ -75,10 +78,12 @@ class Simulator {
  private:
   Simulator() = default;
   static Result<std::unique_ptr<Simulator>> start(std::shared_ptr<const runtime::LoadedModel> model,
-                                                  const RuntimeOptions& options);
+                                                  const RuntimeOptions& options,
+                                                  std::shared_ptr<const OpRegistry> operators);
   Status set_input(size_t i, const Feed& feed);
 
   RuntimeOptions options_;
+  std::shared_ptr<const OpRegistry> operators_;  // the session refers to it
   std::unique_ptr<runtime::Session> session_;
 };
 

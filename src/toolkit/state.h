@@ -8,6 +8,7 @@
 #include "analysis/auto_hybrid.h"
 #include "base/thread_pool.h"
 #include "compiler/compile.h"
+#include "ops/registry.h"
 #include "quant/calibrate.h"
 #include "quant/quantize.h"
 #include "quant/samples.h"
@@ -17,6 +18,13 @@
 namespace rk::toolkit {
 
 struct Toolkit::State {
+  // Custom operators and, last, the registry that knows them all; graphs loaded earlier refer to those before it.
+  std::vector<ops::CustomOp> custom_ops;
+  std::vector<std::shared_ptr<const OpRegistry>> registries;
+  const OpRegistry& registry() const {
+    return registries.empty() ? ops::registry() : *registries.back();
+  }
+
   std::optional<Config> config;
   const target::Target* target = nullptr;
   std::optional<Graph> imported;

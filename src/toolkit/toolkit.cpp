@@ -59,6 +59,21 @@ Status Toolkit::config(Config config) {
   return ok_status();
 }
 
+Status Toolkit::reg_custom_op(ops::CustomOp op) {
+  if (!state_->config) return invalid_argument("reg_custom_op: call config() first");
+  std::vector<ops::CustomOp> all = state_->custom_ops;
+  std::erase_if(all, [&](const ops::CustomOp& other) { return other.type == op.type; });
+  all.push_back(std::move(op));
+  RK_ASSIGN(auto registry, ops::with_custom(all));
+  state_->registries.push_back(std::move(registry));
+  state_->custom_ops = std::move(all);
+  return ok_status();
+}
+
+std::shared_ptr<const OpRegistry> Toolkit::operators() const {
+  return state_->registries.empty() ? nullptr : state_->registries.back();
+}
+
 Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
   if (!state_->config) return invalid_argument("load_onnx: call config() first");
   frontends::ImportOptions import;
@@ -66,7 +81,7 @@ Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
   import.input_shapes = options.input_size_list;
   import.outputs = options.outputs;
   import.input_initial_values = options.input_initial_val;
-  RK_ASSIGN(Graph graph, frontends::import_onnx(path, import, ops::registry()));
+  RK_ASSIGN(Graph graph, frontends::import_onnx(path, import, state_->registry()));
   RK_TRY(check_inputs(*state_->config, graph));
   state_->imported = std::move(graph);
   state_->program.reset();

@@ -1,4 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-from typing import Any
+from typing import Any, Dict, List
 
-def get_node_attr(node: Any, name: str) -> Any: ...
+class Node:
+    name: str
+    op_type: str
+    input: List[str]
+    output: List[str]
+    attributes: Dict[str, Any]
+
+def get_node_attr(node: Node, name: str) -> Any: ...

@@ -32,6 +32,16 @@ class _Callbacks(ctypes.Structure):
     _fields_ = [("user", ctypes.c_void_p), ("log", _LOG), ("progress", _PROGRESS)]
 
 
+_INFER = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(_Array), ctypes.c_uint32,
+                          ctypes.c_uint32)
+_COMPUTE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(_Array), ctypes.c_uint32,
+                            ctypes.POINTER(_Array), ctypes.c_uint32)
+
+
+class _CustomOp(ctypes.Structure):
+    _fields_ = [("op_type", ctypes.c_char_p), ("user", ctypes.c_void_p), ("infer", _INFER), ("compute", _COMPUTE)]
+
+
 # Two callbacks for the process; `user` says which object they are for. A callback per object would keep it alive.
 _live = weakref.WeakValueDictionary()
 _numbers = itertools.count(1)
@@ -50,6 +60,47 @@ def _on_progress(user, stage, done, total):
     return 0 if toolkit is None else int(toolkit.progressed(stage.decode(), done, total))
 
 
+# Operators by their number, as long as the object that they were registered with is not closed.
+_operators = {}
+_raised = threading.local()  # what is no failure of an operator but meant for the caller: KeyboardInterrupt
+
+
+def _answering(user, work):
+    """Runs `work` of an operator; what it raises becomes the reason of the failure."""
+    try:
+        text = work(_operators[user])
+    except Exception as error:
+        library().rknn_toolkit_answer(("%s: %s" % (type(error).__name__, error)).encode("utf-8", "replace"))
+        return 1
+    except BaseException as error:  # ctypes would print and drop it
+        _raised.error = error
+        return 1
+    library().rknn_toolkit_answer(text)
+    return 0
+
+
+@_INFER
+def _on_infer(user, node, inputs, input_count, output_count):
+    def work(operator):
+        slots = inputs[:input_count]
+        return operator.infer(json.loads(node), [slot.shape[:slot.rank] if slot.dtype else None for slot in slots],
+                              [np.dtype(NUMPY_OF[slot.dtype]) if slot.dtype else None for slot in slots], output_count)
+    return _answering(user, work)
+
+
+@_COMPUTE
+def _on_compute(user, node, inputs, input_count, outputs, output_count):
+    return _answering(user, lambda operator: operator.compute(
+        json.loads(node), [np.copy(_view(slot)) if slot.dtype else None for slot in inputs[:input_count]],
+        [_view(slot) for slot in outputs[:output_count]]))
+
+
+def _view(slot):
+    """The array that a slot describes, in place."""
+    buffer = (ctypes.c_char * slot.size_bytes).from_address(slot.data) if slot.size_bytes else b""
+    return np.frombuffer(buffer, NUMPY_OF[slot.dtype]).reshape(slot.shape[:slot.rank])
+
+
 def _load():
     lib = load_library("librknn_toolkit.so")
     arrays = ctypes.POINTER(_Array)
@@ -60,6 +111,8 @@ def _load():
             ("call", ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, arrays, ctypes.c_uint32]),
             ("inference", ctypes.c_int32,
              [ctypes.c_void_p, ctypes.c_char_p, arrays, ctypes.c_uint32, arrays, ctypes.c_uint32]),
+            ("reg_custom_op", ctypes.c_int32, [ctypes.c_void_p, ctypes.POINTER(_CustomOp)]),
+            ("answer", None, [ctypes.c_char_p]),
             ("result", ctypes.c_char_p, []),
             ("error", ctypes.c_char_p, [])):
         function = getattr(lib, "rknn_toolkit_" + name)
@@ -132,6 +185,7 @@ class Toolkit:
         self._lock = threading.RLock()
         self._interrupted = False
         self._handle = None  # for close(), should loading fail
+        self._operator_numbers = []
         number = next(_numbers)
         _live[number] = self
         callbacks = _Callbacks(number, _on_log, _on_progress)
@@ -145,6 +199,8 @@ class Toolkit:
             if self._handle:
                 self._lib.rknn_toolkit_destroy(self._handle)
             self._handle = None
+            for number in self._operator_numbers:
+                _operators.pop(number, None)
 
     __del__ = close
 
@@ -153,6 +209,9 @@ class Toolkit:
         return self._interrupted
 
     def _check(self, code):
+        error, _raised.error = getattr(_raised, "error", None), None
+        if error is not None:
+            raise error
         if code == OK:
             return json.loads(self._lib.rknn_toolkit_result())
         raise ToolkitError(code, self._lib.rknn_toolkit_error().decode("utf-8", "replace"))
@@ -166,6 +225,20 @@ class Toolkit:
             code = self._lib.rknn_toolkit_call(self._handle, method.encode(), text, slots, len(arrays))
             del keep
             return self._check(code)
+
+    def reg_custom_op(self, op_type, operator):
+        """operator: None, or an object with infer(node, shapes, dtypes, output_count) -> JSON bytes and
+        compute(node, inputs, outputs) -> bytes, which fills the outputs."""
+        number = next(_numbers)
+        with self._lock:
+            if not self._handle:
+                raise ToolkitError(FAILED, "the object was released")
+            described = _CustomOp(op_type.encode(), number)
+            if operator is not None:
+                described.infer, described.compute = _on_infer, _on_compute
+                _operators[number] = operator
+                self._operator_numbers.append(number)
+            self._check(self._lib.rknn_toolkit_reg_custom_op(self._handle, ctypes.byref(described)))
 
     def interruptible_call(self, method, options):
         """call(), but Ctrl-C makes the next progress report end it; then KeyboardInterrupt is raised.

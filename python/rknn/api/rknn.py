@@ -89,6 +89,17 @@ class RKNN:
             raise ValueError(str(error)) from None
 
     @named_arguments()
+    def reg_custom_op(self, custom_op):
+        from .custom_op import checked
+        self._method = "reg_custom_op"
+        op_type, operator = checked(custom_op)
+        try:
+            self._toolkit.reg_custom_op(op_type, operator)
+        except native.ToolkitError as error:
+            return self._fail("reg_custom_op", str(error))
+        return 0
+
+    @named_arguments()
     def load_onnx(self, model, inputs=None, input_size_list=None, input_initial_val=None, outputs=None):
         values = [None if v is None else native.fitting(v) for v in input_initial_val or []]
         options = {"model": model, "inputs": inputs, "input_size_list": input_size_list, "outputs": outputs,
@@ -217,14 +228,16 @@ class RKNN:
         print("*" * 50)
         return result["supported"]
 
-    # Not offered yet: arguments are checked and one sentence says what is missing -------------------------------------
-
     @named_arguments()
     def accuracy_analysis(self, inputs, output_dir='./snapshot', target=None, device_id=None):
-        for path in [inputs] if isinstance(inputs, str) else inputs:
-            if not self._check_file("accuracy_analysis", "input", path):
-                return -1
-        return self._fail("accuracy_analysis", "accuracy analysis is not offered by this version")
+        text, ok = self._call("accuracy_analysis", {"inputs": inputs, "output_dir": output_dir, "target": target,
+                                                    "device_id": device_id}, interruptible=True)
+        if not ok:
+            return -1
+        print(text)
+        return 0
+
+    # Not offered yet: arguments are checked and one sentence says what is missing -------------------------------------
 
     @named_arguments(aliases={"proposal_data_size": "proposal_dataset_size"})
     def hybrid_quantization_step1(self, dataset=None, rknn_batch_size=None, proposal=False, proposal_dataset_size=1,
@@ -248,16 +261,6 @@ class RKNN:
         if not self._check_file("export_encrypted_rknn_model", "input_model", input_model):
             return -1
         return self._fail("export_encrypted_rknn_model", "encrypted models are not offered by this version")
-
-    @named_arguments()
-    def reg_custom_op(self, custom_op):
-        if not isinstance(getattr(custom_op, "op_type", None), str) or not custom_op.op_type:
-            raise ValueError("custom_op needs the attribute op_type, a text that names the operator")
-        for name in ("shape_infer", "compute"):
-            if not callable(getattr(custom_op, name, lambda: None)):
-                raise ValueError("custom_op.%s has to be a method" % name)
-        return self._fail("reg_custom_op", "operators written in Python are not offered by this version ('%s')"
-                          % custom_op.op_type)
 
     @named_arguments()
     def codegen(self, output_path, inputs=None, overwrite=False):

@@ -66,7 +66,8 @@ class RKNNLite(object):
             self.rknn_log.e("Runtime environment is not inited, please call init_runtime first!")
             return None
         try:
-            self.rknn_runtime.set_inputs(inputs if isinstance(inputs, (list, tuple)) else [inputs], data_format)
+            self.rknn_runtime.set_inputs(inputs if isinstance(inputs, (list, tuple)) else [inputs], data_format,
+                                         inputs_pass_through)
             self.rknn_runtime.run()
             return self.rknn_runtime.get_outputs()
         except Exception:

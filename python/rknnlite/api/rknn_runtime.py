@@ -12,11 +12,15 @@ from openrknn import load_library
 
 RKNN_MAX_DIMS = 16
 RKNN_MAX_NAME_LEN = 256
+RKNN_MAX_DYNAMIC_SHAPE_NUM = 512
 
 RKNN_QUERY_IN_OUT_NUM = 0
 RKNN_QUERY_INPUT_ATTR = 1
 RKNN_QUERY_OUTPUT_ATTR = 2
 RKNN_QUERY_SDK_VERSION = 5
+RKNN_QUERY_INPUT_DYNAMIC_RANGE = 13
+RKNN_QUERY_CURRENT_INPUT_ATTR = 14
+RKNN_QUERY_CURRENT_OUTPUT_ATTR = 15
 RKNN_FLAG_COLLECT_PERF_MASK = 0x8
 
 RKNN_TENSOR_NCHW, RKNN_TENSOR_NHWC, RKNN_TENSOR_NC1HWC2, RKNN_TENSOR_UNDEFINED = range(4)
@@ -56,6 +60,13 @@ class RKNNOutput(ctypes.Structure):
                 ("buf", ctypes.c_void_p), ("size", ctypes.c_uint32)]
 
 
+class RKNNInputRange(ctypes.Structure):
+    _fields_ = [("index", ctypes.c_uint32), ("shape_number", ctypes.c_uint32), ("fmt", ctypes.c_int),
+                ("name", ctypes.c_char * RKNN_MAX_NAME_LEN),
+                ("dyn_range", (ctypes.c_uint32 * RKNN_MAX_DIMS) * RKNN_MAX_DYNAMIC_SHAPE_NUM),
+                ("n_dims", ctypes.c_uint32)]
+
+
 class RKNNSdkVersion(ctypes.Structure):
     _fields_ = [("api_version", ctypes.c_char * 256), ("drv_version", ctypes.c_char * 256)]
 
@@ -74,6 +85,7 @@ def _load():
             ("rknn_run", [rknn_context, ctypes.c_void_p]),
             ("rknn_outputs_get", [rknn_context, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p]),
             ("rknn_outputs_release", [rknn_context, ctypes.c_uint32, ctypes.c_void_p]),
+            ("rknn_set_input_shapes", [rknn_context, ctypes.c_uint32, ctypes.c_void_p]),
             ("rknn_set_core_mask", [rknn_context, ctypes.c_int])):
         function = getattr(lib, name)
         function.restype = ctypes.c_int
@@ -92,7 +104,9 @@ class RKNNRuntime(object):
     def __init__(self, model, flags=0):
         self.context = 0
         self.lib = _load()
+        self._shapes_are_set = False
         self.is_dynamic_shape = False
+        self.shape_sets = []  # per set, the shapes of all inputs as the library has them (pictures NHWC)
         context = rknn_context(0)
         buffer = ctypes.create_string_buffer(model, len(model))
         check(self.lib.rknn_init(ctypes.byref(context), buffer, len(model), flags, None), "RKNN init")
@@ -100,6 +114,51 @@ class RKNNRuntime(object):
         self.n_input, self.n_output = self.get_in_out_num()
         self.input_attrs = [self.get_tensor_attr(i) for i in range(self.n_input)]
         self.output_attrs = [self.get_tensor_attr(i, True) for i in range(self.n_output)]
+        if b"static_shape" not in model:  # asking a static model is an error that the library logs
+            self._read_shape_sets()
+
+    def _read_shape_sets(self):
+        ranges = []
+        for i in range(self.n_input):
+            found = RKNNInputRange(index=i)
+            ret = self.lib.rknn_query(self.context, RKNN_QUERY_INPUT_DYNAMIC_RANGE, ctypes.byref(found),
+                                      ctypes.sizeof(found))
+            if ret != 0 or found.shape_number == 0:
+                return
+            ranges.append([tuple(found.dyn_range[k][:found.n_dims]) for k in range(found.shape_number)])
+        self.is_dynamic_shape = bool(ranges)
+        self.shape_sets = list(zip(*ranges))
+
+    def _choose_shapes(self, inputs, data_format):
+        """Tells the library which set of shapes the arrays belong to, when it is another one than before."""
+        current = tuple(tuple(attr.dims[:attr.n_dims]) for attr in self.input_attrs)
+        for shapes in [current] + self.shape_sets:
+            if not all(self._fits(attr, array, shape, wanted) for attr, array, shape, wanted
+                       in zip(self.input_attrs, inputs, shapes, data_format)):
+                continue
+            if shapes == current and self._shapes_are_set:
+                return
+            for attr, shape in zip(self.input_attrs, shapes):
+                attr.n_dims = len(shape)
+                attr.dims[:len(shape)] = shape
+            attrs = (RKNNTensorAttr * self.n_input)(*self.input_attrs)
+            check(self.lib.rknn_set_input_shapes(self.context, self.n_input, attrs), "RKNN set input shapes")
+            self._shapes_are_set = True
+            self.input_attrs = [self._query(RKNN_QUERY_CURRENT_INPUT_ATTR, RKNNTensorAttr(index=i))
+                                for i in range(self.n_input)]
+            self.output_attrs = [self._query(RKNN_QUERY_CURRENT_OUTPUT_ATTR, RKNNTensorAttr(index=i))
+                                 for i in range(self.n_output)]
+            return
+        raise ValueError("The inputs have shapes %s, the model takes one of %s!"
+                         % ([array.shape for array in inputs], [list(shapes) for shapes in self.shape_sets]))
+
+    @staticmethod
+    def _fits(attr, array, shape, data_format):
+        wanted = (data_format or "").lower()
+        if attr.fmt != RKNN_TENSOR_NHWC or len(shape) != 4:
+            return array.shape == shape
+        nchw = (shape[0], shape[3], shape[1], shape[2])
+        return (wanted != "nchw" and array.shape == shape) or (wanted != "nhwc" and array.shape == nchw)
 
     def _query(self, command, structure):
         check(self.lib.rknn_query(self.context, command, ctypes.byref(structure), ctypes.sizeof(structure)),
@@ -142,17 +201,22 @@ class RKNNRuntime(object):
         raise ValueError("The input[%d] has shape %s, the model wants %s (nhwc) or %s (nchw)!"
                          % (i, array.shape, dims, nchw))
 
-    def set_inputs(self, inputs, data_format=None):
+    def set_inputs(self, inputs, data_format=None, inputs_pass_through=None):
         if len(inputs) != self.n_input:
             raise ValueError("The inputs have %d array(s), the model has %d input(s)!" % (len(inputs), self.n_input))
         if data_format is None or isinstance(data_format, str):
             data_format = [data_format] * len(inputs)
         if len(data_format) != len(inputs):
             raise ValueError("data_format has %d entries for %d input(s)!" % (len(data_format), len(inputs)))
+        pass_through = list(inputs_pass_through or [0] * len(inputs))
+        if len(pass_through) != len(inputs):
+            raise ValueError("inputs_pass_through has %d entries for %d input(s)!" % (len(pass_through), len(inputs)))
+        inputs = [np.asarray(array) for array in inputs]
+        if self.is_dynamic_shape:
+            self._choose_shapes(inputs, data_format)
         slots = (RKNNInput * self.n_input)()
         keep = []
         for i, array in enumerate(inputs):
-            array = np.asarray(array)
             native = array.dtype.newbyteorder("=")
             array = np.asarray(array, dtype=FED_AS.get(native, native), order="C")
             if array.dtype not in TYPE_OF:
@@ -162,7 +226,8 @@ class RKNNRuntime(object):
             slots[i].buf = array.ctypes.data
             slots[i].size = array.nbytes
             slots[i].type = TYPE_OF[array.dtype]
-            slots[i].fmt = self._format(i, array, data_format[i])
+            slots[i].pass_through = 1 if pass_through[i] else 0
+            slots[i].fmt = RKNN_TENSOR_UNDEFINED if pass_through[i] else self._format(i, array, data_format[i])
         check(self.lib.rknn_inputs_set(self.context, self.n_input, slots), "RKNN set inputs")
 
     def run(self):

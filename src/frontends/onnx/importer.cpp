@@ -6,6 +6,7 @@
 #include "frontends/onnx/opset_conversions.h"
 #include "frontends/onnx/tensor_data.h"
 #include "ops/bounded.h"
+#include "ops/custom.h"
 #include "ops/registry.h"
 
 namespace rk::frontends {
@@ -129,6 +130,7 @@ bool OnnxImporter::is_known(const onnx::NodeProto& proto) const {
   const std::string domain = normalized_domain(proto.domain());
   if (converts_operator(domain, proto.op_type())) return true;
   const std::string& op = proto.op_type();
+  if (graph_.registry().find(custom_name(op)) != nullptr) return true;
   if (!domain.empty()) {
     // Operators the user registered go by their name alone; a standard name in a foreign domain is something else.
     return ops::registry().find(op) == nullptr && graph_.registry().find(op) != nullptr;
@@ -176,7 +178,12 @@ Result<NodeDraft> OnnxImporter::draft_of(Scope& scope, const onnx::NodeProto& pr
 
 Status OnnxImporter::import_operator(Scope& scope, const onnx::NodeProto& proto) {
   RK_ASSIGN(NodeDraft draft, draft_of(scope, proto));
-  RK_TRY(convert_to_newest(normalized_domain(proto.domain()), draft, builder_));
+  // The user's functions see the node as the model has it; a mark on a standard operator is put on its newest form.
+  const std::string custom = custom_name(proto.op_type());
+  const OpDef* const own = graph_.registry().find(custom);
+  if (own == nullptr || !ops::takes_any_attribute(*own))
+    RK_TRY(convert_to_newest(normalized_domain(proto.domain()), draft, builder_));
+  if (own != nullptr && draft.op == proto.op_type()) draft.op = custom;
   if (graph_.registry().find(draft.op) == nullptr) return unsupported("not supported");
   const OpDef& def = *graph_.registry().find(draft.op);
   const bool may_be_padded = ops::has_data_dependent_size(def) && !draft.outputs.empty();

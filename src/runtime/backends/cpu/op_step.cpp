@@ -8,8 +8,8 @@
 #include <array>
 
 #include "exec/evaluate.h"
+#include "ir/custom_op.h"
 #include "ir/graph.h"
-#include "ops/registry.h"
 #include "runtime/backends/cpu/select.h"
 
 namespace rk::runtime::cpu {
@@ -91,7 +91,7 @@ Result<Tensor> constant_as(const StepContext& context, size_t input, DType seen)
 Result<BoundOperator> bind(const StepContext& context, const program::OpParams& p, bool raw) {
   BoundOperator bound;
   bound.raw = raw;
-  bound.graph = std::make_unique<Graph>(ops::registry());
+  bound.graph = std::make_unique<Graph>(context.operators);
   NodeSpec spec{
       .op = p.op, .name = context.step.name, .inputs = {}, .outputs = {}, .attrs = p.attrs};
   for (size_t i = 0; i < context.step.inputs.size(); ++i) {
@@ -240,7 +240,7 @@ StepFunction step_function(const StepContext& context, const program::OpParams& 
 // A custom operator: the model can be loaded and asked about, but nothing here computes it.
 StepFunction missing_operator(const StepContext& context, const program::OpParams& p) {
   const std::string message =
-      str("node '", context.step.name, "' needs the custom operator '", p.op,
+      str("node '", context.step.name, "' needs the custom operator '", user_name(p.op),
           "', which is not registered: call rknn_register_custom_ops after rknn_init");
   return [message](const StepCall&) { return unsupported(message); };
 }
@@ -252,7 +252,7 @@ Result<Tensor> read_constant(const StepContext& context, size_t input) {
 }
 
 Result<StepFunction> prepare_op(const StepContext& context, const program::OpParams& p) {
-  if (ops::registry().find(p.op) == nullptr) return missing_operator(context, p);
+  if (context.operators.find(p.op) == nullptr) return missing_operator(context, p);
   if (auto table = prepare_by_table(context, p)) return std::move(*table);
   if (moves_elements(context, p)) {
     // A further operand of another dtype may refuse the raw form: then in float, which gives the same elements.

@@ -177,7 +177,8 @@ uint64_t place_in_arena(std::vector<Lifetime> lifetimes, std::vector<HostTensor>
   return arena_bytes;
 }
 
-Result<HostPlan> make_plan(const program::Program& program, const Variant& variant) {
+Result<HostPlan> make_plan(const program::Program& program, const Variant& variant,
+                           const OpRegistry& operators) {
   HostPlan plan;
   plan.tensors.resize(variant.tensors.size());
   choose_layouts(variant, plan.tensors);
@@ -190,7 +191,7 @@ Result<HostPlan> make_plan(const program::Program& program, const Variant& varia
     plan.tensors[i].offset_in_arena = plan.tensors[root.tensor].offset_in_arena + root.offset_bytes;
   }
   for (const Step& step : variant.steps) {
-    auto function = select_kernel({program, variant, step, plan.tensors});
+    auto function = select_kernel({program, variant, step, plan.tensors, operators});
     if (!function.ok())
       return function.status().with_context(str("step '", step.name, "' (", step.type, ")"));
     plan.steps.push_back(std::move(function).value());

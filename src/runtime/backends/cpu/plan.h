@@ -14,6 +14,7 @@
 #include "base/buffer.h"
 #include "base/status.h"
 #include "base/thread_pool.h"
+#include "ops/registry.h"
 #include "program/program.h"
 #include "runtime/backends/cpu/scratch.h"
 #include "runtime/convert.h"
@@ -58,8 +59,9 @@ struct HostPlan {
   uint64_t arena_bytes = 0;
 };
 
-// The program must have passed verify(). Failures name the step.
-Result<HostPlan> make_plan(const program::Program& program, const program::Variant& variant);
+// The program must have passed verify(). Failures name the step. `operators` outlives the plan.
+Result<HostPlan> make_plan(const program::Program& program, const program::Variant& variant,
+                           const OpRegistry& operators = ops::registry());
 
 // A tensor of the plan as convert() wants it. `data` is its place.
 ElementView host_view(const program::ProgramTensor& tensor, const HostTensor& host, uint8_t* data);

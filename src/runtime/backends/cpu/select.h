@@ -14,6 +14,7 @@ struct StepContext {
   const program::Variant& variant;
   const program::Step& step;
   std::span<const HostTensor> tensors;  // layouts are decided, offsets are not
+  const OpRegistry& operators;          // the standard ones and custom ones
 
   bool has_input(size_t i) const {
     return i < step.inputs.size() && step.inputs[i] != program::kNone;
