@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIGURES = []
@@ -63,7 +64,11 @@ def pythons():
 
 
 def suite(inside, label):
-    result = run([inside, "-m", "unittest", "test_toolkit", "test_lite"], cwd=HERE)
+    """All tests; the examples make their models with the onnx package, which only the system's Python has."""
+    names = ["test_toolkit", "test_lite", "test_custom_op", "test_signatures"]
+    if label == "system":
+        names.append("test_examples")
+    result = run([inside, "-m", "unittest"] + names, cwd=HERE, timeout=1800)
     counts = re.search(r"Ran (\d+) tests", result.stdout)
     ok = result.returncode == 0
     for line in result.stdout.splitlines():
@@ -75,7 +80,10 @@ def suite(inside, label):
         print(result.stdout[-6000:])
     versions = run([inside, "-c", "import sys, numpy; print('Python %d.%d, numpy %s' % (sys.version_info[0], "
                                   "sys.version_info[1], numpy.__version__))"]).stdout.strip()
-    figure("tests with " + versions, "%s run, %s" % (counts.group(1) if counts else "?", "all pass" if ok else "some fail"),
+    skipped = re.search(r"skipped=(\d+)", result.stdout)
+    figure("tests with " + versions, "%s run, %s skipped, %s" % (counts.group(1) if counts else "?",
+                                                                 skipped.group(1) if skipped else 0,
+                                                                 "all pass" if ok else "some fail"),
            "all pass", ok)
 
 
@@ -111,10 +119,36 @@ def growth(inside, name, count):
 
 
 def import_time(inside):
-    """Best of five, less what a bare interpreter takes: the machine's load is not ours."""
-    script = "import time; t = time.perf_counter(); import rknn.api; print(time.perf_counter() - t)"
-    best = min(float(run([inside, "-c", script]).stdout.split()[-1]) for _ in range(5))
-    figure("import rknn.api", "%.3f s" % best, "< 0.25 s", best < 0.25)
+    """The whole process, best of five. Where it is allowed it runs ahead of others: the machine's load is not ours."""
+    command = [inside, "-c", "import rknn.api"]
+    if run(["chrt", "-f", "50", "true"]).returncode == 0:
+        command = ["chrt", "-f", "50"] + command
+    times = []
+    for _ in range(6):
+        start = time.perf_counter()
+        result = run(command)
+        times.append(time.perf_counter() - start)
+        if result.returncode != 0:
+            print(result.stdout)
+            times = [9.0]
+            break
+    best = min(times)
+    figure('python -c "import rknn.api"', "%.3f s" % best, "< 0.25 s", best < 0.25)
+
+
+def beside_opencv(inside):
+    script = ("import cv2, numpy, models\n"
+              "rknn = models.digits()\n"
+              "rknn.init_runtime()\n"
+              "picture = cv2.resize(numpy.full((56, 56), 7, 'uint8'), (28, 28)).reshape(1, 28, 28, 1)\n"
+              "assert rknn.inference([picture])[0].shape == (1, 10)\n"
+              "print('alive')\n")
+    if run([inside, "-c", "import cv2"]).returncode != 0:
+        print("SKIP beside OpenCV: python3-opencv is not installed")
+        return
+    result = run([inside, "-c", script], cwd=HERE)
+    ok = result.stdout.strip().endswith("alive")
+    figure("beside OpenCV", "alive" if ok else result.stdout[-300:], "alive", ok)
 
 
 def command_line(inside):
@@ -142,6 +176,7 @@ def main():
                 growth(inside, "RKNN", count)
                 growth(inside, "RKNNLite", count)
                 import_time(inside)
+                beside_opencv(inside)
                 command_line(inside)
     short = FIGURES.count(False)
     print("check-python: %d figures, %d short" % (len(FIGURES), short))

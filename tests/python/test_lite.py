@@ -10,7 +10,7 @@ import numpy as np
 import models
 from rknn.api import RKNN
 from rknnlite.api import RKNNLite
-from rknnlite.api.rknn_runtime import RKNNOutput
+from rknnlite.api.rknn_runtime import RKNNInput, RKNNOutput
 
 
 class Lite(unittest.TestCase):
@@ -39,6 +39,31 @@ class Lite(unittest.TestCase):
         equal = sum(lite.inference(inputs=[p[np.newaxis]])[0].tobytes() ==
                     self.rknn.inference(inputs=[p[np.newaxis]])[0].tobytes() for p in self.pictures)
         self.assertTrue(models.figure("python: rknnlite = simulator, pictures", equal, "= 200", equal == 200))
+
+    def c_api(self, runtime, picture):
+        """The calls of a C program: one input, one output, memory of the library."""
+        inputs = (RKNNInput * 1)(RKNNInput(0, picture.ctypes.data, picture.nbytes, 0, 3, 1))  # UINT8, NHWC
+        self.assertEqual(runtime.lib.rknn_inputs_set(runtime.context, 1, inputs), 0)
+        self.assertEqual(runtime.lib.rknn_run(runtime.context, None), 0)
+        outputs = (RKNNOutput * 1)(RKNNOutput(want_float=1))
+        self.assertEqual(runtime.lib.rknn_outputs_get(runtime.context, 1, outputs, None), 0)
+        result = ctypes.string_at(outputs[0].buf, outputs[0].size)
+        self.assertEqual(runtime.lib.rknn_outputs_release(runtime.context, 1, outputs), 0)
+        return result
+
+    def test_the_c_api_gives_the_simulators_bytes(self):
+        runtime = self.lite().rknn_runtime
+        equal = sum(self.c_api(runtime, np.ascontiguousarray(p)) ==
+                    self.rknn.inference(inputs=[p[np.newaxis]])[0].tobytes() for p in self.pictures)
+        self.assertTrue(models.figure("python: C API = simulator, pictures", equal, "= 200", equal == 200))
+
+    def test_pass_through_takes_quantised_bytes(self):
+        lite = self.lite()
+        stored = np.random.RandomState(2).randint(-128, 128, (1, 28, 28, 1)).astype("int8")
+        wanted = self.rknn.inference([stored], inputs_pass_through=[1])[0]
+        self.assertEqual(lite.inference([stored], inputs_pass_through=[1])[0].tobytes(), wanted.tobytes())
+        with models.captured():
+            self.assertIsNone(lite.inference([stored], inputs_pass_through=[1, 0]))
 
     def test_takes_any_dtype_and_nchw_by_shape(self):
         lite = self.lite()

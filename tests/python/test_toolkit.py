@@ -124,6 +124,48 @@ class Conversion(unittest.TestCase):
         self.assertIn("missing.yml", err.getvalue())
 
 
+class OnnxEdit(unittest.TestCase):
+    def test_edited_model_computes_the_same_in_another_shape(self):
+        from rknn.utils import onnx_edit
+        with tempfile.TemporaryDirectory() as folder:
+            edited = os.path.join(folder, "edited.onnx")
+            pictures, _ = models.digit_pictures()
+            array = np.random.RandomState(3).rand(1, 1, 28, 28).astype("float32")
+            np.save(os.path.join(folder, "a.npy"), array)
+            with open(os.path.join(folder, "data.txt"), "w") as file:
+                file.write("a.npy\n")
+            self.assertEqual(onnx_edit(model=models.DIGITS_ONNX, export_path=edited,
+                                       inputs_transform={"image": "n,c,hk,w[h=4]->nw,c,h,k"},
+                                       outputs_transform={"logits": "a,bc[b=2]->c,a,1,b"},
+                                       dataset=os.path.join(folder, "data.txt")), 0)
+            results = []
+            for path in (models.DIGITS_ONNX, edited):
+                rknn = RKNN()
+                rknn.config(target_platform="rk3588")
+                self.assertEqual(rknn.load_onnx(path), 0)
+                self.assertEqual(rknn.build(do_quantization=False), 0)
+                self.assertEqual(rknn.init_runtime(), 0)
+                results.append(rknn)
+            turned = array.reshape(1, 1, 4, 7, 28).transpose(0, 4, 1, 2, 3).reshape(28, 1, 4, 7)
+            wanted = results[0].inference([array], data_format="nchw")[0]
+            found = results[1].inference([turned], data_format="nchw")[0]
+            self.assertEqual(found.shape, (5, 1, 1, 2))
+            np.testing.assert_allclose(found.reshape(5, 2), wanted.reshape(2, 5).T, rtol=2e-3, atol=2e-3)
+            with open(os.path.join(folder, "dataset_for_edited.txt")) as file:
+                name = file.read().strip()
+            self.assertEqual(np.load(os.path.join(folder, name)).tobytes(), turned.tobytes())
+
+    def test_wrong_formulas_and_names_raise(self):
+        from rknn.utils import onnx_edit
+        for transforms in ({"inputs_transform": {"image": "a,b"}}, {"inputs_transform": {"imag": "a,b,c,d->a,b,d,c"}},
+                           {"outputs_transform": {"logits": "a,bc[b=3]->a,b,c"}}):
+            with self.assertRaises(ValueError):
+                onnx_edit(models.DIGITS_ONNX, "/nowhere/x.onnx", **transforms)
+        with models.captured() as (_, err):
+            self.assertEqual(onnx_edit("missing.onnx", "/nowhere/x.onnx"), -1)
+        self.assertIn("E onnx_edit: ", err.getvalue())
+
+
 class Mistakes(unittest.TestCase):
     def refused(self, text, **config):
         with self.assertRaisesRegex(ValueError, text):
@@ -219,22 +261,25 @@ class Mistakes(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "crypt_level"):
             rknn.export_encrypted_rknn_model(here, crypt_level=4)
 
+    def test_accuracy_analysis_says_what_it_needs(self):
+        rknn = RKNN()
+        self.assertIn("build", self.failing("accuracy_analysis", lambda: rknn.accuracy_analysis(["missing"])))
+        rknn = models.digits()
+        self.assertIn("missing.png", self.failing("accuracy_analysis",
+                                                  lambda: rknn.accuracy_analysis(["missing.png"], output_dir=None)))
+        self.assertIn("1 input", self.failing("accuracy_analysis",
+                                              lambda: rknn.accuracy_analysis([], output_dir=None)))
+
     def test_steps_of_later_versions_check_their_files(self):
         rknn = RKNN()
         here = os.path.abspath(__file__)
         for method, arguments in (("hybrid_quantization_step1", ("missing",)),
-                                  ("hybrid_quantization_step2", (here, "missing", here)),
-                                  ("accuracy_analysis", (["missing"],))):
+                                  ("hybrid_quantization_step2", (here, "missing", here))):
             self.assertIn("missing", self.failing(method, lambda: getattr(rknn, method)(*arguments)))
 
     def test_custom_operators_need_a_type(self):
         with self.assertRaisesRegex(ValueError, "op_type"):
             RKNN().reg_custom_op(object())
-
-    def test_onnx_edit_refuses_what_is_no_formula(self):
-        from rknn.utils import onnx_edit
-        with self.assertRaisesRegex(ValueError, "a,b,c"):
-            onnx_edit(models.DIGITS_ONNX, "out.onnx", inputs_transform={"image": "a,b"})
 
     def test_options_that_make_another_model_stop_at_load(self):
         rknn = RKNN()
@@ -344,6 +389,18 @@ class Running(unittest.TestCase):
         with models.captured():
             self.assertIsNone(rknn.inference([self.pictures[:1]]))
             self.assertEqual(rknn.build(), -1)
+
+    def test_accuracy_analysis_prints_the_table_and_writes_the_files(self):
+        rknn = models.digits()
+        picture = os.path.join(models.DIGITS, "calib_png", "000.png")
+        with tempfile.TemporaryDirectory() as folder:
+            with models.captured() as (out, _):
+                self.assertEqual(rknn.accuracy_analysis(inputs=[picture], output_dir=folder), 0)
+            self.assertRegex(out.getvalue(), r"\[Input\] image")
+            self.assertIn("simulator_error", out.getvalue())
+            with open(os.path.join(folder, "error_analysis.txt")) as file:
+                self.assertIn("[Input] image", file.read())
+            self.assertLessEqual({"golden", "simulator", "map_name_to_file.txt"}, set(os.listdir(folder)))
 
     def test_ctrl_c_stops_a_build_and_the_object_still_works(self):
         # A job in the background starts with interrupts ignored.
