@@ -8,7 +8,11 @@ Status check_scales(const InferCall& call, DType quantized) {
   const Shape& scale = call.input(1).shape;
   if (!is_small_float(call.input(1).dtype)) RK_TRY(require_float(call, 1));
   if (call.has_input(2)) {
-    RK_TRY(require_shape(call, 2, scale));
+    // One number may be written as a scalar or as a list of one, and not alike for both.
+    const Shape& zero_point = call.input(2).shape;
+    const bool both_single = scale.elements() == 1 && scale.rank() <= 1 &&
+                             zero_point.elements() == 1 && zero_point.rank() <= 1;
+    if (!both_single) RK_TRY(require_shape(call, 2, scale));
     if (call.input(2).dtype != quantized) {
       return refuse("input 2 ('zero_point') has dtype ", rk::to_string(call.input(2).dtype),
                     ", expected ", rk::to_string(quantized));

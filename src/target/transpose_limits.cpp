@@ -97,16 +97,23 @@ const Rule kRules[] = {
      }},
 };
 
+// Without the attribute the axes are reversed.
+std::vector<int64_t> permutation(const Node& node) {
+  if (node.has_attr("perm")) return node.ints("perm");
+  std::vector<int64_t> reversed;
+  for (int axis = node.input(0).shape().rank() - 1; axis >= 0; --axis) reversed.push_back(axis);
+  return reversed;
+}
+
 std::string perm_text(const Node& node) {
   std::string text = "permutation [";
-  for (size_t i = 0; i < node.ints("perm").size(); ++i) {
-    text += str(i == 0 ? "" : ",", node.ints("perm")[i]);
-  }
+  const std::vector<int64_t> perm = permutation(node);
+  for (size_t i = 0; i < perm.size(); ++i) text += str(i == 0 ? "" : ",", perm[i]);
   return text + "] of " + to_string(node.input(0).shape());
 }
 
 bool is_identity(const Node& node) {
-  const auto& perm = node.ints("perm");
+  const std::vector<int64_t> perm = permutation(node);
   for (size_t i = 0; i < perm.size(); ++i) {
     if (perm[i] != static_cast<int64_t>(i)) return false;
   }
@@ -126,8 +133,9 @@ std::string refuse_by_rules(const Node& node, int64_t p, int64_t q) {
   Sizes sizes = sizes_of(node);
   sizes.p = p;
   sizes.q = q;
+  const std::vector<int64_t> perm = permutation(node);
   for (const Rule& rule : kRules) {
-    if (std::ranges::equal(rule.perm, node.ints("perm")) && rule.accepts(sizes)) return "";
+    if (std::ranges::equal(rule.perm, perm) && rule.accepts(sizes)) return "";
   }
   return perm_text(node) + " is beyond the NPU's limits";
 }
@@ -138,7 +146,7 @@ std::string refuse_transpose_rk3566(const Node& node) {
   if (is_identity(node)) return "";
   if (node.input(0).shape().rank() != 4) return "the NPU permutes four axes";
   const Sizes s = sizes_of(node);
-  const auto& perm = node.ints("perm");
+  const std::vector<int64_t> perm = permutation(node);
   const auto is = [&](std::initializer_list<int64_t> wanted) {
     return std::ranges::equal(perm, wanted);
   };

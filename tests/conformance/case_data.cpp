@@ -60,6 +60,18 @@ Scope scope_of(const onnx::ModelProto& model, const std::string& name) {
                                                              : Scope::kInference;
 }
 
+// The array in the shape the model declares: some tests give a single sample where only the type matters (CastLike).
+Result<Tensor> in_declared_shape(Tensor tensor, const onnx::TypeProto& type) {
+  std::vector<int64_t> dims;
+  for (const auto& dim : type.tensor_type().shape().dim()) {
+    if (!dim.has_dim_value()) return tensor;
+    dims.push_back(dim.dim_value());
+  }
+  RK_ASSIGN(const Shape shape, Shape::make(dims));
+  if (shape.rank() == tensor.shape().rank() || tensor.elements() != 1) return tensor;
+  return Tensor::try_make({tensor.dtype(), shape});
+}
+
 // The bytes under the dtype the model declares, where the file could not say it.
 Result<Tensor> as_declared(Tensor tensor, const onnx::TypeProto& type) {
   const auto declared = dtype_from_onnx(type.tensor_type().elem_type());
@@ -104,7 +116,13 @@ Result<Item> read_item(const fs::path& path, const onnx::TypeProto& declared) {
   }
   RK_ASSIGN(const auto proto, read_proto<onnx::TensorProto>(path));
   RK_ASSIGN(Tensor stored, frontends::import_tensor(proto, "", path.filename().string()));
-  RK_ASSIGN(Tensor tensor, as_declared(std::move(stored), declared));
+  RK_ASSIGN(Tensor typed, as_declared(std::move(stored), declared));
+  RK_ASSIGN(Tensor tensor, in_declared_shape(std::move(typed), declared));
+  return Item{{std::move(tensor)}, false};
+}
+
+Result<Item> read_npy_item(const fs::path& path) {
+  RK_ASSIGN(Tensor tensor, quant::load_npy_tensor(path.string()));
   return Item{{std::move(tensor)}, false};
 }
 
@@ -116,8 +134,9 @@ Status read_items(const CaseSource& source, const ValueList& values, std::string
     if (!source.outputs.empty()) {
       if (static_cast<size_t>(i) >= files.size()) return ok_status();
       const fs::path path = source.folder / files[static_cast<size_t>(i)];
-      RK_ASSIGN(Tensor tensor, quant::load_npy_tensor(path.string()));
-      out.push_back({{std::move(tensor)}, false});
+      RK_ASSIGN(Item item, path.extension() == ".npy" ? read_npy_item(path)
+                                                      : read_item(path, values[i].type()));
+      out.push_back(std::move(item));
       continue;
     }
     const fs::path path = source.folder / "test_data_set_0" / str(stem, "_", i, ".pb");
