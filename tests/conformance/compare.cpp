@@ -40,6 +40,21 @@ Tolerance half_tolerance() {
   return {.absolute = kSmallestHalf, .of_peak = 8 * 0x1p-11, .half_range = true};
 }
 
+Status compare_directions(const Tensor& found, const Tensor& expected) {
+  if (!is_float(expected.dtype())) return compare(found, expected, {});
+  double both = 0, own = 0, other = 0;
+  for (int64_t i = 0; i < expected.elements(); ++i) {
+    const double a = found.at_f64(i), b = expected.at_f64(i);
+    both += a * b;
+    own += a * a;
+    other += b * b;
+  }
+  const double cosine = both / std::sqrt(own * other);
+  const bool same = both == own && both == other;  // also where everything is zero
+  if (same || cosine >= 0.9995) return ok_status();
+  return invalid_model(str("cosine ", cosine, ", expected at least 0.9995"));
+}
+
 Status compare(const Tensor& found, const Tensor& expected, const Tolerance& tolerance) {
   // An .npy file cannot always tell a scalar from a list of one.
   const bool both_single = found.elements() == 1 && expected.elements() == 1;

@@ -30,6 +30,10 @@ Tolerance layer_tolerance(double step);
 // few of both: eight roundings, relative to the largest element because sums mix elements.
 Tolerance half_tolerance();
 
+// For nets of several layers in float16: cosine similarity of at least 0.9995, as the goldens' description says.
+// Integers and bool are exact.
+Status compare_directions(const Tensor& found, const Tensor& expected);
+
 // Shape, then elements. Where the expected dtype is a float, float32 will do: graphs compute in it.
 Status compare(const Tensor& found, const Tensor& expected, const Tolerance& tolerance);
 

@@ -117,7 +117,7 @@ bool report(const std::string& archive, const std::vector<CaseSource>& cases,
   }
   ok &= judge_bar(archive, evaluator);
   if (rknn.total != 0) {
-    figure(str(archive, " float cases as fp16 .rknn through the C API"),
+    figure(str(archive, " cases as fp16 .rknn through the C API"),
            str(rknn.passed, " of ", rknn.total), "every case that is not listed", rknn.failed == 0);
     for (const auto& [why, count] : not_run) {
       std::printf("not run as .rknn: %d (%s)\n", count, why.c_str());

@@ -32,7 +32,7 @@ struct Counts {
   int total = 0;
   int passed = 0;
   int excepted = 0;
-  int failed = 0;  // unlisted failures and listed passes
+  int failed = 0;     // unlisted failures and listed passes
   int inference = 0;  // cases that are about inference on tensors
   int inference_passed = 0;
 };

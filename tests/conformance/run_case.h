@@ -23,9 +23,11 @@ enum class Paths { kEvaluator, kBoth };
 Outcome run_case(const CaseSource& source, Paths paths);
 
 // Builds for rk3588 in float16 with the options under which the evaluator took the model, runs through the C API with
-// `inputs` in the graph's order, and compares with `expected`, the evaluator's own results for the same inputs.
-// kUnavailable where the C API has no type for an input or output.
-Status run_rknn(const std::string& model, const frontends::ImportOptions& options,
-                const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected);
+// `inputs` in the graph's order; results have the types of `expected`. kUnavailable where the C API has no type for an
+// input or output.
+Result<std::vector<Tensor>> run_rknn(const std::string& model,
+                                     const frontends::ImportOptions& options,
+                                     const std::vector<Tensor>& inputs,
+                                     const std::vector<Tensor>& expected);
 
 }  // namespace rk::conformance
