@@ -18,6 +18,7 @@ help:
 	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
+	@echo "make bench    networks through the C API, beside ONNX Runtime where it is installed; bench-kernels, bench-peers"
 	@echo "make clean    remove build/"
 
 # Installed only if missing; apt's lists are refreshed only when something has to be installed.
@@ -83,6 +84,18 @@ wheel: release
 .PHONY: check-python
 check-python: wheel
 	@$(PYTHON) tests/python/check.py --wheel $(BUILD)/dist/openrknn-*-py3-none-linux_*.whl
+
+# Kernels with Google Benchmark, then whole networks beside ONNX Runtime where a python has it (see bench/run.py).
+BENCH := --build $(BUILD)/release --work $(BUILD)/bench
+.PHONY: bench bench-kernels bench-peers
+bench: configure-release
+	@$(call NINJA,release,rknn network)
+	@$(PYTHON) bench/run.py $(BENCH)
+bench-kernels: configure-release
+	@$(call NINJA,release,kernels_bench)
+	@$(BUILD)/release/bench/kernels_bench --benchmark_min_time=0.1
+bench-peers:
+	@$(PYTHON) -m venv $(BUILD)/bench-venv && $(BUILD)/bench-venv/bin/pip install -q onnxruntime numpy
 
 .PHONY: clean
 clean:

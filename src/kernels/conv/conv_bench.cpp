@@ -110,7 +110,7 @@ void bench_f32(benchmark::State& state, const Layer& layer) {
   count_work(state, layer);
 }
 
-void register_all() {
+const bool kRegistered = [] {
   for (const Layer& layer : kLayers) {
     const auto add = [&](const std::string& kernel, auto... arguments) {
       benchmark::RegisterBenchmark((kernel + "/" + layer.name()).c_str(), arguments...)
@@ -126,14 +126,8 @@ void register_all() {
     add("conv_f16", [=](benchmark::State& state) { bench_f16(state, layer); });
     add("conv_f32", [=](benchmark::State& state) { bench_f32(state, layer); });
   }
-}
+  return true;
+}();
 
 }  // namespace
 }  // namespace rk::kernels
-
-int main(int argc, char** argv) {
-  rk::kernels::register_all();
-  benchmark::Initialize(&argc, argv);
-  benchmark::RunSpecifiedBenchmarks();
-  return 0;
-}

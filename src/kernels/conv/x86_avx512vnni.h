@@ -1,57 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the packing and the running half of conv_i8__avx512vnni_6x64 agree on. They are two files because packing uses the
-// standard library, and nothing of that may be compiled for a newer CPU.
+// What the packing and the running half of conv_i8__avx512vnni_6x64 agree on. They are separate files because packing
+// uses the standard library, and nothing of that may be compiled for a newer CPU.
 //
 // vpdpbusd multiplies unsigned by signed bytes, so inputs are read as x + 128 and the surplus 128 * sum w is part of
-// `base`. A weight offset o adds o * sum x: where all channels share one sum (one group), the sum is taken once per pixel;
-// a depthwise channel takes its own by a plane of ones; between, w + o is a sum of signed bytes, each in its plane.
+// `start`. A weight offset o adds o * sum x: where all channels share one sum (one group), the sum is taken once per
+// pixel; elsewhere w + o is a sum of signed bytes, each in its plane of weights.
 #pragma once
 
 #include <cstdint>
 
-#include "kernels/conv/blocking.h"
+#include "kernels/conv/bands.h"
 
 namespace rk::kernels::vnni {
 
 inline constexpr int32_t kTile = 64;    // output channels: 4 vectors of 16
 inline constexpr int32_t kVector = 16;  // int32 lanes
-inline constexpr int32_t kScratchBytes =
-    32 * 1024;  // input rows of one band, biased, with their border
-inline constexpr int32_t kScratchPixels = kScratchBytes / kHostBlock;
-inline constexpr int32_t kMinBandColumns = 12;
+inline constexpr int32_t kBandPixels = 192;
+// Input rows of one band, biased, with their border: 64 KiB.
+inline constexpr int32_t kScratchPixels = 4096;
 inline constexpr int32_t kMaxPlanes = 32;  // beyond, the generic variant is no slower
+inline constexpr int32_t kMaxTaps = 4096;  // planes times taps of the kernel
 
-// Constants of one output channel lane, in arrays of align_up(out_channels, 64).
-struct Constants {
-  int32_t planes = 1;                 // of weights; depthwise: 2 with the plane of ones
-  bool sums = false;                  // some offset is not 0 and is applied to the sum of inputs
-  bool float_route = false;           // every stage is exact in float32, else in float64
-  const int32_t* base = nullptr;      // bias - 128 * sum(w + o), wrapping
-  const int32_t* offset = nullptr;    // o
-  const float* multiplier = nullptr;  // m / 2^14
-};
-
-// The step of the convolution over the scratch rows and the zero stuffing of its input: a transposed convolution is a
-// plain one of step 1 over an input with `stuffing` - 1 border pixels between neighbours.
-struct AxisPlan {
-  int64_t step;
-  int64_t stuffing;
-  int64_t kernel;
-  int64_t dilation;
-  bool reversed;  // tap k lies at (kernel - 1 - k) * dilation
-
-  int64_t reach() const { return (kernel - 1) * dilation + 1; }
-  // Scratch extent for that many outputs.
-  int64_t span(int64_t outputs) const { return (outputs - 1) * step + reach(); }
-  int64_t tap(int64_t k) const { return (reversed ? kernel - 1 - k : k) * dilation; }
-};
-
-inline AxisPlan axis_plan(const ConvFilter& f, bool y) {
-  const int64_t stride = y ? f.stride.h : f.stride.w;
-  const int64_t kernel = y ? f.kernel.h : f.kernel.w;
-  const int64_t dilation = y ? f.dilation.h : f.dilation.w;
-  return {f.transposed ? 1 : stride, f.transposed ? stride : 1, kernel, dilation, f.transposed};
+// A tile of output channels has 1, 2 or 4 vectors; three are rounded up. Lane o of vector j holds channel
+// lane_channel(vectors, j, o) of the tile: then narrowing four vectors to bytes leaves whole blocks of 16 channels.
+inline int32_t tile_vectors(int32_t channels) {
+  const int32_t needed = (channels + kVector - 1) / kVector;
+  return needed < 3 ? needed : 4;
 }
+inline int32_t vectors_of_tile(const ConvFilter& f, int32_t tile) {
+  const int32_t left = f.out_channels - tile * kTile;
+  return tile_vectors(left < kTile ? left : kTile);
+}
+inline int32_t lane_channel(int32_t vectors, int32_t vector, int32_t lane) {
+  return lane / 4 * 4 * vectors + vector * 4 + lane % 4;
+}
+
+// Per-lane constants are arrays of align_up(out_channels, 64), in lane order.
+struct Constants {
+  int32_t planes = 1;        // of weights
+  bool sums = false;         // some offset is not 0 and is applied to the sum of inputs
+  bool float_route = false;  // every stage is exact in float32, else in float64
+  bool clip_first = false;   // an activation has to be applied before the residual
+  int8_t low = -128;         // every other activation is a clamp of the result
+  int8_t high = 127;
+  const int32_t* start =
+      nullptr;  // bias - 128 * sum(w + o) + what makes the sum a float or half a double; wraps
+  const int32_t* offset_pair = nullptr;  // (o, 128 * o) as two int16
+  const float* multiplier = nullptr;     // m / 2^14
+  const float* addend = nullptr;         // what undoes the start of the float route
+  // The double route's, where each 16 lanes are 0 1 4 5 8 9 12 13, 2 3 6 7 10 11 14 15: the order of unpacking.
+  const double* wide_multiplier = nullptr;
+  const double* wide_addend = nullptr;
+};
+
+// The rounding constants: adding one leaves the rounded integer in the low bits of the mantissa.
+inline constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23
+inline constexpr uint32_t kMagicBits = 0x4b400000;
+inline constexpr double kWideMagic = 6755399441055744.0;  // 1.5 * 2^52
+// With 0x43300000 as its high half, a sum that started at 2^31 is this much more as a double.
+inline constexpr double kWideStart = 4503599627370496.0 + 2147483648.0;
 
 // Columns of four taps that one row of a depthwise kernel takes.
 inline int64_t tap_groups(const ConvFilter& f) { return (axis_plan(f, false).reach() + 3) / 4; }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packing for conv_i8__avx512vnni_6x64: see x86_avx512vnni.h for the idea.
-//   dense:     [tile of 64][input block][plane][ky][kx][quad of 4 ic][vector of 16 oc][16 oc][4 ic]
+//   dense:     [tile of 64][input block][plane][ky][kx][quad of 4 ic][vector][16 lanes][4 ic]
 //              where a block has only as many quads and a tile only as many vectors as it has channels for
-//   depthwise: [block][ky][group of 4 taps][plane][16 channels][4 taps]; plane 1, if there, is 1 where a tap is
+//   depthwise: [block][ky][group of 4 taps][plane][16 channels][4 taps]
 #if defined(__x86_64__)
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -20,42 +21,47 @@ void run(const ConvI8Args& args, IndexRange units);
 namespace {
 
 // The kernel's magic-number rounding holds integers below these.
-constexpr int64_t kFloatLimit = int64_t{1} << 22;
-constexpr int64_t kDoubleLimit = int64_t{1} << 51;
+struct Limits {
+  int64_t stage;
+  int64_t result;
+};
+constexpr Limits kFloatLimits = {int64_t{1} << 22, int64_t{1} << 22};
+constexpr Limits kDoubleLimits = {int64_t{1} << 50, INT32_MAX};
 
 int64_t magnitude(int64_t value) { return value < 0 ? -value : value; }
 
 // Every value of every stage stays below the limit, for any input.
-bool stages_below(const PackedConvI8& packed, const int32_t* multiplier, int64_t limit) {
+bool stages_below(const PackedConvI8& packed, const int32_t* multiplier, Limits limits) {
   const ConvI8Params& p = packed.params;
-  if (packed.acc_bound >= limit || magnitude(p.output.zero_point) >= kFloatLimit) return false;
+  if (packed.acc_bound >= limits.stage) return false;
   int64_t v = 0;
   for (int32_t c = 0; c < p.filter.out_channels; ++c) {
-    const int64_t bound = scaled_bound(packed.acc_bound, {multiplier[c], 14});
-    v = bound > v ? bound : v;
+    v = std::max(v, scaled_bound(packed.acc_bound, {multiplier[c], 14}));
   }
-  if (v >= limit) return false;
-  if (p.activation == Activation::kClip && magnitude(p.clip) >= limit) return false;
+  if (v >= limits.stage) return false;
+  if (p.activation == Activation::kClip && magnitude(p.clip) >= limits.stage) return false;
   if (p.has_residual) {
     const int64_t residual = scaled_bound(input_bound(p.residual_offset), p.residual_scale);
-    if (input_bound(p.residual_offset) >= limit || residual >= limit) return false;
+    if (input_bound(p.residual_offset) >= limits.stage || residual >= limits.stage) return false;
     if (magnitude(p.residual_scale.scale) >= 1 << 24) return false;
     v += residual;
   }
   if (magnitude(p.output.scale.scale) >= 1 << 24) return false;
   const int64_t last = scaled_bound(v, p.output.scale);
-  return v < limit && last >= 0 && last < limit;
+  return v < limits.stage && last >= 0 && last < limits.result;
 }
 
 bool accepts(const PackedConvI8& packed) {
-  const ConvFilter& f = packed.params.filter;
-  if (packed.wide || packed.acc_bound > INT32_MAX) return false;
-  const int64_t rows = axis_plan(f, true).reach();
-  const int64_t columns = axis_plan(f, false).span(kMinBandColumns) + 3;
-  return rows <= kScratchPixels && columns <= kScratchPixels && rows * columns <= kScratchPixels;
+  const ConvI8Params& p = packed.params;
+  // Activations become clamps of the result, which a negative scale would turn around.
+  return !packed.wide && packed.acc_bound <= INT32_MAX && p.output.scale.scale >= 0 &&
+         p.output.zero_point >= -128 && p.output.zero_point <= 127 &&
+         fits_bands(p.filter, kScratchPixels) &&
+         int64_t{p.filter.kernel.h} * p.filter.kernel.w <= kMaxTaps;
 }
 
 // What byte number `plane` holds of a weight: the bytes add up to it.
+inline int8_t part(int8_t weight, int32_t) { return weight; }
 int8_t part(int32_t weight, int32_t plane) {
   const auto clamped = [](int32_t w) { return w < -128 ? -128 : w > 127 ? 127 : w; };
   for (int32_t i = 0; i < plane; ++i) weight -= clamped(weight);
@@ -85,35 +91,56 @@ Result<int32_t> planes_of_sums(const ConvI8Params& source) {
   return planes;
 }
 
+// One output channel of a tile: byte `plane` of every weight, `value(i, tap)` for input channel i of the channel's group.
+struct LaneOfTile {
+  int8_t* out;        // the tile, at the lane
+  BlockRange blocks;  // of the tile
+  int32_t planes;
+  int32_t vectors;
+};
+
+template <typename Value>
+void pack_lane(const ConvFilter& f, const LaneOfTile& lane, int32_t first_in, const Value& value) {
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  const int64_t quad_bytes = lane.vectors * kVector * 4;
+  int8_t* at = lane.out;
+  for (int32_t block = lane.blocks.begin; block < lane.blocks.end; ++block) {
+    const int32_t quads = (lanes_of_block(f.in_channels, block) + 3) / 4;
+    const int32_t begin = std::max(first_in, block * kHostBlock);
+    const int32_t end = std::min(first_in + f.in_per_group(), (block + 1) * kHostBlock);
+    for (int32_t plane = 0; plane < lane.planes; ++plane) {
+      for (int32_t ic = begin; ic < end; ++ic) {
+        int8_t* to = at + (ic - block * kHostBlock) / 4 * quad_bytes + ic % 4;
+        for (int64_t tap = 0; tap < taps; ++tap, to += quads * quad_bytes) {
+          *to = part(value(ic - first_in, tap), plane);
+        }
+      }
+      at += taps * quads * quad_bytes;
+    }
+  }
+}
+
 void pack_dense(const ConvI8Params& source, bool offset_apart, int32_t planes, int64_t tile_bytes,
                 int8_t* packed) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   for (int32_t tile = 0; tile * kTile < f.out_channels; ++tile) {
-    const BlockRange blocks = tile_input_blocks(f, tile, kTile);
-    const int32_t channels = std::min(kTile, f.out_channels - tile * kTile);
-    const int32_t vectors = (channels + kVector - 1) / kVector;
-    int8_t* out = packed + tile * tile_bytes;
-    for (int32_t block = blocks.begin; block < blocks.end; ++block) {
-      const int32_t quads = (lanes_of_block(f.in_channels, block) + 3) / 4;
-      for (int32_t plane = 0; plane < planes; ++plane) {
-        for (int64_t tap = 0; tap < taps; ++tap) {
-          for (int32_t quad = 0; quad < quads; ++quad) {
-            for (int32_t lane = 0; lane < vectors * kVector; ++lane) {
-              for (int32_t k = 0; k < 4; ++k, ++out) {
-                const int32_t oc = tile * kTile + lane;
-                const int32_t ic = block * kHostBlock + quad * 4 + k;
-                if (oc >= f.out_channels || ic >= f.in_channels) continue;
-                const int32_t in_of_group = ic - oc / f.out_per_group() * f.in_per_group();
-                if (in_of_group < 0 || in_of_group >= f.in_per_group()) continue;
-                const int32_t w =
-                    source.weights[plain_weight_index(f, source.order, oc, in_of_group, tap)];
-                *out = part(offset_apart ? w : w + offset_of(source, oc), plane);
-              }
-            }
-          }
-        }
+    const int32_t vectors = vectors_of_tile(f, tile);
+    for (int32_t i = 0; i < vectors * kVector; ++i) {
+      const int32_t oc = tile * kTile + lane_channel(vectors, i / kVector, i % kVector);
+      if (oc >= f.out_channels) continue;
+      const LaneOfTile lane = {packed + tile * tile_bytes + i * 4,
+                               tile_input_blocks(f, tile, kTile), planes, vectors};
+      const int32_t first_in = oc / f.out_per_group() * f.in_per_group();
+      const int32_t offset = offset_apart ? 0 : offset_of(source, oc);
+      if (source.order == WeightOrder::kOihw && planes == 1 && offset == 0) {
+        const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
+        pack_lane(f, lane, first_in, [=](int64_t ic, int64_t tap) { return row[ic * taps + tap]; });
+        continue;
       }
+      pack_lane(f, lane, first_in, [&](int64_t ic, int64_t tap) {
+        return source.weights[plain_weight_index(f, source.order, oc, ic, tap)] + offset;
+      });
     }
   }
 }
@@ -130,75 +157,119 @@ void pack_depthwise(const ConvI8Params& source, int32_t planes, int8_t* packed) 
         const int64_t column = x.tap(kx);
         const int64_t group = (c / kHostBlock * f.kernel.h + row) * groups + column / 4;
         int8_t* const out = packed + group * planes * 64 + c % kHostBlock * 4 + column % 4;
-        out[0] = source.weights[plain];
-        if (planes == 2) out[64] = 1;
+        const int32_t weight = source.weights[plain] + offset_of(source, c);
+        for (int32_t plane = 0; plane < planes; ++plane) out[plane * 64] = part(weight, plane);
       }
     }
   }
 }
 
-bool has_offsets(const ConvI8Params& source) {
-  for (int32_t c = 0; c < source.filter.out_channels; ++c) {
-    if (offset_of(source, c) != 0) return true;
+// The offset can be applied to the sum of inputs: all channels share that sum, it has 22 bits, and 128 * o has 16.
+bool offsets_apart(const ConvI8Params& source) {
+  const ConvFilter& f = source.filter;
+  if (f.groups != 1) return false;
+  const int64_t k = int64_t{f.in_channels} * f.kernel.h * f.kernel.w;
+  for (int32_t c = 0; c < f.out_channels; ++c) {
+    if (magnitude(offset_of(source, c)) > 255) return false;
   }
-  return false;
-}
-
-// Planes of weights: see Constants.
-Result<int32_t> planes_of(const ConvI8Params& source) {
-  if (source.filter.depthwise()) return has_offsets(source) ? 2 : 1;
-  if (source.filter.groups == 1) return 1;
-  return planes_of_sums(source);
+  return k * 255 < int64_t{1} << 22;
 }
 
 // bias - 128 * sum(w + o) modulo 2^32: the kernel's sums wrap too, and the true result fits.
 uint32_t base_of(const ConvI8Params& source, int32_t oc) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
-  int64_t sum = 0;
-  for (int32_t i = 0; i < f.in_per_group(); ++i) {
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      sum +=
-          source.weights[plain_weight_index(f, source.order, oc, i, tap)] + offset_of(source, oc);
+  const int64_t count = f.in_per_group() * taps;
+  int64_t sum = count * offset_of(source, oc);
+  if (source.order == WeightOrder::kOihw) {
+    const int8_t* const row = source.weights + oc * count;
+    for (int64_t i = 0; i < count; ++i) sum += row[i];
+  } else {
+    for (int32_t i = 0; i < f.in_per_group(); ++i) {
+      for (int64_t tap = 0; tap < taps; ++tap)
+        sum += source.weights[plain_weight_index(f, source.order, oc, i, tap)];
     }
   }
   const int64_t bias = source.bias != nullptr ? source.bias[oc] : 0;
   return static_cast<uint32_t>(bias - 128 * sum);
 }
 
+// Rounding is monotone: an activation that is the last thing before the output stage is a clamp of the result.
+void set_clamps(const ConvI8Params& p, Constants& constants) {
+  constants.clip_first = p.has_residual && p.activation != Activation::kNone;
+  if (!p.has_residual && p.activation != Activation::kNone) constants.low = to_output(0, p.output);
+  if (!p.has_residual && p.activation == Activation::kClip)
+    constants.high = to_output(p.clip, p.output);
+  if (!p.relu_after_add) return;
+  constants.low = to_output(0, p.output);
+  constants.high = std::max(constants.high, constants.low);
+}
+
+// Where channel `oc` of a tile has its constants.
+int64_t lane_of(const ConvFilter& f, int32_t oc) {
+  if (f.depthwise()) return oc;
+  const int32_t tile = oc / kTile, vectors = vectors_of_tile(f, tile), c = oc % kTile;
+  const int32_t vector = c / 4 % vectors, lane = c / 4 / vectors * 4 + c % 4;
+  return int64_t{tile} * kTile + vector * kVector + lane;
+}
+
 Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t planes,
                       PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
-  if (!stages_below(packed, multiplier, kDoubleLimit)) {
+  if (!stages_below(packed, multiplier, kDoubleLimits)) {
     return unsupported("a stage could leave the range of exact doubles");
   }
   const uint64_t lanes = static_cast<uint64_t>(align_up(f.out_channels, kTile));
-  RK_ASSIGN(packed.constants, Buffer::try_make(64 + lanes * 12, kMaxObjectBytes));
+  constexpr uint64_t kHeader = 128;
+  static_assert(sizeof(Constants) <= kHeader);
+  RK_ASSIGN(packed.constants, Buffer::try_make(kHeader + lanes * 32, kMaxObjectBytes));
   Constants constants;
   constants.planes = planes;
-  constants.float_route = stages_below(packed, multiplier, kFloatLimit);
-  auto* const base = reinterpret_cast<int32_t*>(packed.constants.data() + 64);
-  auto* const offset = base + lanes;
-  auto* const scale = reinterpret_cast<float*>(offset + lanes);
+  constants.float_route = stages_below(packed, multiplier, kFloatLimits);
+  set_clamps(packed.params, constants);
+  auto* const wide_scale = reinterpret_cast<double*>(packed.constants.data() + kHeader);
+  double* const wide_addend = wide_scale + lanes;
+  auto* const start = reinterpret_cast<int32_t*>(wide_addend + lanes);
+  int32_t* const pair = start + lanes;
+  auto* const scale = reinterpret_cast<float*>(pair + lanes);
+  float* const addend = scale + lanes;
+  const uint32_t first = constants.float_route ? kMagicBits : uint32_t{1} << 31;
+  // Padding lanes: a sum of 0 times 0.
+  std::fill_n(start, lanes, static_cast<int32_t>(first));
+  std::fill_n(addend, lanes, kMagic);
+  std::fill_n(wide_addend, lanes, kWideMagic);
   for (int32_t c = 0; c < f.out_channels; ++c) {
-    base[c] = static_cast<int32_t>(base_of(source, c));
-    offset[c] = offset_apart ? offset_of(source, c) : 0;
-    scale[c] = std::ldexp(static_cast<float>(multiplier[c]), -14);  // exact: 16 bits
-    constants.sums |= offset[c] != 0;
+    const int64_t lane = lane_of(f, c);
+    const int32_t offset = offset_apart ? offset_of(source, c) : 0;
+    const double m = std::ldexp(multiplier[c], -14);  // exact, as all below: few bits
+    start[lane] = static_cast<int32_t>(base_of(source, c) + first);
+    pair[lane] = static_cast<int32_t>(static_cast<uint32_t>(offset & 0xffff) |
+                                      static_cast<uint32_t>(offset * 128) << 16);
+    scale[lane] = static_cast<float>(m);
+    addend[lane] = static_cast<float>(kMagic - kMagic * m);
+    const int64_t i = lane % 16;
+    const int64_t unpacked = lane - i + i / 4 * 2 + i % 2 + (i % 4 >= 2 ? 8 : 0);
+    wide_scale[unpacked] = m;
+    wide_addend[unpacked] = kWideMagic - kWideStart * m;
+    constants.sums |= offset != 0;
   }
-  constants.base = base;
-  constants.offset = offset;
+  constants.start = start;
+  constants.offset_pair = pair;
   constants.multiplier = scale;
-  static_assert(sizeof(Constants) <= 64);
+  constants.addend = addend;
+  constants.wide_multiplier = wide_scale;
+  constants.wide_addend = wide_addend;
   std::memcpy(packed.constants.data(), &constants, sizeof constants);
   return ok_status();
 }
 
 Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
-  const bool offset_apart = f.groups == 1 || f.depthwise();
-  RK_ASSIGN(const int32_t planes, planes_of(source));
+  const bool offset_apart = offsets_apart(source);
+  RK_ASSIGN(const int32_t planes, offset_apart ? Result<int32_t>(1) : planes_of_sums(source));
+  if (int64_t{planes} * f.kernel.h * f.kernel.w > kMaxTaps)
+    return unsupported("the kernel has too many taps");
   RK_TRY(pack_constants(source, offset_apart, planes, packed));
   if (f.depthwise()) {
     const int64_t extents[] = {channel_blocks(f.out_channels), f.kernel.h, tap_groups(f), planes,

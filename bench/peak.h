@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine's limits, measured: multiply-accumulates per second of one thread that does nothing else.
+#pragma once
+
+namespace rk::bench {
+
+// 8-bit dot products (vpdpbusd on 512 bits); 0 where the CPU has none.
+double int8_peak_gmacs();
+// float32 fused multiply-adds on 512 bits; 0 where the CPU has none.
+double float_peak_gmacs();
+
+}  // namespace rk::bench

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmark of whole networks: every model through the C API and, where it is installed, through ONNX Runtime, in
+interleaved rounds of one run.
+
+    run.py --build build/release --work build/bench [--models a,b] [--threads 1,2] [--kinds qdq,own,fp16] [--rounds N]
+
+Prints a table and writes results.json below --work. Kinds: qdq, both engines load the same QDQ file; own, our quantiser's
+asymmetric model against that QDQ file in ONNX Runtime; fp16, ours in fp16 against ONNX Runtime's float32.
+RK_BENCH_PYTHON names a python with onnxruntime (default: bench-venv beside --build's parent, see `make bench-peers`).
+RK_BENCH_REALTIME=1 measures under real-time priority, where neighbours disturb little (needs the right to).
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ONNX_OF = {"qdq": "qdq", "own": "qdq", "fp16": "float"}  # what ONNX Runtime runs beside each kind
+
+
+def find_peer_python(build):
+    """A python that has onnxruntime, or None."""
+    candidates = [os.environ.get("RK_BENCH_PYTHON"),
+                  os.path.join(os.path.dirname(os.path.abspath(build)), "bench-venv/bin/python"), sys.executable]
+    for python in candidates:
+        if python and shutil.which(python) and subprocess.run(
+                [python, "-c", "import onnxruntime, numpy"], capture_output=True).returncode == 0:
+            return python
+    return None
+
+
+class Engine:
+    """A process that answers rounds."""
+
+    def __init__(self, command, threads):
+        env = dict(os.environ, RKNN_NUM_THREADS=str(threads), OMP_NUM_THREADS=str(threads))
+        cpus = sorted(os.sched_getaffinity(0))
+
+        def prepare():
+            os.sched_setaffinity(0, cpus[-threads:])
+            if os.environ.get("RK_BENCH_REALTIME") == "1":
+                os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+
+        self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        preexec_fn=prepare)
+        self.ready = self.process.stdout.readline().split()
+        if not self.ready:
+            raise SystemExit(f"bench: {' '.join(command)} does not start")
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def prepare_models(build, work, models, kinds):
+    """ONNX files by bench/models.py, .rknn files by the rknn command; kept between runs."""
+    folder = os.path.join(work, "models")
+    onnx = [os.path.join(folder, f"{m}.{k}.onnx") for m in models for k in ("float", "qdq")]
+    if not all(map(os.path.exists, onnx)):
+        subprocess.run([sys.executable, os.path.join(HERE, "models.py"), folder], check=True)
+    made = {}
+    for model in models:
+        for kind in kinds:
+            out = os.path.join(folder, f"{model}.{kind}.rknn")
+            if not os.path.exists(out):
+                convert(build, folder, model, kind, out)
+            made[model, kind] = out
+    return folder, made
+
+
+def convert(build, folder, model, kind, out):
+    source = os.path.join(folder, f"{model}.{ONNX_OF[kind] if kind == 'qdq' else 'float'}.onnx")
+    command = [os.path.join(build, "tools/rknn/rknn"), "convert", source, "-t", "rk3588", "-o", out,
+               "--mean", "0,0,0", "--std", "255,255,255"]
+    command += ["--float"] if kind == "fp16" else ["--dataset", write_dataset(folder, model)]
+    print("bench:", " ".join(command), flush=True)
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        raise SystemExit(f"bench: {' '.join(command)} failed:\n{result.stdout}{result.stderr}")
+
+
+def write_dataset(folder, model):
+    """One random picture, as .npy, and the list that names it."""
+    import numpy as np
+    import onnx
+    graph = onnx.load(os.path.join(folder, f"{model}.float.onnx"), load_external_data=False).graph
+    n, c, h, w = (d.dim_value for d in graph.input[0].type.tensor_type.shape.dim)
+    name = f"noise_{n}x{h}x{w}"
+    picture = np.random.default_rng(3).integers(0, 256, (n, h, w, c), dtype=np.uint8)
+    np.save(os.path.join(folder, name + ".npy"), picture)
+    path = os.path.join(folder, name + ".txt")
+    with open(path, "w") as file:
+        file.write(name + ".npy\n")
+    return path
+
+
+def parse_perf(text):
+    """Per operator type: microseconds and multiply-accumulates."""
+    rows = {}
+    for word in text.split():
+        kind, us, macs = word.rsplit(":", 2)
+        rows[kind] = {"us": float(us), "macs": float(macs)}
+    return rows
+
+
+def median(values):
+    return statistics.median(values) if values else None
+
+
+def measure(args, python, folder, made, model, kind, threads):
+    """One line of the table."""
+    ours = Engine([os.path.join(args.build, "bench/network"), made[model, kind]], threads)
+    peer = None
+    if python:
+        peer = Engine([python, os.path.join(HERE, "ort_peer.py"), os.path.join(folder, f"{model}.{ONNX_OF[kind]}.onnx"),
+                       str(threads)], threads)
+    general, zero, other, peaks, perfs = [], [], [], [], []
+    for _ in range(args.rounds):
+        general.append(float(ours.ask(f"round {args.ms} general")))
+        if peer:
+            time.sleep(0.02)
+            other.append(float(peer.ask(f"round {args.ms}")))
+            time.sleep(0.05)  # its workers spin for a while after a run
+        zero.append(float(ours.ask(f"round {args.ms} zero")))
+        perfs.append(parse_perf(ours.ask(f"perf {args.ms}")))
+        peaks.append([float(v) for v in ours.ask("peak").split()])
+    ours.close()
+    if peer:
+        peer.close()
+    perf = sorted(perfs, key=lambda p: sum(r["us"] for r in p.values()))[len(perfs) // 2]
+    peak = median([p[1 if kind == "fp16" else 0] for p in peaks]) * threads
+    macs = sum(r["macs"] for r in perf.values())
+    conv = [r for t, r in perf.items() if t.startswith("Conv")]
+    conv_ms = sum(r["us"] for r in conv) / 1000
+    conv_macs = sum(r["macs"] for r in conv)
+    init = [float(v) for v in ours.ready[1:]]
+    return {
+        "model": model, "kind": kind, "threads": threads, "general_ms": median(general), "zero_copy_ms": median(zero),
+        "ort_ms": median(other), "ratio": median([o / g for o, g in zip(other, general)]),
+        "peak_gmacs": peak, "macs": macs,
+        "peak_share": macs / (median(general) * 1e6) / peak if peak else None,
+        "conv_ms": conv_ms, "conv_peak_share": conv_macs / (conv_ms * 1e6) / peak if peak and conv_ms else None,
+        "other_us": {t: r["us"] for t, r in perf.items() if not t.startswith("Conv")},
+        "init_ms": init[0], "weight_bytes": init[1], "internal_bytes": init[2], "rss_bytes": init[3] * 1024,
+        "dup_bytes": init[4] * 1024,
+    }
+
+
+def show(row):
+    def percent(value):
+        return f"{value * 100:5.1f} %" if value else "     - "
+
+    ort = f"{row['ort_ms']:8.2f} {row['ratio']:5.2f}x" if row["ort_ms"] else "       -      -"
+    print(f"{row['model']:13} {row['kind']:5} {row['threads']:2} {row['general_ms']:8.2f} {row['zero_copy_ms']:8.2f} {ort} "
+          f"{percent(row['peak_share'])} {row['conv_ms']:8.2f} {percent(row['conv_peak_share'])} {row['init_ms']:7.0f}",
+          flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--models", default="mobilenet_v2,resnet18,resnet50,yolov5s_relu")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--kinds", default="qdq,own,fp16")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--ms", type=int, default=150, help="length of one round of one engine")
+    args = parser.parse_args()
+    models, kinds = args.models.split(","), args.kinds.split(",")
+    python = find_peer_python(args.build)
+    if python is None:
+        print("bench: no python with onnxruntime: only our times. `make bench-peers` installs it, or set RK_BENCH_PYTHON")
+    os.makedirs(args.work, exist_ok=True)
+    folder, made = prepare_models(args.build, args.work, models, kinds)
+    threads = [int(t) for t in args.threads.split(",") if int(t) <= len(os.sched_getaffinity(0))]
+    print("model         kind  th  general zero-cpy      ort  ratio    peak  conv ms conv/pk    init  (ms)")
+    rows = []
+    for kind in kinds:
+        for model in models:
+            for count in threads:
+                rows.append(measure(args, python, folder, made, model, kind, count))
+                show(rows[-1])
+    with open(os.path.join(args.work, "results.json"), "w") as file:
+        json.dump({"machine": os.uname().machine, "peer": bool(python), "rows": rows}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
