@@ -27,37 +27,49 @@ std::vector<std::string> worst_layers(const AccuracyReport& report) {
   return out;
 }
 
-Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build, const TrialInput& input,
+Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build,
+                                               std::span<const TrialInput> inputs,
                                                const compiler::CompileOptions& compile,
                                                const HybridGoal& goal, ThreadPool* pool) {
-  const auto measure = [&](const quant::FloatLayers& layers,
-                           bool single) -> Result<AccuracyReport> {
+  struct Score {
+    double cosine = 1;  // of the worst output on the worst input
+    bool reached = true;
+    std::vector<std::string> candidates;
+  };
+  const auto measure = [&](const quant::FloatLayers& layers, bool single) -> Result<Score> {
     RK_ASSIGN(const Trial trial, build(layers));
-    return analyze(trial.graph, trial.program, compile, input.normalised, input.raw,
-                   {.output_dir = "", .single = single}, pool);
+    Score score;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const bool rank = single && i == 0;
+      RK_ASSIGN(const AccuracyReport report,
+                analyze(trial.graph, trial.program, compile, inputs[i].normalised, inputs[i].raw,
+                        {.output_dir = "", .single = rank}, pool));
+      score.cosine = std::min(score.cosine, report.worst_output_cosine());
+      score.reached = score.reached && reached(report, goal);
+      if (rank) score.candidates = worst_layers(report);
+    }
+    return score;
   };
   quant::FloatLayers chosen;
-  RK_ASSIGN(AccuracyReport report, measure(chosen, true));
-  const std::vector<std::string> candidates = worst_layers(report);
+  RK_ASSIGN(Score best, measure(chosen, true));
+  const std::vector<std::string> candidates = best.candidates;
   const auto budget = std::max<size_t>(
       1, static_cast<size_t>(goal.max_share * static_cast<double>(candidates.size())));
-  double best = report.worst_output_cosine();
   const size_t tries = std::min(candidates.size(), 3 * budget);
-  for (size_t i = 0; i < tries && chosen.size() < budget && !reached(report, goal); ++i) {
+  for (size_t i = 0; i < tries && chosen.size() < budget && !best.reached; ++i) {
     quant::FloatLayers trial = chosen;
     trial.insert(candidates[i]);
-    RK_ASSIGN(AccuracyReport found, measure(trial, false));
-    if (found.worst_output_cosine() <= best) continue;
-    best = found.worst_output_cosine();
+    RK_ASSIGN(Score found, measure(trial, false));
+    if (found.cosine <= best.cosine) continue;
+    best = std::move(found);
     chosen = std::move(trial);
-    report = std::move(found);
     log(LogLevel::kInfo,
-        str("auto_hybrid: '", candidates[i], "' to float16, worst output cosine ", best));
+        str("auto_hybrid: '", candidates[i], "' to float16, worst output cosine ", best.cosine));
   }
-  if (!reached(report, goal)) {
-    log(LogLevel::kWarning,
-        str("auto_hybrid: with ", chosen.size(), " of ", candidates.size(),
-            " layers in float16 the worst output has cosine ", best, ", wanted ", goal.cosine));
+  if (!best.reached) {
+    log(LogLevel::kWarning, str("auto_hybrid: with ", chosen.size(), " of ", candidates.size(),
+                                " layers in float16 the worst output has cosine ", best.cosine,
+                                ", wanted ", goal.cosine));
   }
   return chosen;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "analysis/accuracy.h"
 #include "quant/regions.h"
@@ -29,8 +30,9 @@ struct TrialInput {
   std::vector<Tensor> raw;
 };
 
-// Empty when the outputs are good enough as they are.
-Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build, const TrialInput& input,
+// Judged by the worst output on the worst input. Empty when the outputs are good enough as they are.
+Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build,
+                                               std::span<const TrialInput> inputs,
                                                const compiler::CompileOptions& compile,
                                                const HybridGoal& goal, ThreadPool* pool);
 

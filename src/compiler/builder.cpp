@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/crc32.h"
+#include "base/fixed_point.h"
 
 namespace rk::compiler {
 namespace {
@@ -13,11 +14,31 @@ using program::TensorKind;
 
 std::vector<uint8_t> copy_of(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
 
+// What the chip holds of int16 weights, as the real numbers they stand for.
+Tensor rounded_to_i16(const Tensor& constant, const QuantParams& quant) {
+  int64_t inner = 1;
+  for (int i = quant.axis + 1; quant.per_channel() && i < constant.shape().rank(); ++i)
+    inner *= constant.shape()[i];
+  Tensor out = constant.clone();
+  auto* values = out.mutable_data<float>();
+  for (int64_t i = 0; i < out.elements(); ++i) {
+    const auto c = quant.per_channel() ? static_cast<size_t>(i / inner) % quant.scale.size() : 0;
+    const double zero = quant.zero_point[c];
+    const double stored = round_even(values[i] / double{quant.scale[c]}) + zero;
+    values[i] = static_cast<float>((std::clamp(stored, -32768.0, 32767.0) - zero) * quant.scale[c]);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool is_i8(const Value& value) {
   return value.quantized() && !value.quant.per_channel() && value.quant.scale.size() == 1 &&
          (value.quant.dtype == DType::kI8 || value.quant.dtype == DType::kU8);
+}
+
+bool is_i16(const Value& value) {
+  return value.quantized() && value.quant.scale.size() == 1 && value.quant.dtype == DType::kI16;
 }
 
 Affine affine_of(const Value& value) {
@@ -39,8 +60,9 @@ int32_t WeightTable::add(std::vector<uint8_t> bytes) {
   return index;
 }
 
-Builder::Builder(const Graph& graph, const target::Target& target, WeightTable& weights)
-    : graph_(graph), target_(target), weights_(weights) {
+Builder::Builder(const Graph& graph, const target::Target& target, const CompileOptions& options,
+                 WeightTable& weights)
+    : graph_(graph), target_(target), options_(options), weights_(weights) {
   variant_.tensors.resize(1);
   for (const Value* input : graph.inputs()) variant_.inputs.push_back(home(*input));
 }
@@ -54,19 +76,22 @@ int32_t Builder::home(const Value& value) {
   if (const auto found = homes_.find(&value); found != homes_.end()) return found->second;
   int32_t index = 0;
   if (value.is_constant()) {
+    const bool wide = value.quant.dtype == DType::kI16 && value.quantized();
+    const Tensor held = wide ? rounded_to_i16(value.constant(), value.quant) : value.constant();
     index = add_constant({.name = value.name(),
                           .dtype = value.dtype(),
                           .shape = value.shape(),
-                          .bytes = copy_of(value.constant().bytes()),
+                          .bytes = copy_of(held.bytes()),
                           .kind = TensorKind::kCpuConstant});
   } else {
+    const bool affine = is_i8(value) || is_i16(value);
     const DType dtype = is_i8(value)              ? DType::kI8
+                        : is_i16(value)           ? DType::kI16
                         : is_float(value.dtype()) ? DType::kF16
                                                   : value.dtype();
-    index = add_internal(value.name(), dtype, value.shape(),
-                         is_i8(value) ? affine_of(value) : Affine{});
+    index = add_internal(value.name(), dtype, value.shape(), affine ? affine_of(value) : Affine{});
     ProgramTensor& tensor = variant_.tensors[static_cast<size_t>(index)];
-    if (is_i8(value) && !value.quant.min.empty() && !value.quant.max.empty()) {
+    if (affine && !value.quant.min.empty() && !value.quant.max.empty()) {
       tensor.min = value.quant.min[0];
       tensor.max = value.quant.max[0];
     }
@@ -136,8 +161,9 @@ int32_t Builder::add_internal(std::string name, DType dtype, const Shape& shape,
   tensor.scale = affine.scale;
   tensor.zero_point = affine.zero_point;
   if (affine.scale != 0) {
-    tensor.min = affine.scale * static_cast<float>(-128 - affine.zero_point);
-    tensor.max = affine.scale * static_cast<float>(127 - affine.zero_point);
+    const int32_t least = dtype == DType::kI16 ? -32768 : -128;
+    tensor.min = affine.scale * static_cast<float>(least - affine.zero_point);
+    tensor.max = affine.scale * static_cast<float>(-1 - least - affine.zero_point);
   }
   return add_tensor(std::move(tensor));
 }

@@ -23,7 +23,9 @@ struct Affine {
 
 // Quantised per tensor to 8 bits. uint8 parameters are shifted to int8.
 bool is_i8(const Value& value);
-Affine affine_of(const Value& value);  // is_i8(value) must hold
+// Quantised per tensor to int16.
+bool is_i16(const Value& value);
+Affine affine_of(const Value& value);  // is_i8(value) or is_i16(value) must hold
 
 // The constants of a Program, each distinct sequence of bytes once.
 class WeightTable {
@@ -48,10 +50,12 @@ struct ConstantSpec {
 
 class Builder {
  public:
-  Builder(const Graph& graph, const target::Target& target, WeightTable& weights);
+  Builder(const Graph& graph, const target::Target& target, const CompileOptions& options,
+          WeightTable& weights);
 
   const Graph& graph() const { return graph_; }
   const target::Target& target() const { return target_; }
+  const CompileOptions& options() const { return options_; }
   program::Variant& variant() { return variant_; }
 
   // The tensor that holds the value. Constants become plain CPU constants.
@@ -78,6 +82,7 @@ class Builder {
 
   const Graph& graph_;
   const target::Target& target_;
+  const CompileOptions& options_;
   WeightTable& weights_;
   program::Variant variant_;
   program::Processor processor_ = program::Processor::kNpu;

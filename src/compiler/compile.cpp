@@ -30,7 +30,7 @@ int32_t output_tensor(const Value& value, Builder& builder) {
 
 Result<program::Variant> compile_variant(const Graph& graph, const target::Target& target,
                                          const CompileOptions& options, WeightTable& weights) {
-  Builder builder(graph, target, weights);
+  Builder builder(graph, target, options, weights);
   for (const Node* node : graph.nodes()) {
     builder.set_processor(place(*node, target, options));
     RK_TRY(emit(*node, builder));
@@ -50,11 +50,11 @@ Status check_graph(const Graph& graph, const Graph& first) {
                                 first.inputs().size()));
   }
   for (const Value* value : graph.values()) {
-    if (value->quantized() && !value->is_constant() && !is_i8(*value)) {
+    if (value->quantized() && !value->is_constant() && !is_i8(*value) && !is_i16(*value)) {
       return unsupported(str("value '", value->name(), "' is quantised to ",
                              to_string(value->quant.dtype),
                              value->quant.per_channel() ? " per channel" : "",
-                             "; activations are int8 with one scale"));
+                             "; activations are int8 or int16 with one scale"));
     }
     if (is_i8(*value) && !(value->quant.scale[0] > 0)) {
       return invalid_model(str("value '", value->name(), "' has scale ", value->quant.scale[0],

@@ -26,6 +26,11 @@ struct CompileOptions {
   bool single_core = false;
   // Node name, output name or operator type, in this order -> "npu", "cpu", "gpu" or "auto".
   std::map<std::string, std::string> op_target;
+  // Bits of weights whose layer computes in float16: 16, 8 or 4, and what shares a scale ("layer", "channel", "group32").
+  int float_weight_bits = 16;
+  std::string float_weight_method = "channel";
+  // Smaller weights stay float16.
+  int64_t least_narrow_weights = 0;
   // In the order of the graph's inputs; missing ones get the defaults.
   std::vector<program::InputInfo> inputs;
 };

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/fixed_point.h"
 #include "base/half.h"
+#include "program/narrow_weights.h"
 
 namespace rk::compiler {
 namespace {
@@ -56,6 +58,15 @@ Status check_scales(const ConvSpec& spec) {
     return invalid_model("the scale of input or output is not a positive number");
   }
   return ok_status();
+}
+
+// Below this a channel's weights are requantised: the multiplier would be too coarse or, for scales that the model
+// brought, would be 0 or leave no room for the bias.
+double least_scale(const ConvSpec& spec, size_t channel, double max_scale) {
+  if (!spec.keep_weight_scales) return max_scale / kMaxScaleRatio;
+  const double b = spec.bias.empty() ? 0.0 : std::fabs(spec.bias[channel]);
+  constexpr double kBiasRoom = 1 << 30;
+  return std::max(max_scale / kMultiplierOne, std::min(max_scale, b / spec.in.scale / kBiasRoom));
 }
 
 Status fill_integer_params(ConvSpec& spec, double unit) {
@@ -120,6 +131,35 @@ int32_t add_float_weights(const ConvSpec& spec, Builder& builder) {
                                .bytes = bytes_of(halves)});
 }
 
+bool is_narrow(const ConvSpec& spec, const Builder& builder) {
+  const CompileOptions& options = builder.options();
+  return options.float_weight_bits < 16 &&
+         static_cast<int64_t>(spec.weights.size()) >= options.least_narrow_weights;
+}
+
+// Returns the weight and its scales.
+std::pair<int32_t, int32_t> add_narrow_weights(const ConvSpec& spec, Builder& builder) {
+  const CompileOptions& options = builder.options();
+  const std::string_view method = options.float_weight_method;
+  program::NarrowSpec narrow{.bits = options.float_weight_bits, .per_layer = method == "layer"};
+  constexpr std::string_view kGroup = "group";
+  if (method.starts_with(kGroup))
+    narrow.group = std::stoll(std::string(method.substr(kGroup.size())));
+  const auto channel_of =
+      program::output_channels(spec.weight_shape, spec.params, spec.in_channels, spec.out_channels);
+  program::NarrowWeights stored =
+      program::narrow_weights(spec.weights, channel_of, spec.out_channels, narrow);
+  const int32_t weight = builder.add_constant({.name = spec.weight_name,
+                                               .dtype = stored.dtype,
+                                               .shape = spec.weight_shape,
+                                               .bytes = std::move(stored.bytes)});
+  const int32_t scales = builder.add_constant({.name = spec.weight_name + "_scales",
+                                               .dtype = DType::kF32,
+                                               .shape = Shape{2, spec.out_channels, stored.groups},
+                                               .bytes = bytes_of(stored.constants)});
+  return {weight, scales};
+}
+
 int32_t add_float_bias(const ConvSpec& spec, Builder& builder) {
   if (spec.bias.empty()) return program::kNone;
   return builder.add_constant({.name = spec.bias_name,
@@ -155,7 +195,7 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
   QuantizedConv out;
   out.accumulator_scale = spec.in.scale * max_scale;
   for (size_t c = 0; c < channels; ++c) {
-    scale[c] = std::max<double>(spec.weight_scale[c], max_scale / kMaxScaleRatio);
+    scale[c] = std::max<double>(spec.weight_scale[c], least_scale(spec, c, max_scale));
     out.channels.offset.push_back(static_cast<int16_t>(-spec.weight_zero_point[c]));
     out.channels.multiplier.push_back(
         static_cast<int16_t>(round_even(kMultiplierOne * scale[c] / max_scale)));
@@ -174,7 +214,11 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
   }
   for (size_t c = 0; c < channels; ++c) {
     const double b = spec.bias.empty() ? 0.0 : spec.bias[c];
-    const double bias = round_even(b / (spec.in.scale * scale[c])) -
+    // A kept narrow channel has a coarse multiplier, which must not blur the bias too.
+    const double by = spec.keep_weight_scales
+                          ? max_scale * out.channels.multiplier[c] / kMultiplierOne
+                          : scale[c];
+    const double bias = round_even(b / (spec.in.scale * by)) -
                         static_cast<double>(spec.in.zero_point) * static_cast<double>(sums[c]);
     if (!(bias >= INT32_MIN && bias <= INT32_MAX)) {
       return invalid_model(str("bias ", b, " of channel ", c, " does not fit 32 bits at scale ",
@@ -187,7 +231,7 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
 }
 
 Status emit_conv_step(ConvSpec spec, Builder& builder) {
-  int32_t weight = program::kNone, bias = program::kNone;
+  int32_t weight = program::kNone, bias = program::kNone, scales = program::kNone;
   if (spec.in.scale != 0) {
     RK_ASSIGN(const QuantizedConv conv, quantize_conv(spec));
     RK_TRY(fill_integer_params(spec, conv.accumulator_scale));
@@ -195,7 +239,11 @@ Status emit_conv_step(ConvSpec spec, Builder& builder) {
     bias = add_bias_block(spec, conv, builder);
   } else {
     spec.params.clip_limit_f32 = spec.clip_limit;
-    weight = add_float_weights(spec, builder);
+    if (is_narrow(spec, builder)) {
+      std::tie(weight, scales) = add_narrow_weights(spec, builder);
+    } else {
+      weight = add_float_weights(spec, builder);
+    }
     bias = add_float_bias(spec, builder);
   }
   program::Step step{.type = spec.type,
@@ -205,8 +253,10 @@ Status emit_conv_step(ConvSpec spec, Builder& builder) {
                      .params = spec.params,
                      .macs = spec.macs};
   const bool added = spec.addend != program::kNone;
-  if (bias != program::kNone || added) step.inputs.push_back(bias);
-  if (added) step.inputs.push_back(spec.addend);
+  const bool narrow = scales != program::kNone;
+  if (bias != program::kNone || added || narrow) step.inputs.push_back(bias);
+  if (added || narrow) step.inputs.push_back(spec.addend);
+  if (narrow) step.inputs.push_back(scales);
   builder.add_step(std::move(step));
   return ok_status();
 }

@@ -23,6 +23,8 @@ struct ConvSpec {
   std::vector<float> bias;          // per output channel; empty: none
   std::vector<float> weight_scale;  // per output channel; integer form
   std::vector<int32_t> weight_zero_point;
+  // The model brought its scales: integers are kept as they are, however narrow their channel.
+  bool keep_weight_scales = false;
   int64_t in_channels = 0, out_channels = 0;
   float clip_limit = 0;
   bool reads_picture = false;  // the first layer of the chip's picture path

@@ -29,7 +29,16 @@ constexpr Row kRows[] = {
     {"Resize", emit_resize},
 };
 
+// int16 anywhere: the operator's definition on the real numbers, rounded to the result's type.
+bool is_wide(const Node& node) {
+  const auto wide = [](const Value* value) {
+    return value != nullptr && value->quantized() && value->quant.dtype == DType::kI16;
+  };
+  return std::ranges::any_of(node.inputs(), wide) || std::ranges::any_of(node.outputs(), wide);
+}
+
 Result<bool> emit_specially(const Node& node, Builder& builder) {
+  if (is_wide(node)) return false;
   const auto* row = std::ranges::find(kRows, node.op(), &Row::op);
   if (row != std::end(kRows)) {
     RK_ASSIGN(const bool taken, row->emit(node, builder));
@@ -68,7 +77,7 @@ Status emit_op(const Node& node, Builder& builder) {
   step.macs = macs_of(node);
   // A float result from an int8 value: the conversion is a step of its own, as users know it.
   const bool float_result = std::ranges::any_of(node.outputs(), [](const Value* value) {
-    return value != nullptr && is_float(value->dtype()) && !is_i8(*value);
+    return value != nullptr && is_float(value->dtype()) && !is_i8(*value) && !is_i16(*value);
   });
   for (size_t i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) {

@@ -92,6 +92,7 @@ Result<bool> emit_convolution(const Node& node, const ops::ConvAttrs& attrs, Con
   spec.in_channels = attrs.in_channels;
   spec.out_channels = attrs.out_channels;
   spec.weight_name = w.name();
+  spec.keep_weight_scales = w.quantized() && w.quant.min.empty();
   spec.bias_name = node.has_input(2) ? node.input(2).name() : w.name() + "_bias";
   spec.weight_shape = w.shape();
   spec.weights = w.constant().to_f32();

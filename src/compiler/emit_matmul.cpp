@@ -89,7 +89,8 @@ Result<bool> emit_matmul(const Node& node, Builder& builder) {
 
   const bool integer = is_i8(x) && is_i8(y) && w.quantized();
   // Many rows in float: the operator's own kernel is faster than as many one-pixel pictures.
-  if (!integer && product->rows > 1) return false;
+  const bool narrow = builder.options().float_weight_bits < 16;
+  if (!integer && !narrow && product->rows > 1) return false;
   std::optional<ChannelScales> scales;
   if (integer) {
     scales = channel_scales(w, product->matrix_is_columns_first ? 0 : 1, product->columns);
@@ -99,6 +100,7 @@ Result<bool> emit_matmul(const Node& node, Builder& builder) {
   ConvSpec spec;
   spec.name = str("Conv:", node.name(), "#2");
   spec.weight_name = w.name();
+  spec.keep_weight_scales = w.quantized() && w.quant.min.empty();
   spec.bias_name = node.has_input(2) ? node.input(2).name() : w.name() + "_bias";
   spec.weight_shape = {product->columns, product->depth, 1, 1};
   spec.weights = weights_of(node, *product);

@@ -19,7 +19,9 @@ void inform(const std::string& text) {
 // The dtype the chip would run the node in: int8 when what it computes on and its result are.
 DType dtype_of(const Node& node) {
   const auto form = [](const Value& value) {
-    return is_i8(value) ? DType::kI8 : is_float(value.dtype()) ? DType::kF16 : value.dtype();
+    // What a chip with int16 takes in it is not published; assumed to be what it takes in int8.
+    const bool integer = is_i8(value) || is_i16(value);
+    return integer ? DType::kI8 : is_float(value.dtype()) ? DType::kF16 : value.dtype();
   };
   const DType out = node.output_count() == 0 ? DType::kF16 : form(node.output());
   if (!node.has_input(0) || node.input(0).is_constant()) return out;

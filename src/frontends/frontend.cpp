@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "frontends/file_kind.h"
 #if RK_FRONTEND_ONNX
+#include "frontends/onnx/export.h"
 #include "frontends/onnx/import.h"
 #endif
 
@@ -34,6 +35,8 @@ Result<Graph> import_onnx_bytes(ByteSpan bytes, const std::string& base_dir,
   return import_onnx_model(bytes, base_dir, options, registry);
 }
 
+Result<std::vector<uint8_t>> export_onnx(const Graph& graph) { return export_onnx_model(graph); }
+
 #else
 
 namespace {
@@ -54,6 +57,8 @@ Result<Graph> import_onnx_bytes(ByteSpan, const std::string&, const ImportOption
                                 const OpRegistry&) {
   return switched_off();
 }
+
+Result<std::vector<uint8_t>> export_onnx(const Graph&) { return switched_off(); }
 
 #endif
 

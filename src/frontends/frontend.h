@@ -43,4 +43,7 @@ Result<Graph> import_onnx(const std::string& path, const ImportOptions& options,
 Result<Graph> import_onnx_bytes(ByteSpan bytes, const std::string& base_dir,
                                 const ImportOptions& options, const OpRegistry& registry);
 
+// The graph as an ONNX file that import_onnx() reads back and Netron shows; see onnx/export.h.
+Result<std::vector<uint8_t>> export_onnx(const Graph& graph);
+
 }  // namespace rk::frontends

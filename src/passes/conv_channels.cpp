@@ -1,7 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/conv_channels.h"
 
+#include <cmath>
+
 namespace rk::passes {
+namespace {
+
+// The parameters of quantised weights whose channels are multiplied: the stored numbers stay, or change sign exactly
+// (q - z and (-1 - q) - (-1 - z) are opposite).
+QuantParams multiplied(const QuantParams& quant, int axis, const std::vector<float>& factor) {
+  if (quant.scale.empty() || (quant.per_channel() && quant.axis != axis)) return {};
+  QuantParams out = quant;
+  out.axis = axis;
+  out.min.clear();
+  out.max.clear();
+  out.scale.resize(factor.size(), quant.scale[0]);
+  out.zero_point.resize(factor.size(), quant.zero_point[0]);
+  const int32_t mirror = quant.dtype == DType::kU8 ? 255 : -1;
+  for (size_t c = 0; c < factor.size(); ++c) {
+    if (factor[c] != 0) out.scale[c] *= std::fabs(factor[c]);
+    if (factor[c] < 0) out.zero_point[c] = mirror - out.zero_point[c];
+  }
+  return out;
+}
+
+}  // namespace
 
 std::optional<int64_t> foldable_channels(const Node& conv) {
   const Value& weight = conv.input(1);
@@ -37,6 +60,7 @@ Result<Rewrite> fold_into_conv(Match& match, const ChannelAffine& affine) {
     b[c] = old * affine.scale[static_cast<size_t>(c)] + affine.shift[static_cast<size_t>(c)];
   }
   Value* new_weight = graph.add_constant(conv.input(1).name(), std::move(weight));
+  new_weight->quant = multiplied(conv.input(1).quant, transposed ? 1 : 0, affine.scale);
   Value* new_bias = graph.add_constant(
       conv.has_input(2) ? conv.input(2).name() : conv.name() + "_bias", std::move(bias));
   return match.replace_with({std::string(conv.op()),

@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/checked_math.h"
+#include "program/narrow_weights.h"
 #include "program/native_layout.h"
 #include "program/program.h"
 
@@ -232,16 +233,36 @@ Status check_conv_integer(const Context& c, const ConvParams& p, double taps) {
   return check_output_stage(p.output, bound);
 }
 
+// See narrow_weights.h.
+Status check_narrow_weights(const Context& c, const ProgramTensor& weight) {
+  const uint64_t needed = narrow_size_bytes(weight.dtype, weight.shape.elements());
+  if (c.constant_bytes(weight) < needed) {
+    return invalid_model(str("constant '", weight.name, "' needs ", needed, " bytes, the file has ",
+                             c.constant_bytes(weight)));
+  }
+  if (!c.has_input(4))
+    return invalid_model(str("weight '", weight.name, "' is narrow but has no scales"));
+  RK_TRY(check_constant(c, 4, "weight scales"));
+  RK_TRY(check_dtype(c.input(4), DType::kF32));
+  const Shape& shape = c.input(4).shape;
+  if (shape.rank() != 3 || shape[0] != 2 || shape[1] != c.output().shape[1] || shape[2] < 1) {
+    return invalid_model(str("weight scales '", c.input(4).name, "' have shape ", to_string(shape),
+                             ", expected [2,", c.output().shape[1], ",groups]"));
+  }
+  return check_plain_constant(c, c.input(4));
+}
+
 Status check_conv_float(const Context& c, const ConvParams& p) {
   const ProgramTensor& weight = c.input(1);
-  if (weight.dtype != DType::kF16 && weight.dtype != DType::kF32) {
-    return invalid_model(
-        str("weight '", weight.name, "' is ", to_string(weight.dtype), ", expected f16 or f32"));
+  const bool narrow = weight.dtype == DType::kI8 || weight.dtype == DType::kI4;
+  if (weight.dtype != DType::kF16 && weight.dtype != DType::kF32 && !narrow) {
+    return invalid_model(str("weight '", weight.name, "' is ", to_string(weight.dtype),
+                             ", expected f16, f32, i8 or i4"));
   }
   if (weight.layout == Layout::kWeight) {
     return invalid_model(str("weight '", weight.name, "': blocked float weights are not known"));
   }
-  RK_TRY(check_plain_constant(c, weight));
+  RK_TRY(narrow ? check_narrow_weights(c, weight) : check_plain_constant(c, weight));
   if (c.has_input(2)) {
     RK_TRY(check_constant(c, 2, "bias"));
     RK_TRY(check_dtype(c.input(2), DType::kF32));
@@ -258,7 +279,7 @@ Status check_conv_float(const Context& c, const ConvParams& p) {
 }
 
 Status check(const Context& c, const ConvParams& p) {
-  RK_TRY(check_arity(c, 2, 4));
+  RK_TRY(check_arity(c, 2, 5));
   RK_ASSIGN(const bool integer, is_integer_step(c));
   RK_TRY(check_feature(c.input(0)));
   RK_TRY(check_feature(c.output()));

@@ -60,17 +60,21 @@ Result<Range> own_range(const Value& value, const Ranges& ranges) {
   return it->second;
 }
 
+}  // namespace
+
 Status quantize_weights(const Node& node, const QuantizeOptions& options) {
   if (node.def().quant != QuantRule::kAccumulate || !node.has_input(1)) return ok_status();
   Value& weight = node.input(1);
   if (!weight.is_constant() || weight.dtype() != DType::kF32 || weight.quantized())
     return ok_status();
-  if (!computes_in_i8(node, options.target, options.float_layers)) return ok_status();
+  const bool wide = options.dtype == DType::kI16 || is_named(node, options.i16_layers);
+  if (!wide && !computes_in_i8(node, options.target, options.float_layers)) return ok_status();
+  if (is_named(node, options.float_layers)) return ok_status();
   const bool per_channel =
       options.weights == WeightMethod::kChannel && node.def().weight_axis != nullptr;
   std::vector<int64_t> floored;
-  weight.quant =
-      weight_params(weight.constant(), per_channel ? node.def().weight_axis(node) : -1, &floored);
+  weight.quant = weight_params(weight.constant(), per_channel ? node.def().weight_axis(node) : -1,
+                               &floored, wide ? DType::kI16 : DType::kI8);
   if (!floored.empty()) {
     log(LogLevel::kInfo,
         str(node.label(), ": ", floored.size(), " of ", weight.quant.scale.size(),
@@ -79,16 +83,26 @@ Status quantize_weights(const Node& node, const QuantizeOptions& options) {
   return ok_status();
 }
 
-}  // namespace
-
 Status quantize(Graph& graph, const Ranges& ranges, const QuantizeOptions& options) {
-  const ValueSet i8 = i8_values(graph, options.target, options.float_layers);
+  FloatLayers not_i8 = options.float_layers;
+  not_i8.insert(options.i16_layers.begin(), options.i16_layers.end());
+  const ValueSet i8 = i8_values(graph, options.target, not_i8);
   Groups groups;
   for (const Node* node : graph.nodes()) tie_scales(graph, *node, i8, groups);
 
+  // A layer that is asked to leave int8 leaves it, whatever the model brought.
+  for (Value* value : graph.values()) {
+    const bool asked = value->producer() != nullptr && is_named(*value->producer(), not_i8);
+    if (asked && !i8.contains(value)) value->quant = {};
+  }
+  // A group takes the parameters of a member that has some, else the union of its members' ranges.
+  std::unordered_map<const Value*, QuantParams> given;
+  for (const Value* value : graph.values()) {
+    if (i8.contains(value) && value->quantized()) given.emplace(groups.root(value), value->quant);
+  }
   std::unordered_map<const Value*, Range> range_of_group;
   for (const Value* value : graph.values()) {
-    if (!i8.contains(value) || value->quantized()) continue;
+    if (!i8.contains(value) || given.contains(groups.root(value))) continue;
     RK_ASSIGN(const Range range, own_range(*value, ranges));
     const auto [it, is_new] = range_of_group.emplace(groups.root(value), range);
     if (is_new) continue;
@@ -96,8 +110,17 @@ Status quantize(Graph& graph, const Ranges& ranges, const QuantizeOptions& optio
     it->second.max = std::max(it->second.max, range.max);
   }
   for (Value* value : graph.values()) {
-    if (!i8.contains(value) || value->quantized()) continue;
-    value->quant = activation_params(range_of_group.at(groups.root(value)));
+    if (value->quantized() || value->is_constant()) continue;
+    if (i8.contains(value)) {
+      const Value* const root = groups.root(value);
+      const auto it = given.find(root);
+      value->quant = it != given.end() ? it->second
+                                       : activation_params(range_of_group.at(root), options.dtype);
+    } else if (is_activation(*value) && value->producer() != nullptr &&
+               is_named(*value->producer(), options.i16_layers)) {
+      RK_ASSIGN(const Range range, own_range(*value, ranges));
+      value->quant = activation_params(range, DType::kI16);
+    }
   }
   for (const Node* node : graph.nodes()) RK_TRY(quantize_weights(*node, options));
   return verify(graph);

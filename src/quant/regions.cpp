@@ -23,16 +23,16 @@ std::vector<const Value*> activations(const std::vector<Value*>& values) {
   return out;
 }
 
-bool is_named(const Node& node, const FloatLayers& names) {
-  return std::ranges::any_of(node.outputs(),
-                             [&](const Value* value) { return names.contains(value->name()); });
-}
-
 bool is_float_only_result(const Value& value) {
   return value.producer() != nullptr && value.producer()->def().quant == QuantRule::kFloatOnly;
 }
 
 }  // namespace
+
+bool is_named(const Node& node, const FloatLayers& names) {
+  return std::ranges::any_of(node.outputs(),
+                             [&](const Value* value) { return names.contains(value->name()); });
+}
 
 bool is_activation(const Value& value) {
   return value.dtype() == DType::kF32 && !value.is_constant();

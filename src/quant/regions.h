@@ -18,6 +18,9 @@ bool is_activation(const Value& value);
 // Names of values: the nodes that compute them run in float16 because the user says so.
 using FloatLayers = std::set<std::string, std::less<>>;
 
+// One of the node's outputs is listed.
+bool is_named(const Node& node, const FloatLayers& names);
+
 // The chip's NPU computes the node on int8 values. Without a target every operator with an int8 rule counts.
 bool computes_in_i8(const Node& node, const target::Target* target,
                     const FloatLayers& float_layers = {});

@@ -2,6 +2,7 @@
 #include "toolkit/config_check.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 
 namespace rk::toolkit {
@@ -30,15 +31,39 @@ Status check_std(const std::vector<std::vector<float>>& lists) {
   return ok_status();
 }
 
-// Groups are for w4a16; every other dtype has one scale per channel or per layer.
+// The chip has the type, or a simulation of a chip that had it is asked for.
+Status check_dtype(const Config& config, const target::Target& target) {
+  const std::string& dtype = config.quantized_dtype;
+  if (dtype == "w16a16i_dfp") {
+    return unsupported(
+        "quantized_dtype 'w16a16i_dfp' (dynamic fixed point) is not offered by this version; "
+        "'w16a16i' has the same width");
+  }
+  const auto& has = target.quantized_dtypes;
+  if (std::ranges::find(has, dtype) != has.end() || config.what_if) return ok_status();
+  // A chip without any quantised type still takes float16 builds, where the default is not looked at.
+  if (has.empty() && dtype == "w8a8") return ok_status();
+  return unsupported(str("quantized_dtype '", dtype, "' is not supported by ", target.name,
+                         ", which has ", quoted_list(has),
+                         "; set what_if=True to simulate it nevertheless"));
+}
+
 Status check_method(const Config& config) {
   const std::string& method = config.quantized_method;
-  if (method.starts_with("group") && config.quantized_dtype != "w4a16") {
-    return invalid_argument(str("Invalid quantized_method '", method, "' for quantized_dtype '",
-                                config.quantized_dtype,
-                                "', expect in ['layer', 'channel']! Groups are for 'w4a16'"));
+  constexpr std::string_view kGroup = "group";
+  if (!method.starts_with(kGroup))
+    return expect_one_of("quantized_method", method, {"layer", "channel", "group{SIZE}"});
+  int size = 0;
+  const std::string digits = method.substr(kGroup.size());
+  const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), size);
+  const bool whole = end.ec == std::errc() && end.ptr == digits.data() + digits.size();
+  if (!whole || size < 32 || size > 256 || size % 32 != 0) {
+    return invalid_argument(str("Invalid quantized_method '", method,
+                                "', expect group{SIZE} with SIZE a multiple of 32 from 32 to 256!"));
   }
-  return expect_one_of("quantized_method", method, {"layer", "channel"});
+  if (config.quantized_dtype == "w4a16") return ok_status();
+  return invalid_argument(str("Invalid quantized_method '", method, "' for quantized_dtype '",
+                              config.quantized_dtype, "': groups are for w4a16 only!"));
 }
 
 }  // namespace
@@ -53,17 +78,13 @@ Result<const target::Target*> check_config(Config& config) {
   if (config.quantized_dtype == "asymmetric_quantized-8") config.quantized_dtype = "w8a8";
   RK_TRY(expect_one_of("quantized_dtype", config.quantized_dtype,
                        {"w8a8", "w8a16", "w16a16i", "w16a16i_dfp", "w4a16"}));
-  if (config.quantized_dtype != "w8a8") {
-    return unsupported(
-        str("quantized_dtype '", config.quantized_dtype,
-            "' is not offered by this version; 'w8a8' and float16 (no quantisation) are"));
-  }
+  RK_TRY(check_dtype(config, *target));
   RK_TRY(expect_one_of("quantized_algorithm", config.quantized_algorithm,
                        {"normal", "mmse", "kl_divergence", "percentile", "gdq"}));
   if (config.quantized_algorithm == "gdq") {
     return unsupported(
-        "quantized_algorithm 'gdq' is for w4a16 and w8a16, which this version does not offer; "
-        "'normal', 'mmse', 'kl_divergence' and 'percentile' are");
+        "quantized_algorithm 'gdq' (gradient descent on w4a16 and w8a16 weights) is not offered by "
+        "this version; 'normal', 'mmse', 'kl_divergence' and 'percentile' are");
   }
   RK_TRY(check_method(config));
   RK_TRY(expect_one_of("float_dtype", config.float_dtype, {"float16"}));
@@ -83,15 +104,27 @@ Result<const target::Target*> check_config(Config& config) {
   return target;
 }
 
-Status check_types(const target::Target& target, bool quantize) {
-  if (quantize && !target.has_i8) {
+Status check_types(const Config& config, const target::Target& target, bool quantize) {
+  const bool floats = !quantize || computes_in_float(config);
+  if (config.what_if) return ok_status();
+  if (!floats && config.quantized_dtype == "w8a8" && !target.has_i8) {
     return unsupported(
         str(target.name, " has no int8; build without quantisation for a float16 model"));
   }
-  if (!quantize && !target.has_f16) {
+  if (floats && !target.has_f16) {
     return unsupported(str(target.name, " has no float16; build with quantisation and a dataset"));
   }
   return ok_status();
+}
+
+bool computes_in_float(const Config& config) {
+  return config.quantized_dtype == "w8a16" || config.quantized_dtype == "w4a16";
+}
+
+Status check_hybrid_type(const Config& config) {
+  if (config.quantized_dtype == "w8a8") return ok_status();
+  return unsupported(str("hybrid quantisation and auto_hybrid are for quantized_dtype 'w8a8', not '",
+                         config.quantized_dtype, "'"));
 }
 
 Status check_inputs(const Config& config, const Graph& graph) {

@@ -13,7 +13,12 @@ namespace rk::toolkit {
 Result<const target::Target*> check_config(Config& config);
 
 // The chip has the type a build asks for.
-Status check_types(const target::Target& target, bool quantize);
+Status check_types(const Config& config, const target::Target& target, bool quantize);
+// quantized_dtype concerns weights only: activations are float16.
+bool computes_in_float(const Config& config);
+
+// Hybrid quantisation mixes int8 with other types: other quantized_dtypes have nothing to mix.
+Status check_hybrid_type(const Config& config);
 
 // Lengths of the per-input lists against the loaded model.
 Status check_inputs(const Config& config, const Graph& graph);

@@ -22,7 +22,7 @@ constexpr const char* kDefaultPlatform = "rk3566";
 
 // Options that only make a file smaller or a chip faster: results are the same without them.
 constexpr const char* kWithoutEffect[] = {
-    "compress_weight",    "model_pruning",          "quantize_weight",
+    "compress_weight",    "model_pruning",
     "sparse_infer",       "enable_flash_attention", "inputs_yuv_fmt",
     "npu_do_output_nhwc", "quantized_hybrid_level", "target_sub_class"};
 
@@ -134,11 +134,19 @@ Result<Json> Methods::config(const Json& options) {
   reader.read("op_target", config.op_target);
   reader.read("remove_reshape", config.remove_reshape);
   reader.read("single_core_mode", config.single_core_mode);
+  reader.read("quantize_weight", config.quantize_weight);
+  reader.read("what_if", config.what_if);
   for (const char* threshold : {"auto_hybrid_cos_thresh", "auto_hybrid_euc_thresh"}) {
     const Json* const value = reader.find(threshold);
-    if (value != nullptr && !value->as_double())
+    if (value == nullptr) continue;
+    const auto number = value->as_double();
+    if (!number)
       return invalid_argument(
           str("Invalid ", threshold, " ", write_json(*value), ", expect a number!"));
+    if (threshold == std::string_view("auto_hybrid_cos_thresh"))
+      config.auto_hybrid_cos_thresh = *number;
+    else
+      config.auto_hybrid_euc_thresh = *number;
   }
   std::string not_offered;
   for (const char* name : kNotOffered) {
@@ -205,12 +213,11 @@ Result<Json> Methods::load_rknn(const Json& options) {
 
 Result<Json> Methods::build(const Json& options) {
   BuildOptions build;
-  bool auto_hybrid = false;
   int batch = 1;
   OptionReader reader(options);
   reader.read("do_quantization", build.do_quantization);
   reader.read("dataset", build.dataset);
-  reader.read("auto_hybrid", auto_hybrid);
+  reader.read("auto_hybrid", build.auto_hybrid);
   reader.read("rknn_batch_size", batch);
   RK_TRY(reader.finish());
   if (batch != 1 && batch != -1) {
@@ -218,7 +225,6 @@ Result<Json> Methods::build(const Json& options) {
       return invalid_argument(str("Invalid rknn_batch_size ", batch, ", expect 1 or more!"));
     return unsupported(str("rknn_batch_size ", batch, " is not offered by this version; 1 is"));
   }
-  if (auto_hybrid) return unsupported("auto_hybrid is not offered by this version; leave it out");
   build.progress = [this](size_t done, size_t total) {
     return !progress_ || progress_("Quantizating", done, total);
   };
@@ -350,6 +356,8 @@ Result<Json> Methods::call(std::string_view method, const Json& options,
   if (method == "load_onnx") return load_onnx(options, arrays);
   if (method == "load_rknn") return load_rknn(options);
   if (method == "build") return build(options);
+  if (method == "hybrid_quantization_step1") return hybrid_step1(options);
+  if (method == "hybrid_quantization_step2") return hybrid_step2(options);
   if (method == "export_rknn") return export_rknn(options);
   if (method == "accuracy_analysis") return accuracy_analysis(options);
   if (method == "init_runtime") return init_runtime(options);

@@ -33,6 +33,8 @@ class Methods {
   Result<Json> load_rknn(const Json& options);
   Result<Json> build(const Json& options);
   Result<Json> accuracy_analysis(const Json& options);
+  Result<Json> hybrid_step1(const Json& options);  // hybrid_methods.cpp
+  Result<Json> hybrid_step2(const Json& options);
   Result<Json> export_rknn(const Json& options);
   Result<Json> init_runtime(const Json& options);
   Result<Json> eval_perf(const Json& options);

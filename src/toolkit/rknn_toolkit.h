@@ -15,6 +15,7 @@
 #include "ir/tensor.h"
 #include "ops/custom.h"
 #include "program/program.h"
+#include "quant/regions.h"
 
 namespace rk::toolkit {
 
@@ -22,9 +23,11 @@ struct Config {
   std::vector<std::vector<float>> mean_values;  // per input, per channel; empty: 0
   std::vector<std::vector<float>> std_values;   // likewise; empty: 1
   std::vector<bool> quant_img_rgb2bgr;          // per input; one entry serves all
-  std::string quantized_dtype = "w8a8";         // alias asymmetric_quantized-8
+  std::string quantized_dtype = "w8a8";         // alias asymmetric_quantized-8; w8a16, w4a16, w16a16i
   std::string quantized_algorithm = "normal";
-  std::string quantized_method = "channel";  // channel or layer
+  std::string quantized_method = "channel";  // channel or layer; w4a16: also group32 to group256
+  bool quantize_weight = false;  // without quantisation: large weights are stored in 8 bits
+  bool what_if = false;          // simulate types that the chip does not have
   std::string float_dtype = "float16";
   int optimization_level = 3;
   std::string target_platform;  // required, any case
@@ -54,6 +57,22 @@ struct BuildOptions {
   std::function<bool(size_t, size_t)> progress;
 };
 
+struct HybridOptions {
+  std::string dataset;               // path of the text file
+  bool proposal = false;             // suggest layers to keep in float16; slow
+  size_t proposal_dataset_size = 1;  // samples the suggestions are measured on
+  std::vector<std::pair<std::string, std::string>> custom_hybrid;  // sub-graphs: input, output
+  std::string output_dir = ".";
+  std::function<bool(size_t, size_t)> progress;  // as in BuildOptions
+};
+
+// The files between the steps of hybrid quantisation.
+struct HybridFiles {
+  std::string model;  // the optimised graph, ONNX
+  std::string data;
+  std::string cfg;
+};
+
 class Toolkit {
  public:
   Toolkit();
@@ -69,6 +88,10 @@ class Toolkit {
   std::shared_ptr<const OpRegistry> operators() const;
   Status load_onnx(const std::string& path, const LoadOptions& options = {});
   Status build(const BuildOptions& options);
+  // Instead of build(). Writes <model>.model, <model>.data and <model>.quantization.cfg.
+  Result<HybridFiles> hybrid_quantization_step1(const HybridOptions& options);
+  // Instead of config(), load and build(): builds from the three files.
+  Status hybrid_quantization_step2(const HybridFiles& files);
   Status export_rknn(const std::string& path) const;
 
   // After build(). The compiled form and its file image.
@@ -85,7 +108,12 @@ class Toolkit {
                                                      const std::string& output_dir) const;
 
  private:
+  // Optimises the imported graph and, for a quantised build, calibrates it.
+  Status prepare(const BuildOptions& options);
   Status build_quantized(const BuildOptions& options);
+  // After prepare(): layers to keep in float16, judged on the first samples of the dataset.
+  Result<quant::FloatLayers> propose_float_layers(const BuildOptions& options,
+                                                  size_t samples) const;
 
   struct State;
   std::unique_ptr<State> state_;

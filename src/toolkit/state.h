@@ -27,6 +27,7 @@ struct Toolkit::State {
 
   std::optional<Config> config;
   const target::Target* target = nullptr;
+  std::string model_name;  // of its file, without folder and ending
   std::optional<Graph> imported;
   std::optional<Graph> optimized;
   std::optional<Graph> quantized;
@@ -37,15 +38,30 @@ struct Toolkit::State {
   std::unique_ptr<ThreadPool> pool = std::make_unique<ThreadPool>(default_thread_count());
 };
 
+// Layers, by the value they compute, that do not run in int8.
+struct LayerTypes {
+  LayerTypes() = default;
+  LayerTypes(quant::FloatLayers f16) : f16(std::move(f16)) {}
+  quant::FloatLayers f16;
+  quant::FloatLayers i16;
+};
+
+// `quantize`: of a quantised build; matters to weights of layers that compute in float16.
 compiler::CompileOptions compile_options(const Config& config, const target::Target& target,
-                                         const Graph& graph);
+                                         const Graph& graph, bool quantize = true);
 
 // Pictures in the order the model wants, without mean and std: what an application feeds.
 std::vector<quant::InputFeed> raw_feeds(const Config& config, size_t inputs);
 
-// Quantises a copy of the optimised graph with the given ranges and compiles it.
+// The passes for the chip; a model that arrives quantised keeps its parameters on the values.
+Result<Graph> optimize(const Graph& imported, const Config& config, const target::Target& target);
+
+// Quantises a copy of the optimised graph with the given ranges, and compiles it.
+Result<Graph> quantized_graph(const Graph& optimized, const quant::Ranges& ranges,
+                              const Config& config, const target::Target& target,
+                              const LayerTypes& layers);
 Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges& ranges,
                                     const Config& config, const target::Target& target,
-                                    const quant::FloatLayers& float_layers);
+                                    const LayerTypes& layers);
 
 }  // namespace rk::toolkit

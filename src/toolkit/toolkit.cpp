@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wires the host stages together: frontends -> passes -> quant -> compiler -> format.
+#include <algorithm>
+#include <filesystem>
+
 #include "base/file.h"
 #include "exec/evaluate.h"
 #include "format/writer.h"
 #include "frontends/frontend.h"
 #include "ops/registry.h"
 #include "passes/pipeline.h"
+#include "quant/prequantized.h"
 #include "toolkit/config_check.h"
 #include "toolkit/state.h"
 #include "toolkit/version.h"
 
 namespace rk::toolkit {
+namespace {
+
+// auto_hybrid judges its candidates on so many samples: one picture alone is a matter of luck.
+constexpr size_t kHybridSamples = 3;
+// quantize_weight leaves smaller weights alone: they save nothing.
+constexpr int64_t kLargeWeights = 1024;
+
+}  // namespace
 
 compiler::CompileOptions compile_options(const Config& config, const target::Target& target,
-                                         const Graph& graph) {
+                                         const Graph& graph, bool quantize) {
   compiler::CompileOptions compile;
   compile.target = std::string(target.name);
   compile.compiler_version = kVersionText;
@@ -21,6 +33,13 @@ compiler::CompileOptions compile_options(const Config& config, const target::Tar
   compile.op_target = config.op_target;
   compile.single_core = config.single_core_mode;
   compile.toolkit_version = kVersionText;
+  compile.float_weight_method = config.quantized_method;
+  if (quantize && computes_in_float(config)) {
+    compile.float_weight_bits = config.quantized_dtype == "w4a16" ? 4 : 8;
+  } else if (!quantize && config.quantize_weight) {
+    compile.float_weight_bits = 8;
+    compile.least_narrow_weights = kLargeWeights;
+  }
   const auto feeds = input_feeds(config, graph.inputs().size());
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     compile.inputs.push_back(
@@ -35,16 +54,40 @@ std::vector<quant::InputFeed> raw_feeds(const Config& config, size_t inputs) {
   return feeds;
 }
 
-Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges& ranges,
-                                    const Config& config, const target::Target& target,
-                                    const quant::FloatLayers& float_layers) {
-  analysis::Trial out{optimized.clone(), {}};
+Result<Graph> quantized_graph(const Graph& optimized, const quant::Ranges& ranges,
+                              const Config& config, const target::Target& target,
+                              const LayerTypes& layers) {
+  Graph out = optimized.clone();
   const auto method = config.quantized_method == "layer" ? quant::WeightMethod::kLayer
                                                          : quant::WeightMethod::kChannel;
-  RK_TRY(quant::quantize(out.graph, ranges,
-                         {.weights = method, .target = &target, .float_layers = float_layers}));
-  RK_ASSIGN(out.program, compiler::compile(out.graph, compile_options(config, target, out.graph)));
+  RK_TRY(quant::quantize(out, ranges,
+                         {.weights = method,
+                          .target = &target,
+                          .float_layers = layers.f16,
+                          .i16_layers = layers.i16,
+                          .dtype = config.quantized_dtype == "w16a16i" ? DType::kI16 : DType::kI8}));
   return out;
+}
+
+Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges& ranges,
+                                    const Config& config, const target::Target& target,
+                                    const LayerTypes& layers) {
+  RK_ASSIGN(Graph graph, quantized_graph(optimized, ranges, config, target, layers));
+  RK_ASSIGN(program::Program program,
+            compiler::compile(graph, compile_options(config, target, graph)));
+  return analysis::Trial{std::move(graph), std::move(program)};
+}
+
+Result<Graph> optimize(const Graph& imported, const Config& config, const target::Target& target) {
+  Graph graph = imported.clone();
+  RK_TRY(quant::take_constants(graph));
+  RK_TRY(passes::run_pipeline(graph, target,
+                              {.optimization_level = config.optimization_level,
+                               .remove_reshape = config.remove_reshape,
+                               .skip = skipped_passes()})
+             .status());
+  RK_TRY(quant::take_activations(graph, {.target = &target}));
+  return graph;
 }
 
 Toolkit::Toolkit() : state_(std::make_unique<State>()) {}
@@ -82,8 +125,10 @@ Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
   import.outputs = options.outputs;
   import.input_initial_values = options.input_initial_val;
   RK_ASSIGN(Graph graph, frontends::import_onnx(path, import, state_->registry()));
+  RK_TRY(quant::float_borders(graph));
   RK_TRY(check_inputs(*state_->config, graph));
   state_->imported = std::move(graph);
+  state_->model_name = std::filesystem::path(path).stem().string();
   state_->program.reset();
   return ok_status();
 }
@@ -91,37 +136,79 @@ Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
 Status Toolkit::build(const BuildOptions& options) {
   if (!state_->imported) return invalid_argument("build: load a model first");
   const Config& config = *state_->config;
-  RK_TRY(check_types(*state_->target, options.do_quantization));
-  Graph graph = state_->imported->clone();
-  RK_TRY(passes::run_pipeline(graph, *state_->target,
-                              {.optimization_level = config.optimization_level,
-                               .remove_reshape = config.remove_reshape,
-                               .skip = skipped_passes()})
-             .status());
-  state_->dataset.clear();
-  state_->optimized = std::move(graph);
-  if (options.do_quantization) return build_quantized(options);
+  RK_TRY(prepare(options));
+  if (options.do_quantization && !computes_in_float(config)) return build_quantized(options);
   Graph& optimized = *state_->optimized;
   RK_ASSIGN(program::Program program,
-            compiler::compile(optimized, compile_options(config, *state_->target, optimized)));
+            compiler::compile(optimized, compile_options(config, *state_->target, optimized,
+                                                         options.do_quantization)));
   state_->quantized = optimized.clone();
   state_->program = std::move(program);
   return ok_status();
 }
 
-Status Toolkit::build_quantized(const BuildOptions& options) {
-  if (options.dataset.empty()) return invalid_argument("build: quantisation needs a dataset file");
+Status Toolkit::prepare(const BuildOptions& options) {
+  const Config& config = *state_->config;
+  state_->program.reset();
+  state_->dataset.clear();
+  state_->float_layers.clear();
+  RK_ASSIGN(Graph graph, optimize(*state_->imported, config, *state_->target));
+  const bool brings_parameters = quant::has_quantized_activations(graph);
+  RK_TRY(check_types(config, *state_->target, options.do_quantization || brings_parameters));
+  state_->optimized = std::move(graph);
+  if (!options.do_quantization) return ok_status();
+  if (computes_in_float(config)) {
+    if (options.auto_hybrid || !options.float_layers.empty()) return check_hybrid_type(config);
+    return ok_status();  // ranges of weights need no samples
+  }
+  if (options.auto_hybrid) RK_TRY(check_hybrid_type(config));
+  if (options.dataset.empty()) {
+    return invalid_argument(
+        brings_parameters
+            ? "build: the model brings its own quantisation; build with do_quantization False to "
+              "keep it as it is, or give a dataset to quantise what it leaves in float"
+            : "build: quantisation needs a dataset file");
+  }
+  const Graph& optimized = *state_->optimized;
+  RK_ASSIGN(const auto samples,
+            quant::DatasetSamples::open(options.dataset, optimized,
+                                        input_feeds(config, optimized.inputs().size())));
+  RK_ASSIGN(state_->ranges, quant::calibrate(optimized, samples,
+                                             *quant::parse_algorithm(config.quantized_algorithm),
+                                             state_->pool.get(), options.progress));
+  state_->dataset = options.dataset;
+  return ok_status();
+}
+
+Result<quant::FloatLayers> Toolkit::propose_float_layers(const BuildOptions& options,
+                                                         size_t samples) const {
   const Config& config = *state_->config;
   const Graph& graph = *state_->optimized;
   const size_t inputs = graph.inputs().size();
-  RK_ASSIGN(const auto samples,
+  RK_ASSIGN(const auto normalised,
             quant::DatasetSamples::open(options.dataset, graph, input_feeds(config, inputs)));
-  RK_ASSIGN(state_->ranges,
-            quant::calibrate(graph, samples, *quant::parse_algorithm(config.quantized_algorithm),
-                             state_->pool.get(), options.progress));
-  const auto build = [&](const quant::FloatLayers& layers) {
-    return build_trial(graph, state_->ranges, config, *state_->target, layers);
+  RK_ASSIGN(const auto raw,
+            quant::DatasetSamples::open(options.dataset, graph, raw_feeds(config, inputs)));
+  std::vector<analysis::TrialInput> trials;
+  for (size_t i = 0; i < std::clamp<size_t>(samples, 1, normalised.count()); ++i) {
+    analysis::TrialInput input;
+    RK_ASSIGN(input.normalised, normalised.load(i));
+    RK_ASSIGN(input.raw, raw.load(i));
+    trials.push_back(std::move(input));
+  }
+  const auto build = [&](const quant::FloatLayers& more) {
+    quant::FloatLayers all(options.float_layers.begin(), options.float_layers.end());
+    all.insert(more.begin(), more.end());
+    return build_trial(graph, state_->ranges, config, *state_->target, all);
   };
+  return analysis::choose_float_layers(
+      build, trials, compile_options(config, *state_->target, graph),
+      {.cosine = config.auto_hybrid_cos_thresh, .euclidean = config.auto_hybrid_euc_thresh},
+      state_->pool.get());
+}
+
+Status Toolkit::build_quantized(const BuildOptions& options) {
+  const Graph& graph = *state_->optimized;
   for (const std::string& name : options.float_layers) {
     if (graph.find(name) == nullptr) {
       return invalid_argument(
@@ -130,28 +217,12 @@ Status Toolkit::build_quantized(const BuildOptions& options) {
   }
   quant::FloatLayers layers(options.float_layers.begin(), options.float_layers.end());
   if (options.auto_hybrid) {
-    RK_ASSIGN(const auto raw,
-              quant::DatasetSamples::open(options.dataset, graph, raw_feeds(config, inputs)));
-    analysis::TrialInput input;
-    RK_ASSIGN(input.normalised, samples.load(0));
-    RK_ASSIGN(input.raw, raw.load(0));
-    const quant::FloatLayers asked = layers;
-    const auto with_asked = [&](const quant::FloatLayers& more) {
-      quant::FloatLayers all = asked;
-      all.insert(more.begin(), more.end());
-      return build(all);
-    };
-    RK_ASSIGN(
-        const quant::FloatLayers chosen,
-        analysis::choose_float_layers(
-            with_asked, input, compile_options(config, *state_->target, graph),
-            {.cosine = config.auto_hybrid_cos_thresh, .euclidean = config.auto_hybrid_euc_thresh},
-            state_->pool.get()));
+    RK_ASSIGN(const quant::FloatLayers chosen, propose_float_layers(options, kHybridSamples));
     layers.insert(chosen.begin(), chosen.end());
   }
-  RK_ASSIGN(analysis::Trial trial, build(layers));
+  RK_ASSIGN(analysis::Trial trial,
+            build_trial(graph, state_->ranges, *state_->config, *state_->target, layers));
   state_->float_layers = std::move(layers);
-  state_->dataset = options.dataset;
   state_->quantized = std::move(trial.graph);
   state_->program = std::move(trial.program);
   return ok_status();

@@ -27,15 +27,6 @@ const std::vector<OptionDef> kOptions = {
     {"--help", "-h", "", "this text"},
 };
 
-Status read_lists(const Arguments& args, std::string_view option,
-                  std::vector<std::vector<float>>& to) {
-  for (const std::string& text : args.all(option)) {
-    RK_ASSIGN(std::vector<float> values, parse_floats(option, text));
-    to.push_back(std::move(values));
-  }
-  return ok_status();
-}
-
 }  // namespace
 
 Status analyze_command(const std::vector<std::string>& words) {

@@ -102,4 +102,13 @@ Result<std::vector<float>> parse_floats(std::string_view option, std::string_vie
                            [](const char* s, char** end) { return std::strtof(s, end); });
 }
 
+Status read_lists(const Arguments& args, std::string_view option,
+                  std::vector<std::vector<float>>& to) {
+  for (const std::string& text : args.all(option)) {
+    RK_ASSIGN(std::vector<float> values, parse_floats(option, text));
+    to.push_back(std::move(values));
+  }
+  return ok_status();
+}
+
 }  // namespace rk::tools

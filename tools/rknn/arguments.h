@@ -42,4 +42,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 Result<std::vector<int64_t>> parse_ints(std::string_view option, std::string_view text);
 Result<std::vector<float>> parse_floats(std::string_view option, std::string_view text);
 
+// Every value of an option such as --mean, a list per model input.
+Status read_lists(const Arguments& args, std::string_view option,
+                  std::vector<std::vector<float>>& to);
+
 }  // namespace rk::tools

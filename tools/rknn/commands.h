@@ -13,6 +13,7 @@ namespace rk::tools {
 Status analyze_command(const std::vector<std::string>& words);
 Status convert_command(const std::vector<std::string>& words);
 Status edit_command(const std::vector<std::string>& words);
+Status hybrid_command(const std::vector<std::string>& words);
 Status info_command(const std::vector<std::string>& words);
 Status run_command(const std::vector<std::string>& words);
 

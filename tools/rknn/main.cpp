@@ -18,6 +18,7 @@ constexpr Command kCommands[] = {
     {"analyze", rk::tools::analyze_command, "what quantisation costs, layer by layer"},
     {"convert", rk::tools::convert_command, "model file -> .rknn"},
     {"edit", rk::tools::edit_command, "other shapes at the inputs and outputs of an ONNX model"},
+    {"hybrid", rk::tools::hybrid_command, "int8 with some layers in float16, in two steps"},
     {"info", rk::tools::info_command, "what a .rknn file holds"},
     {"run", rk::tools::run_command, "run a .rknn file on pictures or .npy arrays"},
 };

@@ -3,6 +3,7 @@
 #include "frontends/onnx/importer.h"
 
 #include "base/log.h"
+#include "frontends/onnx/export.h"
 #include "frontends/onnx/opset_conversions.h"
 #include "frontends/onnx/tensor_data.h"
 #include "ops/bounded.h"
@@ -131,6 +132,7 @@ bool OnnxImporter::is_known(const onnx::NodeProto& proto) const {
   if (converts_operator(domain, proto.op_type())) return true;
   const std::string& op = proto.op_type();
   if (graph_.registry().find(custom_name(op)) != nullptr) return true;
+  if (domain == kOwnDomain) return graph_.registry().find(op) != nullptr;
   if (!domain.empty()) {
     // Operators the user registered go by their name alone; a standard name in a foreign domain is something else.
     return ops::registry().find(op) == nullptr && graph_.registry().find(op) != nullptr;

@@ -2,6 +2,7 @@
 // Convolution steps: weights leave the chip's layout and are packed for the kernel once, at load.
 #include "kernels/conv/conv.h"
 #include "kernels/conv/conv_f16.h"
+#include "program/narrow_weights.h"
 #include "program/native_layout.h"
 #include "runtime/backends/cpu/select.h"
 #include "runtime/backends/cpu/stages.h"
@@ -110,20 +111,37 @@ Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p)
   });
 }
 
+// Narrow weights become float16, the type they are multiplied in.
+Result<Tensor> float_weights(const StepContext& context, const ConvParams& p) {
+  const program::ProgramTensor& weight = context.input(1);
+  const ByteSpan bytes = context.constant_bytes(1);
+  if (weight.dtype == DType::kF16 || weight.dtype == DType::kF32) {
+    const auto count = static_cast<size_t>(weight.shape.elements());
+    return Tensor::from_bytes({weight.dtype, weight.shape},
+                              bytes.first(count * byte_size(weight.dtype)));
+  }
+  const Shape& shape = context.input(4).shape;
+  RK_ASSIGN(const Tensor constants,
+            Tensor::from_bytes({DType::kF32, shape},
+                               context.constant_bytes(4).first(
+                                   static_cast<size_t>(shape.elements()) * sizeof(float))));
+  const int64_t channels = context.output().shape[1];
+  const auto channel_of =
+      program::output_channels(weight.shape, p, context.input(0).shape[1], channels);
+  const std::vector<float> values = program::widen_weights(
+      weight.dtype, bytes, constants.span<float>(), channel_of, channels);
+  return Tensor::f32(weight.shape, values).cast(DType::kF16);
+}
+
 Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p) {
   RK_ASSIGN(const Activations activations, activations_of(context, p));
   kernels::ConvF16Params params;
   params.filter = filter_of(context, p);
   params.order = order_of(p);
   // The file's bytes may lie at any address; kernels read whole elements.
-  const Shape& weight_shape = context.input(1).shape;
-  RK_ASSIGN(const Tensor weight,
-            Tensor::from_bytes(
-                {context.input(1).dtype, weight_shape},
-                context.constant_bytes(1).first(static_cast<size_t>(weight_shape.elements()) *
-                                                byte_size(context.input(1).dtype))));
+  RK_ASSIGN(const Tensor weight, float_weights(context, p));
   Tensor bias;
-  if (context.input(1).dtype == DType::kF16) {
+  if (weight.dtype() == DType::kF16) {
     params.weights_f16 = weight.data<uint16_t>();
   } else {
     params.weights_f32 = weight.data<float>();

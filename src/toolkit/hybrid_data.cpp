@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/hybrid_data.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "toolkit/options.h"
+
+namespace rk::toolkit {
+namespace {
+
+constexpr std::string_view kFormat = "openrknn hybrid quantisation 1";
+
+Json json_of(const std::vector<std::vector<float>>& lists) {
+  Json out = Json::array();
+  for (const auto& list : lists) {
+    Json numbers = Json::array();
+    for (const float value : list) numbers.push(static_cast<double>(value));
+    out.push(std::move(numbers));
+  }
+  return out;
+}
+
+Json config_json(const Config& c) {
+  Json swap = Json::array();
+  for (const bool flag : c.quant_img_rgb2bgr) swap.push(flag);
+  Json places = Json::object();
+  for (const auto& [name, processor] : c.op_target) places.set(name, processor);
+  return Json::object({{"mean_values", json_of(c.mean_values)},
+                       {"std_values", json_of(c.std_values)},
+                       {"quant_img_RGB2BGR", swap},
+                       {"quantized_dtype", c.quantized_dtype},
+                       {"quantized_algorithm", c.quantized_algorithm},
+                       {"quantized_method", c.quantized_method},
+                       {"float_dtype", c.float_dtype},
+                       {"optimization_level", c.optimization_level},
+                       {"target_platform", c.target_platform},
+                       {"custom_string", c.custom_string},
+                       {"op_target", places},
+                       {"remove_reshape", c.remove_reshape},
+                       {"single_core_mode", c.single_core_mode},
+                       {"what_if", c.what_if}});
+}
+
+Result<Config> config_from(const Json& json) {
+  Config c;
+  OptionReader reader(json);
+  // An empty list is no value.
+  for (auto [key, list] :
+       {std::pair("mean_values", &c.mean_values), std::pair("std_values", &c.std_values)}) {
+    const Json* const found = reader.find(key);
+    if (found != nullptr && found->size() > 0) reader.read(key, *list);
+  }
+  const Json* const swap = reader.find("quant_img_RGB2BGR");
+  if (swap != nullptr && swap->size() > 0) reader.read("quant_img_RGB2BGR", c.quant_img_rgb2bgr);
+  reader.read("quantized_dtype", c.quantized_dtype);
+  reader.read("quantized_algorithm", c.quantized_algorithm);
+  reader.read("quantized_method", c.quantized_method);
+  reader.read("float_dtype", c.float_dtype);
+  reader.read("optimization_level", c.optimization_level);
+  reader.read("target_platform", c.target_platform);
+  reader.read("custom_string", c.custom_string);
+  reader.read("op_target", c.op_target);
+  reader.read("remove_reshape", c.remove_reshape);
+  reader.read("single_core_mode", c.single_core_mode);
+  reader.read("what_if", c.what_if);
+  RK_TRY(reader.finish());
+  return c;
+}
+
+Json params_json(const QuantParams& params) {
+  Json scale = Json::array();
+  for (const float value : params.scale) scale.push(static_cast<double>(value));
+  return Json::object({{"dtype", static_cast<int>(params.dtype)},
+                       {"axis", params.axis},
+                       {"scale", scale},
+                       {"zero_point", Json::array_of(params.zero_point)}});
+}
+
+std::optional<QuantParams> params_from(const Json& json) {
+  const Json *dtype = json.find("dtype"), *axis = json.find("axis"), *scale = json.find("scale"),
+             *zero_point = json.find("zero_point");
+  if (dtype == nullptr || axis == nullptr || scale == nullptr || zero_point == nullptr)
+    return std::nullopt;
+  const auto stored = dtype_from_onnx(dtype->as_int().value_or(0));
+  if (!stored || scale->size() != zero_point->size()) return std::nullopt;
+  QuantParams out;
+  out.dtype = *stored;
+  out.axis = static_cast<int>(axis->as_int().value_or(-1));
+  for (size_t i = 0; i < scale->size(); ++i) {
+    out.scale.push_back(static_cast<float>(scale->at(i)->as_double().value_or(0)));
+    out.zero_point.push_back(static_cast<int32_t>(zero_point->at(i)->as_int().value_or(0)));
+  }
+  return out;
+}
+
+Result<HybridData> data_from(const Json& json) {
+  const auto damaged = [](std::string_view what) {
+    return invalid_argument(
+        str("this is no .data file of hybrid_quantization_step1: ", what, " is missing or wrong"));
+  };
+  const Json* const format = json.find("format");
+  if (format == nullptr || format->as_string() == nullptr || *format->as_string() != kFormat)
+    return damaged("its first line");
+  const Json *config = json.find("config"), *ranges = json.find("ranges"),
+             *own = json.find("own_parameters"), *crc = json.find("model_crc32"),
+             *dataset = json.find("dataset");
+  if (config == nullptr || !config->is_object()) return damaged("config");
+  if (ranges == nullptr || !ranges->is_object()) return damaged("ranges");
+  if (own == nullptr || !own->is_object()) return damaged("own_parameters");
+  if (crc == nullptr || !crc->as_int()) return damaged("model_crc32");
+  if (dataset == nullptr || dataset->as_string() == nullptr) return damaged("dataset");
+  HybridData out;
+  RK_ASSIGN(out.config, config_from(*config));
+  out.dataset = *dataset->as_string();
+  out.model_crc32 = static_cast<uint32_t>(*crc->as_int());
+  for (const Json::Member& member : *ranges->as_object()) {
+    const Json *low = member.value.at(0), *high = member.value.at(1);
+    if (low == nullptr || high == nullptr || !low->as_double() || !high->as_double())
+      return damaged(str("the range of '", member.key, "'"));
+    out.ranges[member.key] = {static_cast<float>(*low->as_double()),
+                              static_cast<float>(*high->as_double())};
+  }
+  for (const Json::Member& member : *own->as_object()) {
+    auto params = params_from(member.value);
+    if (!params) return damaged(str("the parameters of '", member.key, "'"));
+    out.own_params.emplace(member.key, std::move(*params));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string write_hybrid_data(const HybridData& data) {
+  Json ranges = Json::object();
+  for (const auto& [name, range] : data.ranges) {
+    ranges.set(name, Json::array({static_cast<double>(range.min), static_cast<double>(range.max)}));
+  }
+  Json own = Json::object();
+  for (const auto& [name, params] : data.own_params) own.set(name, params_json(params));
+  return write_json(Json::object({{"format", kFormat},
+                                  {"model_crc32", data.model_crc32},
+                                  {"dataset", data.dataset},
+                                  {"config", config_json(data.config)},
+                                  {"ranges", ranges},
+                                  {"own_parameters", own}}),
+                    1);
+}
+
+Result<HybridData> read_hybrid_data(const std::string& path) {
+  RK_ASSIGN(const std::vector<uint8_t> bytes, read_file(path, kMaxJsonBytes));
+  const auto json =
+      parse_json(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  if (!json.ok()) return json.status().with_context(str("'", path, "'"));
+  auto data = data_from(*json);
+  if (!data.ok()) return data.status().with_context(str("'", path, "'"));
+  return data;
+}
+
+}  // namespace rk::toolkit

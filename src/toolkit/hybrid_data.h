@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// <model>.data of hybrid quantisation: what step 2 must know beside the graph and what people edit. JSON text.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "quant/observe.h"
+#include "toolkit/rknn_toolkit.h"
+
+namespace rk::toolkit {
+
+struct HybridData {
+  Config config;
+  std::string dataset;
+  quant::Ranges ranges;
+  // Parameters that the model itself brought.
+  std::map<std::string, QuantParams, std::less<>> own_params;
+  uint32_t model_crc32 = 0;  // of the .model file that belongs to it
+};
+
+std::string write_hybrid_data(const HybridData& data);
+Result<HybridData> read_hybrid_data(const std::string& path);
+
+}  // namespace rk::toolkit

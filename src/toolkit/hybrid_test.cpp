@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two steps of hybrid quantisation over their three files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/file.h"
+#include "base/npy.h"
+#include "frontends/frontend.h"
+#include "ir/text.h"
+#include "ops/registry.h"
+#include "toolkit/rknn_toolkit.h"
+
+namespace rk::toolkit {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class Hybrid : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / str("hybrid_", ::getpid());
+    fs::create_directories(folder_);
+    const auto graph = parse_graph(R"(graph "g" {
+      input %x: f32[1,2,4,4]
+      const %w1: f32[2,2,1,1] = [1, -0.5, 0.25, 2]
+      const %w2: f32[2,2,1,1] = [0.5, 1, -1, 0.75]
+      const %w3: f32[2,2,1,1] = [1, 1, 0.3, -0.2]
+      %a = Conv(%x, %w1) @"c1"
+      %b = Conv(%a, %w2) @"c2"
+      %c = Sigmoid(%b) @"s"
+      %y = Conv(%c, %w3) @"c3"
+      output %y
+    })",
+                                   ops::registry());
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const auto bytes = frontends::export_onnx(*graph);
+    ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+    ASSERT_TRUE(write_file(path("net.onnx"), *bytes).ok());
+    NpyArray array;
+    array.shape = {1, 2, 4, 4};
+    std::vector<float> values;
+    for (int i = 0; i < 32; ++i) values.push_back(static_cast<float>((i * 7) % 32 - 16) / 4);
+    const auto* raw = reinterpret_cast<const uint8_t*>(values.data());
+    array.bytes.assign(raw, raw + values.size() * 4);
+    ASSERT_TRUE(write_npy(path("in.npy"), array).ok());
+    std::ofstream(path("data.txt")) << "in.npy\n";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(std::string_view name) const { return (folder_ / name).string(); }
+
+  Result<HybridFiles> step1(HybridOptions options = {}) {
+    Toolkit toolkit;
+    Config config;
+    config.target_platform = "rk3588";
+    RK_TRY(toolkit.config(config));
+    RK_TRY(toolkit.load_onnx(path("net.onnx")));
+    options.dataset = path("data.txt");
+    options.output_dir = folder_.string();
+    return toolkit.hybrid_quantization_step1(options);
+  }
+  std::string cfg_text() const {
+    std::ifstream file(path("net.quantization.cfg"));
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  void write_cfg(const std::string& text) const {
+    std::ofstream(path("net.quantization.cfg")) << text;
+  }
+  HybridFiles files() const {
+    return {path("net.model"), path("net.data"), path("net.quantization.cfg")};
+  }
+  Result<std::vector<uint8_t>> step2() const {
+    Toolkit toolkit;
+    RK_TRY(toolkit.hybrid_quantization_step2(files()));
+    return toolkit.rknn_bytes();
+  }
+  static std::vector<std::string> steps(const Toolkit& toolkit) {
+    std::vector<std::string> out;
+    for (const auto& step : toolkit.program().main_variant().steps) out.push_back(step.type);
+    return out;
+  }
+  // The first occurrence behind `after`.
+  static std::string replaced(std::string text, std::string_view from, std::string_view to,
+                              std::string_view after = "") {
+    const size_t at = text.find(from, text.find(after));
+    EXPECT_NE(at, std::string::npos) << from;
+    return at == std::string::npos ? text : text.replace(at, from.size(), to);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Hybrid, UneditedFilesGiveThePlainInt8Model) {
+  const auto written = step1();
+  ASSERT_TRUE(written.ok()) << written.status().message();
+  EXPECT_EQ(written->model, path("net.model"));
+  Toolkit plain;
+  Config config;
+  config.target_platform = "rk3588";
+  ASSERT_TRUE(plain.config(config).ok());
+  ASSERT_TRUE(plain.load_onnx(path("net.onnx")).ok());
+  BuildOptions build;
+  build.dataset = path("data.txt");
+  ASSERT_TRUE(plain.build(build).ok());
+  const auto found = step2();
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(*found, *plain.rknn_bytes());
+}
+
+TEST_F(Hybrid, CfgAndModelUseTheSameNames) {
+  ASSERT_TRUE(step1().ok());
+  const auto model = frontends::import_onnx(path("net.model"), {}, ops::registry());
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  for (const char* name : {"x", "a", "b", "c", "y", "w1"}) {
+    EXPECT_NE(model->find(name), nullptr) << name;
+    EXPECT_THAT(cfg_text(), HasSubstr(str("\n    ", name, ":\n")));
+  }
+  EXPECT_THAT(cfg_text(), HasSubstr("qmethod: channel"));
+}
+
+TEST_F(Hybrid, AFloat16LayerHasConversionsAroundIt) {
+  ASSERT_TRUE(step1().ok());
+  write_cfg(replaced(cfg_text(), "custom_quantize_layers: {}",
+                     "custom_quantize_layers:\n    b: float16"));
+  Toolkit toolkit;
+  const Status built = toolkit.hybrid_quantization_step2(files());
+  ASSERT_TRUE(built.ok()) << built.message();
+  EXPECT_THAT(steps(toolkit), Contains("exDataConvert"));
+}
+
+TEST_F(Hybrid, AnInt16LayerIsMorePreciseThanInt8) {
+  ASSERT_TRUE(step1().ok());
+  const auto error_of = [&](const std::string& layers) {
+    write_cfg(replaced(cfg_text(), cfg_text().substr(0, cfg_text().find("quantize_parameters:")),
+                       "custom_quantize_layers:" + layers + "\n"));
+    Toolkit toolkit;
+    const Status built = toolkit.hybrid_quantization_step2(files());
+    EXPECT_TRUE(built.ok()) << built.message();
+    const auto report = toolkit.accuracy_analysis({path("in.npy")}, "");
+    EXPECT_TRUE(report.ok()) << report.status().message();
+    return report.ok() ? report->outputs.at(0).euclidean : 1e9;
+  };
+  const double int8 = error_of(" {}");
+  const double int16 = error_of("\n    a: int16\n    b: int16\n    c: int16\n    y: int16");
+  EXPECT_LT(int16, int8 / 2);  // the input stays int8
+}
+
+TEST_F(Hybrid, EditedParametersChangeTheResult) {
+  ASSERT_TRUE(step1().ok());
+  const auto before = step2();
+  ASSERT_TRUE(before.ok()) << before.status().message();
+  // The fixed range of Sigmoid is 0..1; hold half of it.
+  write_cfg(replaced(cfg_text(), "max:\n        - 1.0\n", "max:\n        - 0.5\n", "\n    c:\n"));
+  const auto after = step2();
+  ASSERT_TRUE(after.ok()) << after.status().message();
+  EXPECT_NE(*before, *after);
+  write_cfg(replaced(cfg_text(), "scale:\n        - 0.003921", "scale:\n        - 0.013921",
+                     "\n    c:\n"));
+  const auto clash = step2();
+  EXPECT_THAT(clash.status().message(), HasSubstr("quantize_parameters of 'c'"));
+}
+
+TEST_F(Hybrid, ProposalsAndSubgraphsAreWrittenIntoTheCfg) {
+  HybridOptions options;
+  options.custom_hybrid = {{"a", "c"}};
+  ASSERT_TRUE(step1(options).ok());
+  EXPECT_THAT(cfg_text(), HasSubstr("custom_quantize_layers:\n    b: float16\n    c: float16\n"));
+  options.custom_hybrid = {{"c", "a"}};
+  EXPECT_THAT(step1(options).status().message(), HasSubstr("'a' is not computed from 'c'"));
+  options.custom_hybrid = {{"aa", "c"}};
+  EXPECT_THAT(step1(options).status().message(), HasSubstr("custom_hybrid names 'aa'"));
+  options.custom_hybrid.clear();
+  options.proposal = true;
+  EXPECT_TRUE(step1(options).ok());
+}
+
+TEST_F(Hybrid, MistakesInTheFilesAreNamed) {
+  ASSERT_TRUE(step1().ok());
+  const std::string text = cfg_text();
+  write_cfg(
+      replaced(text, "custom_quantize_layers: {}", "custom_quantize_layers:\n    bb: float16"));
+  EXPECT_THAT(step2().status().message(), HasSubstr("custom_quantize_layers names 'bb'"));
+  write_cfg(
+      replaced(text, "custom_quantize_layers: {}", "custom_quantize_layers:\n    x: float16"));
+  EXPECT_THAT(step2().status().message(), HasSubstr("'x', which no layer computes"));
+  write_cfg("a: [b");
+  EXPECT_FALSE(step2().ok());
+  write_cfg(text);
+  std::ofstream(path("net.model"), std::ios::app) << "x";
+  EXPECT_THAT(step2().status().message(), HasSubstr("do not belong together"));
+  std::ofstream(path("net.data")) << "{}";
+  EXPECT_THAT(step2().status().message(), HasSubstr("no .data file"));
+  fs::remove(path("net.data"));
+  EXPECT_FALSE(step2().ok());
+}
+
+}  // namespace
+}  // namespace rk::toolkit
