@@ -103,18 +103,30 @@ TEST(EmitConvTest, FusedAddAndClipAreInTheAccumulatorsUnit) {
   EXPECT_EQ(clipped.clip_limit, 15000);  // 6 / (0.04 * 0.01)
 }
 
-TEST(EmitConvTest, TinyWeightScalesAreRaisedSoThatMultipliersKeepSixBits) {
-  const Program program = compiled(R"(graph "g" {
+// Two channels, the second with scale 0.0001 of the first; `range` is min and max of the scales, if they are ours.
+program::ConvConstants narrow_channel(std::string_view range) {
+  const Program program = compiled(str(R"(graph "g" {
     input %x: f32[1,2,1,1] q(i8, scale=[1.0], zp=[0])
-    const %w: f32[2,2,1,1] q(i8, axis=0, scale=[1.0, 0.0001], zp=[0, 0]) = [1.0, 2.0, 0.0078125, 0.0]
+    const %w: f32[2,2,1,1] q(i8, axis=0, scale=[1.0, 0.0001], zp=[0, 0])",
+                                       range, R"() = [1.0, 2.0, 0.0078125, 0.0]
     %y: f32[1,2,1,1] q(i8, scale=[1.0], zp=[0]) = Conv(%x, %w) @"c"
     output %y
-  })");
-  const auto constants =
-      program::unpack_conv_constants(program, program.variants[0], step(program, 0));
-  ASSERT_TRUE(constants.ok());
-  EXPECT_EQ(constants->channels.multiplier[1], 32);                  // 16384 / 512
-  EXPECT_EQ(constants->weights, (std::vector<int8_t>{1, 2, 4, 0}));  // (1/128) / (1/512)
+  })"));
+  auto constants = program::unpack_conv_constants(program, program.variants[0], step(program, 0));
+  EXPECT_TRUE(constants.ok()) << constants.status().message();
+  return std::move(*constants);
+}
+
+TEST(EmitConvTest, TinyWeightScalesAreRaisedSoThatMultipliersKeepSixBits) {
+  const auto constants = narrow_channel(", min=[-128,-0.0128], max=[127,0.0127]");
+  EXPECT_EQ(constants.channels.multiplier[1], 32);                  // 16384 / 512
+  EXPECT_EQ(constants.weights, (std::vector<int8_t>{1, 2, 4, 0}));  // (1/128) / (1/512)
+}
+
+TEST(EmitConvTest, ScalesTheModelBroughtKeepTheirIntegers) {
+  const auto constants = narrow_channel("");
+  EXPECT_EQ(constants.channels.multiplier[1], 2);  // 16384 * 0.0001
+  EXPECT_EQ(constants.weights, (std::vector<int8_t>{1, 2, 78, 0}));
 }
 
 TEST(EmitConvTest, ABiasBeyond32BitsNamesTheLayer) {

@@ -202,12 +202,10 @@ struct Outcome {
   int float_tensors = 0;
 };
 
-Outcome run(Graph graph, const QdqStyle& style) {
+// A graph with its pairs: evaluated with the source framework's arithmetic, compiled, run, compared.
+Outcome judge(const Graph& graph) {
   Outcome out;
   const RandomSamples samples(graph);
-  const auto ranges = quant::observe(graph, samples, nullptr, {});
-  EXPECT_TRUE(ranges.ok()) << ranges.status().message();
-  PairWriter(graph, *ranges, style).write();
   const Status legal = verify(graph);
   EXPECT_TRUE(legal.ok()) << legal.message();
   Config config;
@@ -251,6 +249,14 @@ Outcome run(Graph graph, const QdqStyle& style) {
     }
   }
   return out;
+}
+
+Outcome run(Graph graph, const QdqStyle& style) {
+  const RandomSamples samples(graph);
+  const auto ranges = quant::observe(graph, samples, nullptr, {});
+  EXPECT_TRUE(ranges.ok()) << ranges.status().message();
+  PairWriter(graph, *ranges, style).write();
+  return judge(graph);
 }
 
 constexpr double kOneStep = 1.001;
@@ -345,6 +351,42 @@ TEST(PrequantizedModel, AResidualNetworkIsOneInt8Program) {
   EXPECT_LE(outcome.worst_steps, 3);
   EXPECT_THAT(outcome.step_types,
               testing::ElementsAre("ConvRelu", "ConvRelu", "Conv", "Add", "MaxPool"));
+}
+
+// What the importer makes of QLinearConv, MaxPool on stored numbers and QLinearConv again, uint8 at both ends.
+TEST(PrequantizedModel, IntegerOperatorsAreOneInt8Program) {
+  Graph graph = parse(R"(graph "g" {
+    input %x: u8[1,1,4,4]
+    const %sx: f32[] = [0.03125]
+    const %zx: u8[] = [120]
+    const %w: i8[2,1,1,1] = [-100, 60]
+    const %sw: f32[2] = [0.01, 0.02]
+    const %zw: i8[2] = [3, -5]
+    const %b: i32[2] = [500, -300]
+    const %sa: f32[] = [0.04]
+    const %za: u8[] = [128]
+    %xd = DequantizeLinear(%x, %sx, %zx)
+    %wd = DequantizeLinear(%w, %sw, %zw) {axis=0}
+    %sb = Mul(%sx, %sw)
+    %bd = DequantizeLinear(%b, %sb) {axis=0}
+    %c = Conv(%xd, %wd, %bd)
+    %a = QuantizeLinear(%c, %sa, %za)
+    %p = MaxPool(%a) {kernel_shape=[2,2], strides=[2,2]}
+    %pd = DequantizeLinear(%p, %sa, %za)
+    const %w2: u8[1,2,1,1] = [200, 10]
+    const %sw2: f32[] = [0.01]
+    const %zw2: u8[] = [100]
+    %w2d = DequantizeLinear(%w2, %sw2, %zw2)
+    %d = Conv(%pd, %w2d)
+    %y = QuantizeLinear(%d, %sa, %za)
+    output %y
+  })");
+  const Status borders = quant::float_borders(graph);
+  ASSERT_TRUE(borders.ok()) << borders.message();
+  const Outcome outcome = judge(graph);
+  EXPECT_THAT(outcome.step_types, testing::ElementsAre("Conv", "MaxPool", "Conv"));
+  EXPECT_EQ(outcome.float_tensors, 0);
+  EXPECT_LE(outcome.worst_steps, 2 * kOneStep);
 }
 
 // Paddle's exporter writes pairs in front of convolutions and matrix products only, and the matrix [in, out] has its

@@ -94,6 +94,8 @@ class Toolkit {
   Status hybrid_quantization_step2(const HybridFiles& files);
   Status export_rknn(const std::string& path) const;
 
+  // After a quantised build(): outputs of the layers that stayed float16 because they were asked for or chosen.
+  const quant::FloatLayers& float_layers() const;
   // After build(). The compiled form and its file image.
   const program::Program& program() const;
   Result<std::vector<uint8_t>> rknn_bytes() const;

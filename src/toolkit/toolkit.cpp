@@ -233,6 +233,8 @@ Status Toolkit::export_rknn(const std::string& path) const {
   return write_file(path, bytes);
 }
 
+const quant::FloatLayers& Toolkit::float_layers() const { return state_->float_layers; }
+
 const program::Program& Toolkit::program() const {
   RK_ASSERT(state_->program.has_value(), "program() is called after build()");
   return *state_->program;

@@ -48,11 +48,11 @@ TEST(ExportOnnx, OperatorsOfOursComeBack) {
   EXPECT_EQ(round_trip(kText), printed(kText));
 }
 
-TEST(ExportOnnx, IntegerInputsAndOutputsOfOneNodeComeBack) {
+TEST(ExportOnnx, IntegerConstantsAndSeveralOutputsOfOneNodeComeBack) {
   constexpr std::string_view kText = R"(graph "net" {
     input %x: f32[2,6]
-    const %k: i64[1] = [2]
-    %v, %i = TopK(%x, %k) {axis=1} @"t"
+    const %k: i64[2] = [2, 4]
+    %v, %i = Split(%x, %k) {axis=1} @"t"
     output %v
     output %i
   })";
