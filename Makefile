@@ -14,6 +14,7 @@ help:
 	@echo "make test     everything: sanitised unit tests, ABI, end-to-end figures; ends with 'N passed, N failed'"
 	@echo "make release  build/release: librknnrt.so, librknn_toolkit.so, the rknn command"
 	@echo "make wheel    build/dist: the Python packages rknn and rknnlite; make check-python tries them"
+	@echo "make wheel-arm64  the same for 64-bit ARM, cross-compiled and tried under qemu-user"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
 	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
@@ -81,9 +82,21 @@ check-vendor: release
 wheel: release
 	@$(PYTHON) python/make_wheel.py --build $(BUILD)/release --output $(BUILD)/dist
 
+# The same for 64-bit ARM, tried under qemu-user: needs crossbuild-essential-arm64 and qemu-user.
+.PHONY: wheel-arm64
+wheel-arm64: packages
+	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
+	@mkdir -p $(BUILD)
+	@cmake --preset aarch64 >$(BUILD)/configure-aarch64.log 2>&1 || { cat $(BUILD)/configure-aarch64.log; exit 1; }
+	@$(call NINJA,aarch64,rknn_toolkit rknnrt rknn)
+	@$(PYTHON) python/make_wheel.py --build $(BUILD)/aarch64 --output $(BUILD)/dist --platform linux_aarch64 \
+	  --sysroot $(BUILD)/sysroot-arm64
+	@$(PYTHON) tests/python/check_arm64.py --sysroot $(BUILD)/sysroot-arm64 \
+	  --wheel $(BUILD)/dist/openrknn-*-py3-none-linux_aarch64.whl
+
 .PHONY: check-python
 check-python: wheel
-	@$(PYTHON) tests/python/check.py --wheel $(BUILD)/dist/openrknn-*-py3-none-linux_*.whl
+	@$(PYTHON) tests/python/check.py --wheel $(BUILD)/dist/openrknn-*-py3-none-linux_$(shell uname -m).whl
 
 # Kernels with Google Benchmark, then whole networks beside ONNX Runtime where a python has it (see bench/run.py).
 BENCH := --build $(BUILD)/release --work $(BUILD)/bench

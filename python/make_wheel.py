@@ -5,10 +5,11 @@
 The standard library is enough: a wheel is a zip file with METADATA, WHEEL and RECORD. One wheel serves every Python,
 because nothing in it is compiled against one. Same inputs give the same bytes.
 
-usage: make_wheel.py --build build/release --output build/dist
+usage: make_wheel.py --build build/release --output build/dist [--platform linux_aarch64 --sysroot FOLDER]
 """
 import argparse
 import base64
+import glob
 import hashlib
 import os
 import re
@@ -45,6 +46,21 @@ rknn = openrknn:main
 def version():
     with open(os.path.join(HERE, "openrknn", "__init__.py")) as file:
         return re.search(r'__version__ = "([^"]+)"', file.read()).group(1)
+
+
+def needed_in(sysroot, path):
+    """[(soname, file)] like needed(), of a file for another machine: its loader cannot be asked."""
+    out = {}
+    text = subprocess.run(["readelf", "-d", path], check=True, stdout=subprocess.PIPE).stdout.decode()
+    for name in re.findall(r"\(NEEDED\).*\[(.*)\]", text):
+        if SYSTEM.match(name) or name == "librknnrt.so":
+            continue
+        found = [f for folder in ("lib", "usr/lib") for f in glob.glob(os.path.join(sysroot, folder, "*", name))]
+        if not found:
+            raise SystemExit("make_wheel: %s needs %s, which is not below %s" % (path, name, sysroot))
+        out[name] = found[0]
+        out.update(needed_in(sysroot, found[0]))
+    return sorted(out.items())
 
 
 def needed(path):
@@ -89,7 +105,7 @@ def package_files():
                     yield os.path.relpath(path, HERE), read(path)
 
 
-def native_files(build):
+def native_files(build, sysroot):
     toolkit = os.path.join(build, "src", "toolkit", "librknn_toolkit.so")
     runtime = os.path.join(build, "src", "capi", "librknnrt.so")
     command = os.path.join(build, "tools", "rknn", "rknn")
@@ -98,7 +114,7 @@ def native_files(build):
     yield "openrknn/bin/rknn", with_rpath(command, "$ORIGIN/../lib")
     others = {}
     for path in (toolkit, runtime, command):
-        others.update(needed(path))
+        others.update(needed_in(sysroot, path) if sysroot else needed(path))
     for name in sorted(others):
         if name != "librknnrt.so":
             yield "openrknn/lib/" + name, read(others[name])
@@ -140,8 +156,9 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--output", required=True)
     parser.add_argument("--platform", default="linux_" + os.uname().machine)
+    parser.add_argument("--sysroot", help="where libraries for another machine are")
     args = parser.parse_args()
-    files = list(package_files()) + list(native_files(args.build))
+    files = list(package_files()) + list(native_files(args.build, args.sysroot))
     print(write_wheel(files, args.output, args.platform))
     return 0
 
