@@ -39,6 +39,7 @@ std::vector<Row> rows(const PipelineOptions& options) {
       {1, {"fold_batch_norm", fold_batch_norm}},  // before activations hide the pair
       {1,
        {"fold_affine", fold_affine}},  // per-channel Mul and Add behind a Conv, also from BatchNorm
+      {1, {"fold_batch_norm", fold_batch_norm}},  // again: training tools put a Div in between
       {2, {"fuse_activation", fuse_activation}},  // Conv + Relu / Relu6
       {3, {"fuse_add", fuse_add}},  // after activations: Conv + Relu + Add is one step too
       {3, {"fuse_post_activation", fuse_post_activation}},  // Conv + Add + Relu
