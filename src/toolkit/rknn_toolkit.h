@@ -82,7 +82,7 @@ class Toolkit {
 
   // kInvalidArgument names the parameter, what was found and the accepted values.
   Status config(Config config);
-  // Between config() and load; a type that was registered before is replaced.
+  // Before load or hybrid_quantization_step2(); a type that was registered before is replaced.
   Status reg_custom_op(ops::CustomOp op);
   // What the graphs and Programs of this object may use; null: the standard operators.
   std::shared_ptr<const OpRegistry> operators() const;

@@ -103,7 +103,6 @@ Status Toolkit::config(Config config) {
 }
 
 Status Toolkit::reg_custom_op(ops::CustomOp op) {
-  if (!state_->config) return invalid_argument("reg_custom_op: call config() first");
   std::vector<ops::CustomOp> all = state_->custom_ops;
   std::erase_if(all, [&](const ops::CustomOp& other) { return other.type == op.type; });
   all.push_back(std::move(op));

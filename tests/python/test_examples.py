@@ -8,7 +8,7 @@ import unittest
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "python")
 # A script that reads what another one wrote runs after it.
-ORDER = ()
+ORDER = ("hybrid_step1.py", "hybrid_step2.py")
 NOT_RUN = ("models.py",)
 
 

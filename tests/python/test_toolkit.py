@@ -270,12 +270,19 @@ class Mistakes(unittest.TestCase):
         self.assertIn("1 input", self.failing("accuracy_analysis",
                                               lambda: rknn.accuracy_analysis([], output_dir=None)))
 
-    def test_steps_of_later_versions_check_their_files(self):
+    def test_hybrid_steps_check_their_files(self):
         rknn = RKNN()
-        here = os.path.abspath(__file__)
-        for method, arguments in (("hybrid_quantization_step1", ("missing",)),
-                                  ("hybrid_quantization_step2", (here, "missing", here))):
-            self.assertIn("missing", self.failing(method, lambda: getattr(rknn, method)(*arguments)))
+        self.assertIn("load", self.failing("hybrid_quantization_step1",
+                                           lambda: rknn.hybrid_quantization_step1(dataset="missing")))
+        self.assertIn("missing", self.failing("hybrid_quantization_step2",
+                                              lambda: rknn.hybrid_quantization_step2("missing", "missing", "missing")))
+        rknn.config(target_platform="rk3588")
+        rknn.load_onnx(models.DIGITS_ONNX)
+        self.assertIn("missing", self.failing("hybrid_quantization_step1",
+                                              lambda: rknn.hybrid_quantization_step1(dataset="missing")))
+        self.assertIn("custom_hybrid", self.failing("hybrid_quantization_step1",
+                                                    lambda: rknn.hybrid_quantization_step1(
+                                                        dataset=models.DIGITS_DATASET, custom_hybrid=[["a"]])))
 
     def test_custom_operators_need_a_type(self):
         with self.assertRaisesRegex(ValueError, "op_type"):

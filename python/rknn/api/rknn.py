@@ -145,6 +145,22 @@ class RKNN:
                            interruptible=True)
         return 0 if ok else -1
 
+    @named_arguments(aliases={"proposal_data_size": "proposal_dataset_size"})
+    def hybrid_quantization_step1(self, dataset=None, rknn_batch_size=None, proposal=False, proposal_dataset_size=1,
+                                  custom_hybrid=None):
+        _, ok = self._call("hybrid_quantization_step1",
+                           {"dataset": dataset, "rknn_batch_size": rknn_batch_size, "proposal": proposal,
+                            "proposal_dataset_size": proposal_dataset_size, "custom_hybrid": custom_hybrid},
+                           interruptible=True)
+        return 0 if ok else -1
+
+    @named_arguments()
+    def hybrid_quantization_step2(self, model_input, data_input, model_quantization_cfg):
+        _, ok = self._call("hybrid_quantization_step2",
+                           {"model_input": model_input, "data_input": data_input,
+                            "model_quantization_cfg": model_quantization_cfg}, interruptible=True)
+        return 0 if ok else -1
+
     def export_rknn(self, export_path, **kwargs):
         for name in kwargs:
             self._log(1, "export_rknn", "%s has no effect in this version" % name)
@@ -238,21 +254,6 @@ class RKNN:
         return 0
 
     # Not offered yet: arguments are checked and one sentence says what is missing -------------------------------------
-
-    @named_arguments(aliases={"proposal_data_size": "proposal_dataset_size"})
-    def hybrid_quantization_step1(self, dataset=None, rknn_batch_size=None, proposal=False, proposal_dataset_size=1,
-                                  custom_hybrid=None):
-        if not self._check_file("hybrid_quantization_step1", "dataset", dataset):
-            return -1
-        return self._fail("hybrid_quantization_step1", "hybrid quantisation is not offered by this version")
-
-    @named_arguments()
-    def hybrid_quantization_step2(self, model_input, data_input, model_quantization_cfg):
-        for name, path in (("model_input", model_input), ("data_input", data_input),
-                           ("model_quantization_cfg", model_quantization_cfg)):
-            if not self._check_file("hybrid_quantization_step2", name, path):
-                return -1
-        return self._fail("hybrid_quantization_step2", "hybrid quantisation is not offered by this version")
 
     @named_arguments()
     def export_encrypted_rknn_model(self, input_model, output_model=None, crypt_level=1):
