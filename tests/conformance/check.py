@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the ONNX conformance cases and, where given, the network tests; closes with one summary line.
 
-    check.py --binary onnx_conformance [--networks binary] [--shared ../shared] [--work folder] [--quick]
+    check.py --binary onnx_conformance [--quantized binary] [--networks binary] [--shared ../shared] [--work folder] [--quick]
 
 The node tests lie in archives of ../shared, which are unpacked once into the work folder. Without ../shared there is
 nothing to run: a SKIP line says so. --quick runs the opset-19 archive through the evaluator only, for `make test`.
@@ -56,7 +56,8 @@ def run(command):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True)
-    parser.add_argument("--networks")
+    parser.add_argument("--quantized", help="the tests of quantised operators")
+    parser.add_argument("--networks", help="the tests of whole networks")
     parser.add_argument("--shared", default=os.environ.get("RK_SHARED", os.path.join(HERE, "..", "..", "..", "shared")))
     parser.add_argument("--work", default=os.path.join(HERE, "..", "..", "build", "conformance"))
     parser.add_argument("--quick", action="store_true")
@@ -76,8 +77,7 @@ def main():
         commands.append([args.binary, "layers", layers, EXCEPTIONS, "--rknn"])
     elif not args.quick:
         print(f"SKIP conformance layers: {layers} is absent")
-    if args.networks:
-        commands.append([args.networks])
+    commands += [[binary] for binary in (args.quantized, args.networks) if binary]
 
     counts, failed, short = {}, 0, 0
     for command in commands:
