@@ -63,9 +63,10 @@ Status infer(InferCall& call) {
   } else if (call.constant(2) != nullptr && call.constant(2)->elements() == 1) {
     per_class = std::clamp<int64_t>(call.constant(2)->at_i64(0), 0, boxes[1]);
   }
-  const std::vector<int64_t> dims = {boxes[0] * scores[1], per_class};
-  RK_ASSIGN(const Shape most, Shape::make(dims));
-  RK_TRY(set_output(call, 0, DType::kI64, Shape{most.elements(), 3}));
+  const std::vector<int64_t> groups = {boxes[0], scores[1], per_class};
+  RK_ASSIGN(const Shape most, Shape::make(groups));
+  const std::vector<int64_t> dims = {most.elements(), 3};
+  RK_TRY(set_output(call, 0, DType::kI64, dims));
   return set_count_type(call);
 }
 

@@ -22,7 +22,8 @@ Status infer(InferCall& call) {
   const int64_t columns =
       known != nullptr ? static_cast<int64_t>(positions(*known).size()) : in.elements();
   // Numpy, which the standard refers to, takes a scalar as one element on one axis.
-  RK_TRY(set_output(call, 0, DType::kI64, Shape{std::max(in.rank(), 1), columns}));
+  const std::vector<int64_t> dims = {std::max(in.rank(), 1), columns};
+  RK_TRY(set_output(call, 0, DType::kI64, dims));
   return set_count_type(call);
 }
 

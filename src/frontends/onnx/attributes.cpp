@@ -7,7 +7,18 @@ namespace rk::frontends {
 namespace {
 
 // AttributeProto.type
-enum Kind { kUnsaid = 0, kFloat, kInt, kString, kTensor, kGraph, kFloats, kInts, kStrings };
+enum Kind {
+  kUnsaid = 0,
+  kFloat,
+  kInt,
+  kString,
+  kTensor,
+  kGraph,
+  kFloats,
+  kInts,
+  kStrings,
+  kSparseTensor = 11
+};
 
 // Files of before IR version 2 do not say the kind; the field that is there tells it.
 int kind_of(const onnx::AttributeProto& proto) {
@@ -36,6 +47,10 @@ Result<Attr> import_attribute(const onnx::AttributeProto& proto, const std::stri
       RK_ASSIGN(Tensor tensor, import_tensor(proto.t(), base_dir, what));
       return Attr(std::move(tensor));
     }
+    case kSparseTensor: {
+      RK_ASSIGN(Tensor tensor, import_sparse_tensor(proto.sparse_tensor(), base_dir, what));
+      return Attr(std::move(tensor));
+    }
     case kFloats:
       return Attr(std::vector<float>(proto.floats().begin(), proto.floats().end()));
     case kInts:
@@ -46,7 +61,7 @@ Result<Attr> import_attribute(const onnx::AttributeProto& proto, const std::stri
       return invalid_model(str(what, " has neither kind nor value"));
     default:
       return unsupported(str(what, " is of kind ", proto.type(),
-                             " (sparse tensor, type or list of graphs), which is not supported"));
+                             " (type or list of tensors or graphs), which is not supported"));
   }
 }
 

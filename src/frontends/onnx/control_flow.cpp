@@ -52,15 +52,17 @@ Status OnnxImporter::prepare_names() {
 }
 
 Status OnnxImporter::gather_constants(Scope& scope, const onnx::GraphProto& graph) {
-  if (graph.sparse_initializer_size() != 0) {
-    return unsupported(str("constant '", graph.sparse_initializer(0).values().name(),
-                           "' is sparse, which is not supported; export it as a dense tensor"));
-  }
-  for (const auto& tensor : graph.initializer()) {
+  const auto add = [&](const onnx::TensorProto& tensor) -> Status {
     if (tensor.name().empty()) return invalid_model("a constant (initializer) has no name");
     if (!scope.constants.emplace(tensor.name(), &tensor).second) {
       return invalid_model(str("two constants are named '", tensor.name(), "'"));
     }
+    return ok_status();
+  };
+  for (const auto& tensor : graph.initializer()) RK_TRY(add(tensor));
+  for (const auto& sparse : graph.sparse_initializer()) {
+    RK_TRY(add(sparse.values()));  // whose name is the constant's
+    scope.sparse_constants[sparse.values().name()] = &sparse;
   }
   return ok_status();
 }

@@ -279,7 +279,11 @@ Status OnnxImporter::add_outputs() {
   for (auto& [name, binding] : found) {
     if (binding.is_sequence()) {
       for (size_t i = 0; i < binding.elements->size(); ++i) {
-        RK_TRY(add_output(str(name, "_", i), (*binding.elements)[i].value));
+        Value* const element = (*binding.elements)[i].value;
+        if (element == nullptr) {
+          return unsupported(str("output '", name, "': element ", i, " is no tensor"));
+        }
+        RK_TRY(add_output(str(name, "_", i), element));
       }
       continue;
     }

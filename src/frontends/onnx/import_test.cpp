@@ -277,5 +277,32 @@ TEST(OnnxImport, AnOutputThatIsListedForTwoNamesKeepsBoth) {
   EXPECT_EQ(graph->outputs()[1]->name(), "z");
 }
 
+onnx::SparseTensorProto& sparse_weights(ModelWriter& m) {
+  onnx::SparseTensorProto& sparse = *m.model->mutable_graph()->add_sparse_initializer();
+  sparse.add_dims(2);
+  sparse.add_dims(3);
+  sparse.mutable_values()->set_name("w");
+  sparse.mutable_values()->set_data_type(testing::kFloat);
+  sparse.mutable_values()->add_dims(2);
+  for (const float value : {5.0f, 7.0f}) sparse.mutable_values()->add_float_data(value);
+  sparse.mutable_indices()->set_data_type(testing::kInt64);
+  sparse.mutable_indices()->add_dims(2);
+  sparse.mutable_indices()->add_dims(2);
+  for (const int64_t index : {0, 2, 1, 0}) sparse.mutable_indices()->add_int64_data(index);
+  return sparse;
+}
+
+TEST(OnnxImport, SparseConstantsBecomeDense) {
+  ModelWriter m;
+  m.input("x", {2, 3}).output("y");
+  m.node("Add", {"x", "w"}, {"y"}, "add");
+  onnx::SparseTensorProto& sparse = sparse_weights(m);
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->find("w")->constant().to_f32(), (std::vector<float>{0, 0, 5, 7, 0, 0}));
+  sparse.mutable_indices()->set_int64_data(1, 3);
+  EXPECT_EQ(m.failure(), "constant 'w': index 0 lies outside [2,3]");
+}
+
 }  // namespace
 }  // namespace rk::frontends

@@ -73,7 +73,11 @@ Result<OnnxImporter::Binding> OnnxImporter::look_up(Scope& scope, const std::str
   for (Scope* at = &scope; at != nullptr; at = at->parent) {
     if (const auto it = at->values.find(name); it != at->values.end()) return it->second;
     if (const auto it = at->constants.find(name); it != at->constants.end()) {
-      auto tensor = import_tensor(*it->second, base_dir_, str("constant '", name, "'"));
+      const std::string what = str("constant '", name, "'");
+      const auto sparse = at->sparse_constants.find(name);
+      auto tensor = sparse == at->sparse_constants.end()
+                        ? import_tensor(*it->second, base_dir_, what)
+                        : import_sparse_tensor(*sparse->second, base_dir_, what);
       Binding binding;
       if (tensor.ok()) {
         binding.value = builder_.constant(result_name(*at, name), std::move(tensor).value());

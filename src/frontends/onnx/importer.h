@@ -48,6 +48,7 @@ class OnnxImporter {
         nullptr;  // where a sub-graph finds outer names; null for the main graph and functions
     std::map<std::string, Binding> values;
     std::map<std::string, const onnx::TensorProto*> constants;  // of the file, made when first used
+    std::map<std::string, const onnx::SparseTensorProto*> sparse_constants;  // likewise
     std::string prefix;                                         // of names from inside
     std::map<std::string, std::string> result_names;  // inside name -> name it gets outside
     AttrBindings attrs;

@@ -8,6 +8,8 @@
 namespace rk::frontends {
 namespace {
 
+constexpr int64_t kMostPieces = 4096;
+
 int64_t int_attribute(const onnx::NodeProto& proto, std::string_view name, int64_t otherwise,
                       const AttrBindings& bindings) {
   const onnx::AttributeProto* attribute = find_attribute(proto, name, bindings);
@@ -186,8 +188,12 @@ Status OnnxImporter::import_split_to_sequence(Scope& scope, const onnx::NodeProt
   }
   const bool is_list = given && inputs[1].value->shape().rank() == 1;
   if (!is_list) {
-    const int64_t size = given ? sizes.at(0) : 1;
+    const int64_t size = !given ? 1 : sizes.empty() ? 0 : sizes[0];
     if (size <= 0) return invalid_model(str(label, ": splits into pieces of ", size));
+    if (extent / size > kMostPieces) {
+      return unsupported(str(label, ": splits ", extent, " indices into pieces of ", size,
+                             ", more than ", kMostPieces));
+    }
     sizes.clear();
     for (int64_t at = 0; at < extent; at += size) sizes.push_back(std::min(size, extent - at));
   }

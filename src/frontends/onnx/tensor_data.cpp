@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -241,6 +242,41 @@ Result<Tensor> import_tensor(const onnx::TensorProto& proto, const std::string& 
     for (int64_t i = 0; i < tensor.elements(); ++i) bytes[i] = bytes[i] != 0;
   }
   return tensor;
+}
+
+Result<Tensor> import_sparse_tensor(const onnx::SparseTensorProto& proto,
+                                    const std::string& base_dir, const std::string& what) {
+  RK_ASSIGN(const Tensor values, import_tensor(proto.values(), base_dir, str(what, " (values)")));
+  RK_ASSIGN(const Tensor indices,
+            import_tensor(proto.indices(), base_dir, str(what, " (indices)")));
+  const std::vector<int64_t> dims(proto.dims().begin(), proto.dims().end());
+  auto shape = Shape::make(dims);
+  if (!shape.ok()) return shape.status().with_context(what);
+  // Either one position in row-major order per value, or one index per axis.
+  const int64_t count = values.elements();
+  const int64_t rank = shape->rank();
+  const bool linear = indices.shape() == Shape{count};
+  if (values.shape().rank() != 1 || indices.dtype() != DType::kI64 ||
+      (!linear && !(indices.shape() == Shape{count, rank}))) {
+    return invalid_model(str(what, ": values ", to_string(values.type()), " with indices ",
+                             to_string(indices.type()), " do not fit ", to_string(*shape)));
+  }
+  RK_ASSIGN(Tensor out, Tensor::try_make({values.dtype(), *shape}));
+  const size_t item = byte_size(values.dtype());
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t at = linear ? indices.at_i64(i) : 0;
+    bool inside = !linear || (at >= 0 && at < shape->elements());
+    for (int axis = 0; !linear && axis < rank; ++axis) {
+      const int64_t index = indices.at_i64(i * rank + axis);
+      inside &= index >= 0 && index < (*shape)[axis];
+      if (inside) at = at * (*shape)[axis] + index;
+    }
+    if (!inside)
+      return invalid_model(str(what, ": index ", i, " lies outside ", to_string(*shape)));
+    std::memcpy(out.mutable_data<uint8_t>() + static_cast<size_t>(at) * item,
+                values.data<uint8_t>() + static_cast<size_t>(i) * item, item);
+  }
+  return out;
 }
 
 }  // namespace rk::frontends

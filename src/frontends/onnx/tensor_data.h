@@ -16,4 +16,8 @@ Result<DType> import_dtype(int64_t onnx_number, const std::string& what);
 Result<Tensor> import_tensor(const onnx::TensorProto& proto, const std::string& base_dir,
                              const std::string& what);
 
+// The same with zeros where the sparse form says nothing.
+Result<Tensor> import_sparse_tensor(const onnx::SparseTensorProto& proto,
+                                    const std::string& base_dir, const std::string& what);
+
 }  // namespace rk::frontends
