@@ -11,21 +11,12 @@ if __name__ == '__main__':
     rknn.config(mean_values=models.MEAN, std_values=models.STD, target_platform='rk3588')
 
     print('--> Loading model')
-    ret = rknn.load_onnx(model=models.DIGITS_ONNX)
-    if ret != 0:
-        print('Load model failed!')
-        exit(ret)
+    models.check('Load model', rknn.load_onnx(model=models.DIGITS_ONNX))
     print('--> Building model')
-    ret = rknn.build(do_quantization=True, dataset=models.DIGITS_DATASET)
-    if ret != 0:
-        print('Build model failed!')
-        exit(ret)
+    models.check('Build model', rknn.build(do_quantization=True, dataset=models.DIGITS_DATASET))
 
     print('--> Accuracy analysis')
-    ret = rknn.accuracy_analysis(inputs=[os.path.join(models.DIGITS, 'calib_png', '000.png')], output_dir=folder)
-    if ret != 0:
-        print('Accuracy analysis failed!')
-        exit(ret)
+    models.check('Accuracy analysis', rknn.accuracy_analysis(inputs=[models.DIGIT_PNG], output_dir=folder))
     print('done')
     rknn.release()
 

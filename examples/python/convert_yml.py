@@ -9,9 +9,6 @@ import models
 if __name__ == '__main__':
     folder = models.output_folder()
     ret = subprocess.call([sys.executable, '-m', 'rknn.api.rknn_convert', '-i', os.path.join(models.HERE, 'digits.yml'),
-                           '-o', folder, '-t', 'rk3588', '-e',
-                           '-a', os.path.join(models.DIGITS, 'calib_png', '000.png')], cwd=folder)
-    if ret != 0:
-        print('Conversion failed!')
-        exit(ret)
+                           '-o', folder, '-t', 'rk3588', '-e', '-a', models.DIGIT_PNG], cwd=folder)
+    models.check('Conversion', ret)
     exit(0 if os.path.exists(os.path.join(folder, 'digits_yml.rknn')) else 1)

@@ -47,31 +47,13 @@ def run(path, custom_ops, picture):
     rknn.config(mean_values=models.MEAN, std_values=models.STD, target_platform='rk3566')
     for custom_op in custom_ops:
         print('--> Register %s op' % custom_op.op_type)
-        ret = rknn.reg_custom_op(custom_op)
-        if ret != 0:
-            print('Register %s op failed!' % custom_op.op_type)
-            exit(ret)
-    ret = rknn.load_onnx(model=path)
-    if ret != 0:
-        print('Load model failed!')
-        exit(ret)
-    ret = rknn.build(do_quantization=True, dataset=models.DIGITS_DATASET)
-    if ret != 0:
-        print('Build model failed!')
-        exit(ret)
-    ret = rknn.export_rknn(os.path.splitext(path)[0] + '.rknn')
-    if ret != 0:
-        print('Export rknn model failed!')
-        exit(ret)
-    ret = rknn.init_runtime()
-    if ret != 0:
-        print('Init runtime environment failed!')
-        exit(ret)
+        models.check('Register %s op' % custom_op.op_type, rknn.reg_custom_op(custom_op))
+    models.check('Load model', rknn.load_onnx(model=path))
+    models.check('Build model', rknn.build(do_quantization=True, dataset=models.DIGITS_DATASET))
+    models.check('Export rknn model', rknn.export_rknn(os.path.splitext(path)[0] + '.rknn'))
+    models.check('Init runtime environment', rknn.init_runtime())
     outputs = rknn.inference(inputs=[picture])
-    ret = rknn.accuracy_analysis(inputs=[os.path.join(models.DIGITS, 'calib_png', '000.png')], output_dir=None)
-    if ret != 0:
-        print('Accuracy analysis failed!')
-        exit(ret)
+    models.check('Accuracy analysis', rknn.accuracy_analysis(inputs=[models.DIGIT_PNG], output_dir=None))
     rknn.release()
     return outputs[0]
 

@@ -76,31 +76,20 @@ if __name__ == '__main__':
     print('done')
 
     print('--> Loading model')
-    ret = rknn.load_onnx(model=os.path.join(models.SIGNS, 'signs.onnx'), outputs=['head8', 'head16', 'head32'])
-    if ret != 0:
-        print('Load model failed!')
-        exit(ret)
+    models.check('Load model', rknn.load_onnx(model=os.path.join(models.SIGNS, 'signs.onnx'),
+                                              outputs=['head8', 'head16', 'head32']))
     print('done')
 
     print('--> Building model')
-    ret = rknn.build(do_quantization=True, dataset=os.path.join(models.SIGNS, 'dataset.txt'))
-    if ret != 0:
-        print('Build model failed!')
-        exit(ret)
+    models.check('Build model', rknn.build(do_quantization=True, dataset=os.path.join(models.SIGNS, 'dataset.txt')))
     print('done')
 
     print('--> Export rknn model')
-    ret = rknn.export_rknn(os.path.join(models.output_folder(), 'signs.rknn'))
-    if ret != 0:
-        print('Export rknn model failed!')
-        exit(ret)
+    models.check('Export rknn model', rknn.export_rknn(os.path.join(models.output_folder(), 'signs.rknn')))
     print('done')
 
     print('--> Init runtime environment')
-    ret = rknn.init_runtime()
-    if ret != 0:
-        print('Init runtime environment failed!')
-        exit(ret)
+    models.check('Init runtime environment', rknn.init_runtime())
     print('done')
 
     print('--> Running model')

@@ -11,18 +11,9 @@ from rknn.utils import onnx_edit
 def run(path, dataset, array):
     rknn = RKNN()
     rknn.config(target_platform='rk3588')
-    ret = rknn.load_onnx(model=path)
-    if ret != 0:
-        print('Load model failed!')
-        exit(ret)
-    ret = rknn.build(do_quantization=True, dataset=dataset)
-    if ret != 0:
-        print('Build model failed!')
-        exit(ret)
-    ret = rknn.init_runtime()
-    if ret != 0:
-        print('Init runtime environment failed!')
-        exit(ret)
+    models.check('Load model', rknn.load_onnx(model=path))
+    models.check('Build model', rknn.build(do_quantization=True, dataset=dataset))
+    models.check('Init runtime environment', rknn.init_runtime())
     outputs = rknn.inference(inputs=[array], data_format=['nchw'])
     rknn.release()
     return outputs[0]
@@ -39,19 +30,14 @@ if __name__ == '__main__':
     array = np.load(os.path.join(folder, 'edit0.npy'))
     edited, back = os.path.join(folder, 'edited.onnx'), os.path.join(folder, 'edited_back.onnx')
 
-    ret = onnx_edit(model=models.DIGITS_ONNX, export_path=edited,
-                    inputs_transform={'image': 'a,b,ch,d[c=4]->a,d,h,bc'},
-                    outputs_transform={'logits': 'a,bc[b=2]->a,c,1,b'},
-                    dataset=os.path.join(folder, 'edit.txt'))
-    if ret != 0:
-        print('Edit model failed!')
-        exit(ret)
-    ret = onnx_edit(model=edited, export_path=back, inputs_transform={'image': 'a,d,h,bc[b=1,c=4]->a,b,ch,d'},
-                    outputs_transform={'logits': 'a,c,1,b->a,bc'},
-                    dataset=os.path.join(folder, 'dataset_for_edited.txt'))
-    if ret != 0:
-        print('Edit model failed!')
-        exit(ret)
+    models.check('Edit model', onnx_edit(model=models.DIGITS_ONNX, export_path=edited,
+                                         inputs_transform={'image': 'a,b,ch,d[c=4]->a,d,h,bc'},
+                                         outputs_transform={'logits': 'a,bc[b=2]->a,c,1,b'},
+                                         dataset=os.path.join(folder, 'edit.txt')))
+    models.check('Edit model', onnx_edit(model=edited, export_path=back,
+                                         inputs_transform={'image': 'a,d,h,bc[b=1,c=4]->a,b,ch,d'},
+                                         outputs_transform={'logits': 'a,c,1,b->a,bc'},
+                                         dataset=os.path.join(folder, 'dataset_for_edited.txt')))
 
     wanted = run(models.DIGITS_ONNX, os.path.join(folder, 'edit.txt'), array)
     turned = array.reshape(1, 1, 4, 7, 28).transpose(0, 4, 3, 1, 2).reshape(1, 28, 7, 4)

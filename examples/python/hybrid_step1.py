@@ -11,17 +11,12 @@ if __name__ == '__main__':
     rknn.config(mean_values=models.MEAN, std_values=models.STD, target_platform='rk3588')
 
     print('--> Loading model')
-    ret = rknn.load_onnx(model=models.DIGITS_ONNX)
-    if ret != 0:
-        print('Load model failed!')
-        exit(ret)
+    models.check('Load model', rknn.load_onnx(model=models.DIGITS_ONNX))
     print('done')
 
     print('--> hybrid_quantization_step1')
     ret = rknn.hybrid_quantization_step1(dataset=models.DIGITS_DATASET, proposal=True)
-    if ret != 0:
-        print('hybrid_quantization_step1 failed!')
-        exit(ret)
+    models.check('hybrid_quantization_step1', ret)
     print('done')
     rknn.release()
     missing = [name for name in ('digits.model', 'digits.data', 'digits.quantization.cfg') if not os.path.exists(name)]

@@ -25,23 +25,12 @@ if __name__ == '__main__':
     print('--> hybrid_quantization_step2')
     ret = rknn.hybrid_quantization_step2(model_input='./digits.model', data_input='./digits.data',
                                          model_quantization_cfg='./digits.quantization.cfg')
-    if ret != 0:
-        print('hybrid_quantization_step2 failed!')
-        exit(ret)
+    models.check('hybrid_quantization_step2', ret)
     print('done')
-    ret = rknn.export_rknn('digits_hybrid.rknn')
-    if ret != 0:
-        print('Export rknn model failed!')
-        exit(ret)
+    models.check('Export rknn model', rknn.export_rknn('digits_hybrid.rknn'))
     print('--> Accuracy analysis')
-    ret = rknn.accuracy_analysis(inputs=[os.path.join(models.DIGITS, 'calib_png', '000.png')], output_dir=None)
-    if ret != 0:
-        print('Accuracy analysis failed!')
-        exit(ret)
-    ret = rknn.init_runtime()
-    if ret != 0:
-        print('Init runtime environment failed!')
-        exit(ret)
+    models.check('Accuracy analysis', rknn.accuracy_analysis(inputs=[models.DIGIT_PNG], output_dir=None))
+    models.check('Init runtime environment', rknn.init_runtime())
     pictures, labels = models.pictures()
     right = sum(int(np.argmax(rknn.inference(inputs=[p[np.newaxis]])[0])) == label
                 for p, label in zip(pictures[:100], labels))

@@ -10,6 +10,7 @@ DIGITS = os.path.join(HERE, "..", "digits")
 SIGNS = os.path.join(HERE, "..", "signs")
 DIGITS_ONNX = os.path.join(DIGITS, "digits.onnx")
 DIGITS_DATASET = os.path.join(DIGITS, "calib.txt")
+DIGIT_PNG = os.path.join(DIGITS, "calib_png", "000.png")
 MEAN, STD = [[127.5]], [[64]]  # of the digits network
 
 
@@ -18,6 +19,13 @@ def output_folder():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..", "..", "build", "examples-python")
     os.makedirs(folder, exist_ok=True)
     return folder
+
+
+def check(what, ret):
+    """What classification.py writes out after every call."""
+    if ret != 0:
+        print(what + ' failed!')
+        sys.exit(ret)
 
 
 def pictures():

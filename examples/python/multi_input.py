@@ -23,18 +23,10 @@ if __name__ == '__main__':
     for quantize in (False, True):
         rknn = RKNN()
         rknn.config(mean_values=[[128, 128, 128], [0]], std_values=[[128, 128, 128], [1]], target_platform='rk3588')
-        ret = rknn.load_onnx(model=model)
-        if ret != 0:
-            print('Load model failed!')
-            exit(ret)
-        ret = rknn.build(do_quantization=quantize, dataset=os.path.join(folder, 'two_inputs.txt'))
-        if ret != 0:
-            print('Build model failed!')
-            exit(ret)
-        ret = rknn.init_runtime()
-        if ret != 0:
-            print('Init runtime environment failed!')
-            exit(ret)
+        models.check('Load model', rknn.load_onnx(model=model))
+        models.check('Build model', rknn.build(do_quantization=quantize,
+                                               dataset=os.path.join(folder, 'two_inputs.txt')))
+        models.check('Init runtime environment', rknn.init_runtime())
         picture = np.load(os.path.join(folder, 'picture3.npy'))
         numbers = np.load(os.path.join(folder, 'numbers3.npy'))
         nchw = rknn.inference(inputs=[picture, numbers], data_format=['nchw', 'nchw'])
