@@ -311,6 +311,13 @@ class Running(unittest.TestCase):
             self.assertEqual(rknn.inference([rows])[0].tobytes(), wanted, dtype)
         self.assertEqual(rknn.inference(self.pictures[:1])[0].tobytes(), wanted)
 
+    def test_arrays_that_fit_are_not_copied(self):
+        from rknn.api import native
+        for array in (self.pictures[:1], np.zeros((2, 3), "float16"), np.zeros((), "int64")):
+            self.assertIs(native.fitting(array), array)
+        for array in (self.pictures[:1].transpose(0, 3, 1, 2)[:, :, ::2], np.zeros(3, ">f4")):
+            self.assertIsNot(native.fitting(array), array)
+
     def test_pass_through_takes_quantised_bytes(self):
         rknn = models.digits()
         rknn.init_runtime()
