@@ -64,10 +64,19 @@ Result<Value*> converted(Graph& graph, Value& x, const QuantParams& params) {
   return &node->output();
 }
 
+// What a stored number stands for.
+Value* real_constant(Graph& graph, const std::string& name, const Tensor& stored,
+                     const QuantParams& params) {
+  std::vector<float> values;
+  for (const int64_t number : stored.to_i64())
+    values.push_back(static_cast<float>(number - params.zero_point[0]) * params.scale[0]);
+  return graph.add_constant(name + "_real", Tensor::f32(stored.shape(), values));
+}
+
 // MaxPool and its like on stored numbers (QOperator models): the same on the numbers they stand for.
 Status lift_integer_moves(Graph& graph) {
   for (Node* node : graph.nodes()) {
-    if (!moves_values(*node) || has_several_operands(*node) || node->output_count() != 1) continue;
+    if (!moves_values(*node) || has_several_operands(*node)) continue;
     Node* const q = node->input(0).producer();
     if (q == nullptr || !is_byte(node->output().dtype()) || !one_scale(quantize_params(*q)))
       continue;
@@ -76,14 +85,31 @@ Status lift_integer_moves(Graph& graph) {
     RK_ASSIGN(
         Node* const before,
         graph.add_node({"DequantizeLinear", node->name() + "_dequantize", around, {""}, {}}, node));
-    NodeSpec spec{std::string(node->op()), node->name(), node->inputs(), {""}, node->attrs()};
+    NodeSpec spec{std::string(node->op()), node->name(), node->inputs(), {}, node->attrs()};
+    spec.outputs.assign(node->output_count(), "");
     spec.inputs[0] = &before->output();
+    const QuantParams params = *quantize_params(*q);
+    for (size_t i = 1; i < spec.inputs.size(); ++i) {
+      if (!node->has_input(i) || node->input(i).dtype() != node->output().dtype()) continue;
+      if (!node->input(i).is_constant()) continue;
+      spec.inputs[i] =
+          real_constant(graph, node->input(i).name(), node->input(i).constant(), params);
+    }
+    // Padding of stored numbers is the number 0, which is not the value 0.
+    if (node->op() == "Pad" && !node->has_input(2)) {
+      spec.inputs.resize(std::max<size_t>(spec.inputs.size(), 3), nullptr);
+      const Tensor zero = Tensor::make({node->output().dtype(), {}});
+      spec.inputs[2] = real_constant(graph, node->name() + "_padding", zero, params);
+    }
     RK_ASSIGN(Node* const real, graph.add_node(std::move(spec), node));
-    around[0] = &real->output();
-    RK_ASSIGN(
-        Node* const after,
-        graph.add_node({"QuantizeLinear", node->name() + "_quantize", around, {""}, {}}, node));
-    graph.replace_uses(&node->output(), &after->output());
+    for (size_t i = 0; i < node->output_count(); ++i) {
+      if (node->output(i).dtype() != node->output().dtype()) continue;  // MaxPool's indices
+      around[0] = &real->output(i);
+      RK_ASSIGN(Node* const after,
+                graph.add_node(
+                    {"QuantizeLinear", str(node->name(), "_quantize", i), around, {""}, {}}, node));
+      graph.replace_uses(&node->output(i), &after->output());
+    }
   }
   graph.remove_unused();
   return ok_status();

@@ -53,7 +53,8 @@ Result<Run> run(const std::string& onnx, const toolkit::Config& config,
   for (const auto& tensor : toolkit.program().main_variant().tensors)
     out.float_tensors += !tensor.is_constant() && tensor.dtype == DType::kF16;
   RK_ASSIGN(auto simulator, toolkit::Simulator::create(toolkit.program(), {}));
-  const double step = simulator->output_attr(0).scale;
+  const float scale = simulator->output_attr(0).scale;
+  const double step = scale > 0 ? scale : 1e-3;
   size_t off = 0, all = 0;
   for (const Case& one : cases) {
     RK_ASSIGN(const auto golden, toolkit.golden({one.input}));
@@ -70,6 +71,44 @@ Result<Run> run(const std::string& onnx, const toolkit::Config& config,
   }
   out.chip_off_share = static_cast<double>(off) / static_cast<double>(std::max<size_t>(all, 1));
   return out;
+}
+
+// One operator each, written by several tools: QOperator and QDQ, uint8 and int8, weights per tensor and per channel.
+TEST(PrequantizedModels, SingleLayersOfSeveralTools) {
+  const auto shared = e2e::shared_folder();
+  if (!shared) GTEST_SKIP() << "../shared is absent";
+  double worst_evaluator = 0, worst_chip = 0;
+  int layers = 0, with_float = 0;
+  for (const char* name :
+       {"concat", "concat_const_blob", "conv_int8_weights_qdq", "conv_per_channel_weights_qdq",
+        "conv_uint8_weights_qdq", "eltwise", "eltwise_scalar", "gemm", "matmul_uint8_weights",
+        "matmul_variable_inputs", "padding", "reshape", "resize_bilinear_align", "resize_nearest",
+        "split", "squeeze", "unsqueeze"}) {
+    const std::string layer = str("quantized_", name);
+    const std::string folder = str(*shared, "/assets/layers/onnx/", layer, "/");
+    auto input = quant::load_npy_tensor(str(folder, "input_", layer, ".npy"));
+    auto output = quant::load_npy_tensor(str(folder, "output_", layer, ".npy"));
+    ASSERT_TRUE(input.ok() && output.ok()) << layer;
+    toolkit::Config config;
+    config.target_platform = "rk3588";
+    toolkit::LoadOptions load;
+    load.input_size_list = {{input->shape().dims().begin(), input->shape().dims().end()}};
+    std::vector<Case> cases;
+    cases.push_back({input->cast(DType::kF32), output->cast(DType::kF32)});
+    const auto result = run(folder + layer + ".onnx", config, load, cases);
+    ASSERT_TRUE(result.ok()) << layer << ": " << result.status().message();
+    std::printf("  %-40s evaluator %.3f, chip %.3f steps, %d float tensors\n", layer.c_str(),
+                result->evaluator_steps, result->chip_steps, result->float_tensors);
+    worst_evaluator = std::max(worst_evaluator, result->evaluator_steps);
+    worst_chip = std::max(worst_chip, result->chip_steps);
+    ++layers;
+    with_float += result->float_tensors > 0;
+  }
+  figure_at_most(str(layers, " quantised layers: evaluator's distance from ONNX Runtime, steps"),
+                 worst_evaluator, 1.001);
+  figure_at_most(str(layers, " quantised layers: simulated chip's distance, steps"), worst_chip,
+                 1.001);
+  figure_at_most(str(layers, " quantised layers: of them with float tensors"), with_float, 0);
 }
 
 TEST(PrequantizedModels, OneConvolutionOfOnnxRuntime) {

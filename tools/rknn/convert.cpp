@@ -2,6 +2,7 @@
 // rknn convert: the options of rknn.api.RKNN.config, load_onnx and build as flags, or a yml file.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -17,7 +18,7 @@ const std::vector<OptionDef> kOptions = {
     {"--target", "-t", "CHIP", "rk3588, rk3566, rk3562, rk3576, rv1106, ..."},
     {"--config", "-i", "FILE.yml", "take model and options from an rknn_convert yml file"},
     {"--dataset", "", "FILE", "quantise to int8 with the samples listed in FILE"},
-    {"--float", "", "", "do not quantise: a float16 model"},
+    {"--float", "", "", "do not quantise: float16, or as a model that is quantised already says"},
     {"--mean", "", "a,b,c", "per channel; repeat for further inputs"},
     {"--std", "", "a,b,c", "per channel; repeat for further inputs"},
     {"--rgb2bgr", "", "", "swap colours of calibration pictures"},
@@ -131,11 +132,14 @@ Status convert_command(const std::vector<std::string>& words) {
   RK_TRY(toolkit.build(request.build));
   RK_TRY(toolkit.export_rknn(request.output));
   const program::Variant& variant = toolkit.program().main_variant();
+  const bool integers = std::ranges::any_of(variant.tensors, [](const program::ProgramTensor& t) {
+    return t.quantized() && !t.is_constant();
+  });
   uint64_t weight_bytes = 0;
   for (const program::Blob& blob : toolkit.program().weights) weight_bytes += blob.bytes.size();
   std::printf("%s: %s, %s, %zu steps, weights %.1f KiB, internal memory %.1f KiB\n",
               request.output.c_str(), toolkit.program().target.c_str(),
-              request.build.do_quantization ? "int8" : "float16", variant.steps.size(),
+              integers ? request.config.quantized_dtype.c_str() : "float16", variant.steps.size(),
               static_cast<double>(weight_bytes) / 1024,
               static_cast<double>(variant.arena_bytes) / 1024);
   return ok_status();
