@@ -26,6 +26,9 @@ bool has_several_operands(const Node& node) {
   return node.def().inputs.front().kind == ArgDef::kVariadic;
 }
 
+// The result is one of the operands, chosen by their order, which rounding keeps.
+bool selects_values(const Node& node) { return node.op() == "Max" || node.op() == "Min"; }
+
 struct Bounds {
   float least = -INFINITY, most = INFINITY;
 };
@@ -166,7 +169,7 @@ void fill_gaps(const Graph& graph) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const Node* node : graph.nodes()) {
-      const bool moves = moves_values(*node);
+      const bool moves = moves_values(*node) || selects_values(*node);
       if (!moves && !clamp_of(*node)) continue;
       if (moves && has_several_operands(*node)) {
         Value& out = node->output();
