@@ -1,80 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// x * 0.5 * (1 + Erf(x / sqrt 2)), in the orders exporters write the factors, becomes exGelu: one element-wise function
-// and so one int8 table.
-#include <cmath>
-
+// x * 0.5 * (1 + Erf(x / sqrt 2)), and its approximation x * 0.5 * (1 + Tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), in
+// the orders exporters write the factors, become exGelu: one element-wise function and so one int8 table.
 #include "ir/rewrite.h"
+#include "passes/operands.h"
 #include "passes/pipeline.h"
 
 namespace rk::passes {
 namespace {
 
-constexpr double kSqrt2 = 1.41421356237309515;
+constexpr double kSqrtHalf = 0.70710678118654752;
+constexpr double kSqrtTwoByPi = 0.79788456080286536;
+constexpr double kCubic = 0.044715;
 
-bool is_near(const Value& value, double wanted) {
-  return value.is_constant() && value.shape().elements() == 1 &&
-         std::fabs(value.constant().at_f64(0) - wanted) < 1e-4 * wanted;
+bool is_multiple(const Graph& graph, const Product& product, const Value& x, double coefficient,
+                 int degree) {
+  return is_near(product.coefficient, coefficient) && degree_in(graph, product, x) == degree;
 }
 
-// The other operand of a two-input node one of whose operands is the constant; null where there is none.
-Value* other_than_constant(const Node& node, double constant) {
+// `sum` = low + high, where one is `lowest` and the other kCubic * x^degree.
+bool is_cubic_sum(const Graph& graph, const Value& sum, const Value& x, int degree,
+                  const std::function<bool(const Value&)>& is_lowest) {
+  const Node* add = only_from(graph, sum, "Add");
+  if (add == nullptr) return false;
   for (size_t i = 0; i < 2; ++i) {
-    if (is_near(node.input(i), constant)) return &node.input(1 - i);
+    if (is_lowest(add->input(i)) &&
+        is_multiple(graph, product_of(graph, add->input(1 - i)), x, kCubic, degree))
+      return true;
   }
-  return nullptr;
+  return false;
 }
 
-// x, where `value` is 1 + Erf(x / sqrt 2).
-Value* inside_of(const Value& value) {
-  const Node* add = value.producer();
-  if (add == nullptr || add->op() != "Add") return nullptr;
-  const Value* erf_value = other_than_constant(*add, 1);
-  const Node* erf = erf_value == nullptr ? nullptr : erf_value->producer();
-  if (erf == nullptr || erf->op() != "Erf") return nullptr;
-  const Node* scaled = erf->input(0).producer();
-  if (scaled == nullptr) return nullptr;
-  if (scaled->op() == "Div" && is_near(scaled->input(1), kSqrt2)) return &scaled->input(0);
-  if (scaled->op() == "Mul") return other_than_constant(*scaled, 1 / kSqrt2);
-  return nullptr;
+// sqrt(2 / pi) * (x + 0.044715 x^3), or the same with x taken out of the sum.
+bool is_tanh_argument(const Graph& graph, const Product& argument, const Value& x) {
+  if (!is_near(argument.coefficient, kSqrtTwoByPi)) return false;
+  const std::vector<Value*>& factors = argument.factors;
+  if (factors.size() == 1) {
+    return is_cubic_sum(graph, *factors[0], x, 3, [&](const Value& v) { return &v == &x; });
+  }
+  if (factors.size() != 2 || (factors[0] != &x && factors[1] != &x)) return false;
+  const Value& sum = *factors[factors[0] == &x ? 1 : 0];
+  return is_cubic_sum(graph, sum, x, 2, [](const Value& v) { return is_scalar(v, 1); });
 }
 
-// The factors of a product of up to three, in any nesting.
-std::vector<Value*> factors(const Node& mul) {
-  std::vector<Value*> out;
-  for (Value* input : mul.inputs()) {
-    const Node* inner = input->producer();
-    if (inner != nullptr && inner->op() == "Mul" && input->uses().size() == 1 && out.size() < 2) {
-      out.push_back(&inner->input(0));
-      out.push_back(&inner->input(1));
-    } else {
-      out.push_back(input);
-    }
+// "none" or "tanh" where `gate` is 1 + the form's function of x; null otherwise.
+const char* form_of(const Graph& graph, const Value& gate, const Value& x) {
+  const Node* add = only_from(graph, gate, "Add");
+  Value* function = add == nullptr ? nullptr : beside_scalar(*add, 1);
+  if (function == nullptr) return nullptr;
+  if (const Node* erf = only_from(graph, *function, "Erf")) {
+    const Product argument = product_of(graph, erf->input(0));
+    return is_multiple(graph, argument, x, kSqrtHalf, 1) ? "none" : nullptr;
   }
-  return out;
-}
-
-// x, when the factors are x, 0.5 and 1 + Erf(x / sqrt 2).
-Value* gelu_input(const Node& mul) {
-  const std::vector<Value*> parts = factors(mul);
-  if (parts.size() != 3) return nullptr;
-  for (size_t e = 0; e < 3; ++e) {
-    Value* x = inside_of(*parts[e]);
-    if (x == nullptr) continue;
-    Value* first = parts[(e + 1) % 3];
-    Value* second = parts[(e + 2) % 3];
-    if ((first == x && is_near(*second, 0.5)) || (second == x && is_near(*first, 0.5))) return x;
-  }
-  return nullptr;
+  const Node* tanh = only_from(graph, *function, "Tanh");
+  if (tanh == nullptr) return nullptr;
+  return is_tanh_argument(graph, product_of(graph, tanh->input(0)), x) ? "tanh" : nullptr;
 }
 
 }  // namespace
 
 Result<size_t> fuse_gelu(Graph& graph) {
-  return rewrite(graph, chain("Mul"), [](Match& m) -> Result<Rewrite> {
-    Value* x = gelu_input(m[0]);
-    if (x == nullptr || x->type() != m[0].output().type()) return Rewrite::kSkip;
-    return m.replace_with({"exGelu", m[0].name(), {x}, {""}, {}});
-  });
+  size_t total = 0;
+  for (const std::string_view op : {"Mul", "Div"}) {
+    RK_ASSIGN(const size_t changed, rewrite(graph, chain(op), [](Match& m) -> Result<Rewrite> {
+                const auto product = product_of(m.graph(), m[0]);
+                if (!product || product->factors.size() != 2 || !is_near(product->coefficient, 0.5))
+                  return Rewrite::kSkip;
+                for (size_t i = 0; i < 2; ++i) {
+                  Value* x = product->factors[i];
+                  const char* form = form_of(m.graph(), *product->factors[1 - i], *x);
+                  if (form == nullptr || x->type() != m[0].output().type()) continue;
+                  return m.replace_with(
+                      {"exGelu", m[0].name(), {x}, {""}, {{"approximate", std::string(form)}}});
+                }
+                return Rewrite::kSkip;
+              }));
+    total += changed;
+  }
+  return total;
 }
 
 }  // namespace rk::passes

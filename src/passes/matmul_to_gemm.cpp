@@ -2,6 +2,7 @@
 // MatMul with a constant matrix, and the Add of a constant row behind it, become one Gemm: the form the compiler maps to
 // a 1x1 convolution. More than two axes are folded into rows by Reshape, which costs nothing.
 #include "ir/rewrite.h"
+#include "passes/operands.h"
 #include "passes/pipeline.h"
 
 namespace rk::passes {
@@ -16,11 +17,6 @@ bool has_constant_matrix(const Node& matmul) {
 bool is_row(const Shape& shape, int64_t columns) {
   if (shape.elements() == 1) return true;
   return shape.rank() > 0 && shape[shape.rank() - 1] == columns && shape.elements() == columns;
-}
-
-Value* shape_constant(Graph& graph, const std::string& name, const Shape& shape) {
-  return graph.add_constant(
-      name + "_shape", Tensor::i64({shape.rank()}, {shape.dims().begin(), shape.dims().end()}));
 }
 
 // Puts a Gemm in the place of the match's last node. `bias` may be null.
@@ -40,21 +36,12 @@ Result<Rewrite> replace_with_gemm(Match& m, Value* bias) {
   if (out.rank() == 2) return m.replace_with({"Gemm", m[0].name(), std::move(inputs), {""}, {}});
 
   const int64_t rows = out.elements() / std::max<int64_t>(columns, 1);
-  const AttrMap as_given = {{"allowzero", int64_t{1}}};
-  RK_ASSIGN(Node * flat, graph.add_node({"Reshape",
-                                         m[0].name() + "_rows",
-                                         {x, shape_constant(graph, x->name(), {rows, depth})},
-                                         {""},
-                                         as_given},
-                                        &m.last()));
+  RK_ASSIGN(Node * flat,
+            graph.add_node(reshape_to(graph, m[0].name() + "_rows", x, {rows, depth}), &m.last()));
   inputs[0] = &flat->output();
   RK_ASSIGN(Node * gemm,
             graph.add_node({"Gemm", m[0].name(), std::move(inputs), {""}, {}}, &m.last()));
-  return m.replace_with({"Reshape",
-                         m[0].name() + "_axes",
-                         {&gemm->output(), shape_constant(graph, m.last().output().name(), out)},
-                         {""},
-                         as_given});
+  return m.replace_with(reshape_to(graph, m[0].name() + "_axes", &gemm->output(), out));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // Transpose clean-up: chains compose, the identity goes, and a Transpose that moves only axes of extent 1 becomes a
 // Reshape, which costs nothing.
 #include "ir/rewrite.h"
+#include "passes/operands.h"
 #include "passes/pipeline.h"
 
 namespace rk::passes {
@@ -44,20 +45,15 @@ Result<size_t> merge_transposes(Graph& graph) {
         for (const int64_t axis : second) both.push_back(first[static_cast<size_t>(axis)]);
         return m.replace_with({"Transpose", m[1].name(), {&m[0].input(0)}, {""}, {{"perm", both}}});
       }));
-  RK_ASSIGN(const size_t simplified,
-            rewrite(graph, chain("Transpose"), [](Match& m) -> Result<Rewrite> {
-              const std::vector<int64_t> perm = permutation(m[0]);
-              Value& data = m[0].input(0);
-              if (is_identity(perm) && m.graph().can_replace(m[0].output(), data))
-                return m.replace_with(data);
-              if (!moves_nothing(perm, data.shape())) return Rewrite::kSkip;
-              const Shape shape = m[0].output().shape();
-              Value* target = m.graph().add_constant(
-                  m[0].output().name() + "_shape",
-                  Tensor::i64({shape.rank()}, {shape.dims().begin(), shape.dims().end()}));
-              return m.replace_with(
-                  {"Reshape", m[0].name(), {&data, target}, {""}, {{"allowzero", int64_t{1}}}});
-            }));
+  RK_ASSIGN(
+      const size_t simplified, rewrite(graph, chain("Transpose"), [](Match& m) -> Result<Rewrite> {
+        const std::vector<int64_t> perm = permutation(m[0]);
+        Value& data = m[0].input(0);
+        if (is_identity(perm) && m.graph().can_replace(m[0].output(), data))
+          return m.replace_with(data);
+        if (!moves_nothing(perm, data.shape())) return Rewrite::kSkip;
+        return m.replace_with(reshape_to(m.graph(), m[0].name(), &data, m[0].output().shape()));
+      }));
   return total + simplified;
 }
 

@@ -1,72 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text in, text out, and the numbers stay: each pass is run on a small graph, the result is compared as text, and the
 // evaluator must give the same outputs before and after.
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "exec/evaluate.h"
-#include "ir/text.h"
-#include "ops/registry.h"
-#include "passes/pipeline.h"
+#include "passes/pass_test.h"
 
 namespace rk::passes {
 namespace {
 
-Graph graph_of(std::string_view text) {
-  auto graph = parse_graph(text, ops::registry());
-  EXPECT_TRUE(graph.ok()) << graph.status().message();
-  return std::move(graph).value();
-}
-
-// Deterministic, signed, never symmetric.
-Tensor filled(const TensorType& type) {
-  Tensor out = Tensor::make(type);
-  for (int64_t i = 0; i < out.elements(); ++i) {
-    store_f64(type.dtype,
-              out.mutable_data<uint8_t>() + static_cast<size_t>(i) * byte_size(type.dtype),
-              std::sin(0.7 * static_cast<double>(i) + 0.3) * 3);
-  }
-  return out;
-}
-
-std::vector<Tensor> outputs_of(const Graph& graph) {
-  std::vector<Tensor> inputs;
-  for (const Value* input : graph.inputs()) inputs.push_back(filled(input->type()));
-  auto outputs = exec::evaluate(graph, inputs);
-  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
-  return std::move(outputs).value();
-}
-
-// Operators of the graph in order, e.g. "FusedConv Reshape".
-std::string op_list(const Graph& graph) {
-  std::string out;
-  for (const Node* node : graph.nodes()) out += str(out.empty() ? "" : " ", node->op());
-  return out;
-}
-
-using PassFunction = Result<size_t> (*)(Graph&);
-
-// Runs the pass and checks that no output moved by more than rounding.
-Graph after(PassFunction pass, std::string_view text, size_t rewrites) {
-  Graph graph = graph_of(text);
-  const std::vector<Tensor> before = outputs_of(graph);
-  const auto count = pass(graph);
-  EXPECT_TRUE(count.ok()) << count.status().message();
-  EXPECT_EQ(*count, rewrites);
-  const Status legal = verify(graph);
-  EXPECT_TRUE(legal.ok()) << legal.message();
-  const std::vector<Tensor> now = outputs_of(graph);
-  EXPECT_EQ(before.size(), now.size());
-  for (size_t i = 0; i < before.size(); ++i) {
-    EXPECT_EQ(before[i].type(), now[i].type());
-    for (int64_t e = 0; e < before[i].elements(); ++e) {
-      EXPECT_NEAR(before[i].at_f64(e), now[i].at_f64(e),
-                  1e-5 * (1 + std::fabs(before[i].at_f64(e))));
-    }
-  }
-  return graph;
-}
+using testing::after;
+using testing::graph_of;
+using testing::op_list;
+using testing::outputs_of;
 
 constexpr std::string_view kConvBatchNorm = R"(graph "g" {
   input %x: f32[1,1,2,3]
@@ -254,66 +197,6 @@ TEST(MatmulToGemm, FoldsLeadingAxesIntoRows) {
   })",
                           1)),
             "Reshape Gemm Reshape");
-}
-
-TEST(FuseLayerNorm, TakesTheSevenNodesWithScaleAndBias) {
-  const Graph graph = after(fuse_layer_norm, R"(graph "g" {
-    input %x: f32[2,3,4]
-    const %axes: i64[1] = [-1]
-    const %two: f32[] = [2]
-    const %eps: f32[] = [0.001]
-    const %gamma: f32[4] = [1, 2, 3, 4]
-    const %beta: f32[4] = [0.5, -0.5, 0, 1]
-    %m = ReduceMean(%x, %axes)
-    %d = Sub(%x, %m)
-    %p = Pow(%d, %two)
-    %v = ReduceMean(%p, %axes)
-    %e = Add(%v, %eps)
-    %s = Sqrt(%e)
-    %n = Div(%d, %s)
-    %g = Mul(%n, %gamma)
-    %y = Add(%g, %beta)
-    output %y
-  })",
-                            3);
-  EXPECT_EQ(op_list(graph), "LayerNormalization");
-  EXPECT_FLOAT_EQ(graph.nodes()[0]->f32("epsilon"), 0.001f);
-}
-
-TEST(FuseLayerNorm, LeavesAMeanOverOtherAxes) {
-  EXPECT_EQ(op_list(after(fuse_layer_norm, R"(graph "g" {
-    input %x: f32[2,3,4]
-    const %axes: i64[1] = [1]
-    const %two: f32[] = [2]
-    const %eps: f32[] = [0.001]
-    %m = ReduceMean(%x, %axes)
-    %d = Sub(%x, %m)
-    %p = Pow(%d, %two)
-    %v = ReduceMean(%p, %axes)
-    %e = Add(%v, %eps)
-    %s = Sqrt(%e)
-    %y = Div(%d, %s)
-    output %y
-  })",
-                          0)),
-            "ReduceMean Sub Pow ReduceMean Add Sqrt Div");
-}
-
-TEST(FuseGelu, TakesTheErfFormInEitherOrder) {
-  for (const std::string_view tail :
-       {"%h = Mul(%x, %c) %y = Mul(%h, %half)", "%h = Mul(%half, %x) %y = Mul(%c, %h)"}) {
-    const std::string text = str(R"(graph "g" {
-      input %x: f32[2,3]
-      const %root: f32[] = [1.4142135]
-      const %one: f32[] = [1]
-      const %half: f32[] = [0.5]
-      %a = Div(%x, %root)
-      %b = Erf(%a)
-      %c = Add(%b, %one)
-      )",
-                                 tail, " output %y }");
-    EXPECT_EQ(op_list(after(fuse_gelu, text, 1)), "exGelu");
-  }
 }
 
 TEST(RemoveNoOps, KeepsAnIdentityBetweenInputAndOutput) {

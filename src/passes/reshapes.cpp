@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reshape clean-up: one spelling for all operators that only change the shape, and one Reshape per chain.
 #include "ir/rewrite.h"
+#include "passes/operands.h"
 #include "passes/pipeline.h"
 
 namespace rk::passes {
-namespace {
-
-NodeSpec reshape_to(Graph& graph, const Node& like, Value* data, const Shape& shape) {
-  Value* target =
-      graph.add_constant(like.output().name() + "_shape",
-                         Tensor::i64({shape.rank()}, {shape.dims().begin(), shape.dims().end()}));
-  // allowzero: an extent of 0 means 0, not "copy from the input".
-  return {"Reshape", like.name(), {data, target}, {""}, {{"allowzero", int64_t{1}}}};
-}
-
-}  // namespace
 
 Result<size_t> canonicalize_reshapes(Graph& graph) {
   size_t count = 0;
   for (const std::string_view op : {"Flatten", "Squeeze", "Unsqueeze"}) {
     RK_ASSIGN(const size_t changed, rewrite(graph, chain(op), [](Match& m) {
                 const Shape shape = m[0].output().shape();
-                return m.replace_with(reshape_to(m.graph(), m[0], &m[0].input(0), shape));
+                return m.replace_with(reshape_to(m.graph(), m[0].name(), &m[0].input(0), shape));
               }));
     count += changed;
   }
@@ -37,7 +27,7 @@ Result<size_t> merge_reshapes(Graph& graph) {
           const Shape shape = m[1].output().shape();
           if (m.graph().can_replace(m[1].output(), m[0].input(0)))
             return m.replace_with(m[0].input(0));
-          return m.replace_with(reshape_to(m.graph(), m[1], &m[0].input(0), shape));
+          return m.replace_with(reshape_to(m.graph(), m[1].name(), &m[0].input(0), shape));
         }));
     total += changed;
     if (changed == 0) return total;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic with constants of one element: x / c becomes x * (1 / c) and x - c becomes x + (-c), which the NPU takes in
+// int8 as well; then neighbouring factors multiply and neighbouring addends add up.
+#include <cmath>
+
+#include "ir/rewrite.h"
+#include "passes/operands.h"
+#include "passes/pipeline.h"
+
+namespace rk::passes {
+namespace {
+
+Result<Rewrite> replace(Match& m, std::string op, Value* x, double scalar) {
+  if (x->dtype() != DType::kF32 || x->type() != m.last().output().type()) return Rewrite::kSkip;
+  Value* constant = m.graph().add_constant(m.last().name() + "_scalar",
+                                           Tensor::scalar(static_cast<float>(scalar)));
+  return m.replace_with({std::move(op), m.last().name(), {x, constant}, {""}, {}});
+}
+
+Result<Rewrite> respell(Match& m) {
+  const auto scalar = scalar_of(m[0].input(1));
+  if (!scalar) return Rewrite::kSkip;
+  if (m[0].op() == "Sub") return replace(m, "Add", &m[0].input(0), -*scalar);
+  // Where 1 / c overflows or c is 0 the division keeps its own meaning.
+  if (!std::isnormal(1 / static_cast<float>(*scalar))) return Rewrite::kSkip;
+  return replace(m, "Mul", &m[0].input(0), 1 / *scalar);
+}
+
+Result<Rewrite> merge(Match& m) {
+  const auto first = scalar_operand(m[0]), second = scalar_operand(m[1]);
+  if (!first || !second) return Rewrite::kSkip;
+  const bool product = m[0].op() == "Mul";
+  return replace(m, std::string(m[0].op()), first->other,
+                 product ? first->scalar * second->scalar : first->scalar + second->scalar);
+}
+
+}  // namespace
+
+Result<size_t> merge_scalars(Graph& graph) {
+  size_t total = 0;
+  for (const std::string_view op : {"Sub", "Div"}) {
+    RK_ASSIGN(const size_t changed, rewrite(graph, chain(op), respell));
+    total += changed;
+  }
+  for (const std::string_view op : {"Mul", "Add"}) {
+    for (size_t changed = 1; changed > 0; total += changed) {
+      RK_ASSIGN(changed, rewrite(graph, chain(op, op).only_use().any_input(), merge));
+    }
+  }
+  return total;
+}
+
+}  // namespace rk::passes

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the cases of every pass (see pass_cases.h).
+#include "passes/pass_cases.h"
+
+#include "passes/pass_test.h"
+
+namespace rk::passes {
+
+using Cases = std::span<const PassCase>;
+Cases conv_1d_to_2d_cases();
+Cases fold_focus_cases();
+Cases fuse_attention_cases();
+Cases fuse_clip_cases();
+Cases fuse_gelu_cases();
+Cases fuse_glu_cases();
+Cases fuse_hard_swish_cases();
+Cases fuse_instance_norm_cases();
+Cases fuse_layer_norm_cases();
+Cases fuse_rms_norm_cases();
+Cases fuse_swish_cases();
+Cases merge_duplicates_cases();
+Cases merge_parallel_cases();
+Cases merge_scalars_cases();
+Cases merge_slices_cases();
+Cases move_elementwise_cases();
+Cases reduce_to_pool_cases();
+Cases resize_to_conv_transpose_cases();
+Cases shuffle_to_gather_cases();
+Cases split_group_norm_cases();
+
+namespace {
+
+struct Subject {
+  const char* name;
+  testing::PassFunction pass;
+  Cases cases;
+};
+
+testing::PassFunction on_rk3588(Result<size_t> (*pass)(Graph&, const target::Target&)) {
+  return [pass](Graph& graph) { return pass(graph, **target::find_target("rk3588")); };
+}
+
+std::vector<Subject> subjects() {
+  return {
+      {"conv_1d_to_2d", conv_1d_to_2d, conv_1d_to_2d_cases()},
+      {"fold_focus", fold_focus, fold_focus_cases()},
+      {"fuse_attention", on_rk3588(fuse_attention), fuse_attention_cases()},
+      {"fuse_clip", fuse_clip, fuse_clip_cases()},
+      {"fuse_gelu", fuse_gelu, fuse_gelu_cases()},
+      {"fuse_glu", fuse_glu, fuse_glu_cases()},
+      {"fuse_hard_swish", fuse_hard_swish, fuse_hard_swish_cases()},
+      {"fuse_instance_norm", fuse_instance_norm, fuse_instance_norm_cases()},
+      {"fuse_layer_norm", fuse_layer_norm, fuse_layer_norm_cases()},
+      {"fuse_rms_norm", fuse_rms_norm, fuse_rms_norm_cases()},
+      {"fuse_swish", fuse_swish, fuse_swish_cases()},
+      {"merge_duplicates", merge_duplicates, merge_duplicates_cases()},
+      {"merge_parallel", merge_parallel, merge_parallel_cases()},
+      {"merge_scalars", merge_scalars, merge_scalars_cases()},
+      {"merge_slices", merge_slices, merge_slices_cases()},
+      {"move_elementwise", move_elementwise, move_elementwise_cases()},
+      {"reduce_to_pool", reduce_to_pool, reduce_to_pool_cases()},
+      {"resize_to_conv_transpose", on_rk3588(resize_to_conv_transpose),
+       resize_to_conv_transpose_cases()},
+      {"shuffle_to_gather", shuffle_to_gather, shuffle_to_gather_cases()},
+      {"split_group_norm", split_group_norm, split_group_norm_cases()},
+  };
+}
+
+class PassCases : public ::testing::TestWithParam<Subject> {};
+
+TEST_P(PassCases, RewriteWhatTheySayAndMoveNoNumber) {
+  for (const PassCase& one : GetParam().cases) {
+    SCOPED_TRACE(one.name);
+    const std::string text = str("graph \"g\" {", one.text, "}");
+    EXPECT_EQ(testing::op_list(testing::after(GetParam().pass, text, one.rewrites)), one.operators);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PassCases, ::testing::ValuesIn(subjects()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace rk::passes
