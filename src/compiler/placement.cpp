@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "compiler/builder.h"
 #include "ir/custom_op.h"
+#include "target/operator_table.h"
 
 namespace rk::compiler {
 namespace {
@@ -16,33 +17,29 @@ void inform(const std::string& text) {
   if (log_enabled(LogLevel::kInfo)) log(LogLevel::kInfo, text);
 }
 
-// The dtype the chip would run the node in: int8 when what it computes on and its result are.
-DType dtype_of(const Node& node) {
-  const auto form = [](const Value& value) {
-    // What a chip with int16 takes in it is not published; assumed to be what it takes in int8.
-    const bool integer = is_i8(value) || is_i16(value);
-    return integer ? DType::kI8 : is_float(value.dtype()) ? DType::kF16 : value.dtype();
-  };
-  const DType out = node.output_count() == 0 ? DType::kF16 : form(node.output());
-  if (!node.has_input(0) || node.input(0).is_constant()) return out;
-  const DType in = form(node.input(0));
-  return in == out ? out : is_float(node.input(0).dtype()) ? DType::kF16 : in;
-}
-
-Processor place_on_cpu(const Node& node, const target::Target& target, const std::string& why) {
+// The CPU takes it, or nothing on the board does.
+Placement on_cpu(const Node& node, const target::Target& target, std::string why) {
   const std::string no_cpu = target.refuse_cpu(node);
-  if (no_cpu.empty()) {
-    inform(str(node.label(), " runs on the CPU: ", why));
-  } else {
-    inform(str(node.label(), ": ", why, "; ", no_cpu,
-               ". The simulator runs it; the board would refuse the model"));
-  }
-  return Processor::kCpu;
+  if (no_cpu.empty())
+    return {Placement::Where::kCpu, str("CPU operators of ", target.name), std::move(why)};
+  return {Placement::Where::kUnsupported, str("none: ", no_cpu), std::move(why)};
 }
 
 // The type a user knows: what was fused into a convolution does not change it.
 std::string_view operator_type(const Node& node) {
   return node.op() == "FusedConv" ? "Conv" : user_name(node.op());
+}
+
+// What op_target says of the node: by name, by output, by operator type.
+std::string_view wish_for(const Node& node, const CompileOptions& options) {
+  auto found = options.op_target.find(node.name());
+  for (size_t i = 0; found == options.op_target.end() && i < node.output_count(); ++i) {
+    found = options.op_target.find(node.output(i).name());
+  }
+  if (found == options.op_target.end()) {
+    found = options.op_target.find(std::string(operator_type(node)));
+  }
+  return found == options.op_target.end() ? std::string_view("auto") : found->second;
 }
 
 }  // namespace
@@ -68,27 +65,51 @@ Status check_op_target(const Graph& graph, const CompileOptions& options) {
   return ok_status();
 }
 
-Processor place(const Node& node, const target::Target& target, const CompileOptions& options) {
-  std::string_view wish = "auto";
-  auto found = options.op_target.find(node.name());
-  for (size_t i = 0; found == options.op_target.end() && i < node.output_count(); ++i) {
-    found = options.op_target.find(node.output(i).name());
-  }
-  if (found == options.op_target.end()) {
-    found = options.op_target.find(std::string(operator_type(node)));
-  }
-  if (found != options.op_target.end()) wish = found->second;
+Processor Placement::processor() const {
+  return where == Where::kNpu   ? Processor::kNpu
+         : where == Where::kGpu ? Processor::kGpu
+                                : Processor::kCpu;
+}
 
-  if (wish == "gpu") return Processor::kGpu;
-  if (is_custom(node.op())) return Processor::kCpu;  // with the code that the user registers
-  if (wish == "cpu") return place_on_cpu(node, target, "op_target says so");
-  const std::string reason = target.refuse(node, dtype_of(node));
-  if (reason.empty()) return Processor::kNpu;
-  if (wish == "npu") {
+DType placement_dtype(const Node& node) {
+  const auto form = [](const Value& value) {
+    // What a chip with int16 takes in it is not published; assumed to be what it takes in int8.
+    const bool integer = is_i8(value) || is_i16(value);
+    return integer ? DType::kI8 : is_float(value.dtype()) ? DType::kF16 : value.dtype();
+  };
+  const DType out = node.output_count() == 0 ? DType::kF16 : form(node.output());
+  if (!node.has_input(0) || node.input(0).is_constant()) return out;
+  const DType in = form(node.input(0));
+  return in == out ? out : is_float(node.input(0).dtype()) ? DType::kF16 : in;
+}
+
+Placement decide_placement(const Node& node, const target::Target& target,
+                           const CompileOptions& options) {
+  const std::string_view wish = wish_for(node, options);
+  if (wish == "gpu") return {Placement::Where::kGpu, "op_target", "op_target says so"};
+  if (is_custom(node.op()))
+    return {Placement::Where::kCpu, "custom operators", "the user's own code runs it"};
+  if (wish == "cpu") return on_cpu(node, target, "op_target says so");
+  const std::string reason = target.refuse(node, placement_dtype(node));
+  if (!reason.empty()) return on_cpu(node, target, reason);
+  return {Placement::Where::kNpu, target::row_in_words(*target.find(node.op())), ""};
+}
+
+Processor place(const Node& node, const target::Target& target, const CompileOptions& options) {
+  const Placement found = decide_placement(node, target, options);
+  if (found.where == Placement::Where::kNpu || found.where == Placement::Where::kGpu)
+    return found.processor();
+  if (wish_for(node, options) == "npu") {
     log(LogLevel::kWarning,
-        str(node.label(), ": op_target asks for the NPU, which cannot take it: ", reason));
+        str(node.label(), ": op_target asks for the NPU, which cannot take it: ", found.reason));
   }
-  return place_on_cpu(node, target, reason);
+  if (found.where == Placement::Where::kCpu) {
+    inform(str(node.label(), " runs on the CPU: ", found.reason));
+  } else {
+    inform(str(node.label(), ": ", found.reason, "; ", target.refuse_cpu(node),
+               ". The simulator runs it; the board would refuse the model"));
+  }
+  return found.processor();
 }
 
 }  // namespace rk::compiler

@@ -83,7 +83,7 @@ const Row kRows[] = {
     {"Gelu", kSimple},
     {"exGelu", kSimple},
     {"Where", kSimple, refuse_broadcast},
-    {"exGlu", kSimple},
+    {"exGlu", kSimple, refuse_glu},
     {"exWindow", kSimple},
     {"Div", kDiv, refuse_broadcast},
     {"GRU", kNorm, refuse_recurrent},
@@ -105,7 +105,7 @@ const Row kRows[] = {
     {"Softmax", kSoftmax, refuse_softmax},
     {"exSoftmax13", kSoftmax, refuse_softmax},
     {"exSoftmaxMask", kSoftmaxMask},
-    {"exSDPAttention", kAttention},
+    {"exSDPAttention", kAttention, refuse_attention},
     {"Greater", kGreater, refuse_broadcast},
 };
 
@@ -128,7 +128,59 @@ Refuse limit_of(const Row& row, Column column) {
   return row.refuse;
 }
 
+// The limits in words, for tables. Every refuse function of this file has its entry.
+struct LimitText {
+  Refuse refuse;
+  std::string_view text;
+};
+
+const LimitText kLimitTexts[] = {
+    {refuse_conv,
+     "kernel 1..31 (depthwise 1..8), stride 1..7, pad 0..15, dilation 1..31 (depthwise 1..32); "
+     "weights computed at run time with group 1 only"},
+    {refuse_conv_transpose_any_stride,
+     "kernel 1..31, stride 1..8, pad 0..15; group 1 or the channel count; a dilated kernel is 1x1"},
+    {refuse_conv_transpose_power_of_two,
+     "kernel 1..31, stride 1, 2, 4 or 8, pad 0..15; group 1 or the channel count; a dilated kernel "
+     "is 1x1"},
+    {refuse_pool, "kernel 1..7, stride 1..8, pad 0..7, explicit and counted; no ceil mode"},
+    {refuse_global_pool, "height and width up to 7"},
+    {refuse_global_pool_wide, "height and width up to 8192"},
+    {refuse_broadcast,
+     "operands of full shape, scalar, [b,c,1,1], [b,c,1,w], [b,1,1,w], [b,c,h,1] or [b,1,h,1]"},
+    {refuse_channel_broadcast, "operands of full shape, scalar or [b,c,1,1]"},
+    {refuse_expand, "from [b,c,1,w], [b,1,1,w], [b,c,h,1], [b,1,h,1] or [b,c,1,1]; up to 8192"},
+    {refuse_axis_beyond_width, "axis 0..3"},
+    {refuse_gather, "indices of rank 1, axis 0..3"},
+    {refuse_slice, "step 1"},
+    {refuse_pad, "constant; reflect up to 8192 (width 8176)"},
+    {refuse_pow, "exponent 0, 1, 2, 3, 0.5 or -0.5"},
+    {refuse_prelu, "slope scalar or per channel"},
+    {refuse_hard_sigmoid, "alpha 1/6, beta 0.5"},
+    {refuse_elu, "alpha 1"},
+    {refuse_clip, "0 to 6"},
+    {refuse_resize, "nearest or linear, integer factor 2..8 in height and width, or from 1x1"},
+    {refuse_softmax, "four axes, axis 1 or 3"},
+    {refuse_hardmax, "four axes, axis 1 or 3; fewer than 16384 elements beside the axis"},
+    {refuse_hardmax_small, "as Softmax; 1 or 9..8192 elements in all"},
+    {refuse_recurrent, "extents up to 8192, batch 1 or a multiple of 4"},
+    {refuse_matmul, "inner extent up to 8192"},
+    {refuse_glu, "axis 1"},
+    {refuse_attention, "channels of query and value up to 8192"},
+    {refuse_transpose_rk3566,
+     "the identity, or [2,1,0,3], [2,1,3,0], [3,1,0,2], [3,1,2,0] on few extents"},
+    {refuse_transpose_short, "by permutation: multiples of 16 bytes, planes up to 8192"},
+    {refuse_transpose_long, "by permutation: multiples of 16 bytes, planes up to 2^28"},
+};
+
 }  // namespace
+
+std::string_view limits_in_words(const Capability& row) {
+  for (const LimitText& entry : kLimitTexts) {
+    if (entry.refuse == row.refuse) return entry.text;
+  }
+  return "";
+}
 
 std::vector<Capability> npu_rows(Column column) {
   std::vector<Capability> out;

@@ -14,6 +14,9 @@ enum class Column { kRk3566, kRk3588, kRk3562, kRv1106, kRk3576, kRk2118, kRv110
 
 std::vector<Capability> npu_rows(Column column);
 
+// The conditions of a row beside its dtypes, for tables; empty where it has none.
+std::string_view limits_in_words(const Capability& row);
+
 // What the CPU side of the larger chips runs.
 std::vector<std::string_view> cpu_ops_full();
 // RV1103, RV1106 and their B variants.

@@ -318,4 +318,20 @@ std::string refuse_matmul(const Node& node) {
   return out_of_range("inner extent", {&k, 1}, 1, kMaxExtent);
 }
 
+std::string refuse_glu(const Node& node) {
+  const int64_t axis = positive_axis(node);
+  return axis == 1 ? "" : str("axis ", axis, " is not 1");
+}
+
+std::string refuse_attention(const Node& node) {
+  for (const size_t i : {size_t{0}, size_t{2}}) {
+    const Shape& shape = node.input(i).shape();
+    const int64_t channels = shape[shape.rank() - 1];
+    const std::string reason =
+        out_of_range(i == 0 ? "query channels" : "value channels", {&channels, 1}, 1, kMaxExtent);
+    if (!reason.empty()) return reason;
+  }
+  return "";
+}
+
 }  // namespace rk::target

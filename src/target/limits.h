@@ -34,5 +34,7 @@ std::string refuse_hardmax(const Node& node);
 std::string refuse_hardmax_small(const Node& node);  // RV1103, RV1106
 std::string refuse_recurrent(const Node& node);      // GRU, LSTM
 std::string refuse_matmul(const Node& node);
+std::string refuse_glu(const Node& node);        // axis 1
+std::string refuse_attention(const Node& node);  // channels of query and value
 
 }  // namespace rk::target

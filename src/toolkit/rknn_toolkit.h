@@ -12,6 +12,7 @@
 
 #include "analysis/accuracy.h"
 #include "base/status.h"
+#include "compiler/placement_report.h"
 #include "ir/tensor.h"
 #include "ops/custom.h"
 #include "program/program.h"
@@ -99,6 +100,9 @@ class Toolkit {
   // After build(). The compiled form and its file image.
   const program::Program& program() const;
   Result<std::vector<uint8_t>> rknn_bytes() const;
+
+  // After build(). Where each node runs on the chip, and why.
+  Result<compiler::PlacementReport> placement() const;
 
   // The float evaluator on the imported network: the golden side of every comparison. Inputs are raw (before mean and
   // std), f32 NCHW.

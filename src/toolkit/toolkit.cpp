@@ -239,6 +239,13 @@ const program::Program& Toolkit::program() const {
   return *state_->program;
 }
 
+Result<compiler::PlacementReport> Toolkit::placement() const {
+  if (!state_->program || !state_->quantized)
+    return invalid_argument("placement: build the model first");
+  return compiler::report_placement(
+      *state_->quantized, compile_options(*state_->config, *state_->target, *state_->quantized));
+}
+
 Result<std::vector<uint8_t>> Toolkit::rknn_bytes() const {
   if (!state_->program) return invalid_argument("export_rknn: build the model first");
   return format::write_rknn(*state_->program);

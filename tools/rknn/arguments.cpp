@@ -4,6 +4,15 @@
 #include <cstdlib>
 
 namespace rk::tools {
+namespace {
+
+// ".html" of "[FILE.html]".
+std::string_view extension_of(std::string_view optional_value) {
+  return optional_value.substr(optional_value.rfind('.'),
+                               optional_value.size() - optional_value.rfind('.') - 1);
+}
+
+}  // namespace
 
 Result<Arguments> Arguments::parse(const std::vector<std::string>& words,
                                    const std::vector<OptionDef>& options) {
@@ -26,6 +35,9 @@ Result<Arguments> Arguments::parse(const std::vector<std::string>& words,
     std::string value;
     if (equals != std::string::npos) {
       value = word.substr(equals + 1);
+    } else if (def->value.starts_with('[')) {
+      if (i + 1 < words.size() && words[i + 1].ends_with(extension_of(def->value)))
+        value = words[++i];
     } else if (!def->value.empty()) {
       if (i + 1 >= words.size())
         return invalid_argument(str("option '", name, "' needs a value: ", def->value));

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/file.h"
 #include "quant/samples.h"
 #include "rknn/arguments.h"
 #include "rknn/commands.h"
@@ -35,6 +36,8 @@ const std::vector<OptionDef> kOptions = {
      "place an operator type or the node with this output: cpu, npu, gpu, auto"},
     {"--remove-reshape", "", "", "drop Reshape at inputs and outputs"},
     {"--single-core", "", "", "build for one NPU core only"},
+    {"--report", "", "[FILE.html]",
+     "list each node as NPU, CPU or unsupported, with the row that decided"},
     {"--help", "-h", "", "this text"},
 };
 
@@ -103,6 +106,16 @@ bool show_progress(size_t done, size_t total) {
   return true;
 }
 
+Status write_placement(const toolkit::Toolkit& toolkit, const std::string& page) {
+  RK_ASSIGN(const compiler::PlacementReport report, toolkit.placement());
+  if (page.empty()) {
+    std::fputs(compiler::to_text(report).c_str(), stdout);
+    return ok_status();
+  }
+  const std::string html = compiler::to_html(report);
+  return write_file(page, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
+}
+
 }  // namespace
 
 Status convert_command(const std::vector<std::string>& words) {
@@ -131,6 +144,7 @@ Status convert_command(const std::vector<std::string>& words) {
   RK_TRY(toolkit.load_onnx(request.model, request.load));
   RK_TRY(toolkit.build(request.build));
   RK_TRY(toolkit.export_rknn(request.output));
+  if (args.has("--report")) RK_TRY(write_placement(toolkit, args.get("--report")));
   const program::Variant& variant = toolkit.program().main_variant();
   const bool integers = std::ranges::any_of(variant.tensors, [](const program::ProgramTensor& t) {
     return t.quantized() && !t.is_constant();

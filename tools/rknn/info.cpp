@@ -8,6 +8,7 @@
 #include "format/inspect_vendor.h"
 #include "rknn/arguments.h"
 #include "rknn/commands.h"
+#include "target/operator_table.h"
 
 namespace rk::tools {
 namespace {
@@ -19,6 +20,7 @@ const std::vector<OptionDef> kOptions = {
     {"--registers", "", "", "append the register lists, decoded by name"},
     {"--sizes", "", "", "only: what the file's bytes are spent on"},
     {"--diff", "", "", "only: how two files differ"},
+    {"--operators", "", "", "without a file: every chip's operators and limits, in Markdown"},
     {"--help", "-h", "", "this text"},
 };
 
@@ -75,8 +77,14 @@ Status print_text(const std::vector<uint8_t>& file, const Arguments& args) {
 Status info_command(const std::vector<std::string>& words) {
   RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
   if (args.has("--help")) {
-    std::printf("usage: rknn info FILE.rknn [options]\n       rknn info --diff A.rknn B.rknn\n%s",
-                help_text(kOptions).c_str());
+    std::printf(
+        "usage: rknn info FILE.rknn [options]\n       rknn info --diff A.rknn B.rknn\n       rknn "
+        "info --operators\n%s",
+        help_text(kOptions).c_str());
+    return ok_status();
+  }
+  if (args.has("--operators")) {
+    std::fputs(target::operators_markdown().c_str(), stdout);
     return ok_status();
   }
   if (args.has("--diff")) return print_diff(args);
