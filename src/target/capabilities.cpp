@@ -113,6 +113,10 @@ const Row kRows[] = {
 using Refuse = std::string (*)(const Node&);
 Refuse limit_of(const Row& row, Column column) {
   const bool first_generation = column == Column::kRk3566 || column == Column::kRk3588;
+  // Weights computed at run time: RK3588, RK3576, RK3566, RK3562; nothing is said of the smaller chips.
+  const bool small =
+      column == Column::kRv1106 || column == Column::kRv1106b || column == Column::kRk2118;
+  if ((row.op == "Conv" || row.op == "FusedConv") && small) return refuse_conv_known_weights;
   if (row.op == "ConvTranspose" && first_generation) return refuse_conv_transpose_power_of_two;
   if (row.op == "Transpose") {
     if (column == Column::kRk3566) return refuse_transpose_rk3566;

@@ -126,6 +126,10 @@ std::string refuse_conv(const Node& node) {
   return "";
 }
 
+std::string refuse_conv_known_weights(const Node& node) {
+  return node.input(1).is_constant() ? refuse_conv(node) : "weights computed at run time";
+}
+
 std::string refuse_conv_transpose_any_stride(const Node& node) {
   return refuse_conv_transpose(node, false);
 }

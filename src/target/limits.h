@@ -11,6 +11,7 @@
 namespace rk::target {
 
 std::string refuse_conv(const Node& node);  // dense, grouped and depthwise; FusedConv too
+std::string refuse_conv_known_weights(const Node& node);  // the same, weights must be constant
 std::string refuse_conv_transpose_any_stride(const Node& node);    // 1..8
 std::string refuse_conv_transpose_power_of_two(const Node& node);  // 1, 2, 4, 8
 std::string refuse_pool(const Node& node);

@@ -151,6 +151,25 @@ TEST(TargetTest, ConvolutionLimitsNameTheValue) {
   EXPECT_EQ(reason({8, 1, 9, 9}, {{"group", int64_t{8}}}), "kernel 9 > 8");
 }
 
+TEST(TargetTest, WeightsOfRunTimeNeedOneGroupAndALargerChip) {
+  Nodes n;
+  Value* x = n.input({1, 8, 9, 9});
+  Node& dense = n.node("Conv", {x, n.input({8, 8, 3, 3})});
+  Node& grouped = n.node("Conv", {x, n.input({8, 4, 3, 3})}, {{"group", int64_t{2}}});
+  EXPECT_EQ(rk3588().refuse(dense, DType::kI8), "");
+  EXPECT_EQ(rk3576().refuse(dense, DType::kF16), "");
+  EXPECT_EQ(rv1106().refuse(dense, DType::kI8), "weights computed at run time");
+  EXPECT_EQ(rk3588().refuse(grouped, DType::kI8), "weights computed at run time need group 1");
+}
+
+TEST(TargetTest, ATransposeWithoutAPermutationReversesTheAxes) {
+  Nodes n;
+  EXPECT_NE(rk3566()
+                .refuse(n.node("Transpose", {n.input({2, 3, 4, 5})}), DType::kF16)
+                .find("permutation [3,2,1,0] of [2,3,4,5]"),
+            std::string::npos);
+}
+
 TEST(TargetTest, TransposedStridesArePowersOfTwoOnTheFirstGeneration) {
   Nodes n;
   Node& node = n.node("ConvTranspose", {n.input({1, 8, 9, 9}), n.constant({8, 8, 3, 3})},

@@ -99,7 +99,7 @@ const Rule kRules[] = {
 
 // Without the attribute the axes are reversed.
 std::vector<int64_t> permutation(const Node& node) {
-  if (node.has_attr("perm")) return node.ints("perm");
+  if (node.has_attr("perm") && !node.ints("perm").empty()) return node.ints("perm");
   std::vector<int64_t> reversed;
   for (int axis = node.input(0).shape().rank() - 1; axis >= 0; --axis) reversed.push_back(axis);
   return reversed;

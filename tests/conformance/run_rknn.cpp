@@ -105,6 +105,11 @@ Result<std::vector<Tensor>> run_rknn(const std::string& model,
     }
   }
   RK_ASSIGN(std::vector<uint8_t> image, build(model, options));
+  return run_image(std::move(image), inputs, expected);
+}
+
+Result<std::vector<Tensor>> run_image(std::vector<uint8_t> image, const std::vector<Tensor>& inputs,
+                                      const std::vector<Tensor>& expected) {
   Context context;
   RK_TRY(check(
       rknn_init(&context.handle, image.data(), static_cast<uint32_t>(image.size()), 0, nullptr),
