@@ -378,6 +378,22 @@ class Running(unittest.TestCase):
         [t.join() for t in threads]
         self.assertEqual(wrong, [])
 
+    def test_other_threads_go_on_during_a_build(self):
+        rknn = RKNN()
+        rknn.config(target_platform="rk3588", std_values=[[255, 255, 255]])
+        self.assertEqual(rknn.load_onnx(os.path.join(models.SIGNS, "signs.onnx")), 0)
+        dataset = os.path.join(models.SIGNS, "dataset.txt")
+        results = []
+        thread = threading.Thread(target=lambda: results.append(rknn.build(dataset=dataset)))
+        thread.start()
+        steps = 0
+        while thread.is_alive():
+            time.sleep(0.001)
+            steps += 1
+        thread.join()
+        self.assertEqual(results, [0])
+        self.assertGreater(steps, 20, "the interpreter lock is free while the library works")
+
     def test_one_model_from_many_threads(self):
         rknn = models.digits()
         rknn.init_runtime()
