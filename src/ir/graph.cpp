@@ -118,7 +118,7 @@ Value* Graph::add_constant(std::string name, Tensor tensor) {
 
 Result<Node*> Graph::add_node(NodeSpec spec, Node* before) {
   const OpDef* def = registry_->find(spec.op);
-  const std::string label = str("node '", spec.name, "' (", spec.op, ")");
+  const std::string label = str("node '", spec.name, "' (", user_name(spec.op), ")");
   if (def == nullptr) return unsupported(str(label, ": there is no such operator"));
   RK_TRY(check_arity(*def, spec).with_context(label));
   RK_TRY(check_attrs(*def, spec.attrs).with_context(label));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading a node. Attributes were checked against the schema when the node was made, so a wrong
 // kind here is a bug.
+#include "ir/custom_op.h"
 #include "ir/graph.h"
 
 namespace rk {
@@ -15,7 +16,7 @@ const T& get(const Attr& value) {
 
 }  // namespace
 
-std::string Node::label() const { return str("node '", name_, "' (", def_->name, ")"); }
+std::string Node::label() const { return str("node '", name_, "' (", user_name(def_->name), ")"); }
 
 const Attr& Node::attr(std::string_view name) const {
   if (const auto it = attrs_.find(name); it != attrs_.end()) return it->second;

@@ -12,6 +12,9 @@ from rknn.api.custom_op import get_node_attr
 from rknnlite.api import RKNNLite
 
 
+VENDOR_FILES = os.path.join(models.EXAMPLES, "..", "..", "shared", "assets", "vendor-rknn")
+
+
 class Softmax:
     op_type = "cstSoftmax"
 
@@ -142,6 +145,28 @@ class CustomOp(unittest.TestCase):
         wanted = standard.inference([self.picture])[0]
         np.testing.assert_allclose(as_before, wanted, rtol=0.01, atol=0.05)
         self.assertGreater(np.abs(plus_one - wanted).max(), 0.5)
+
+    @unittest.skipUnless(os.path.isdir(VENDOR_FILES), "files made by the vendor's converter are not here")
+    def test_an_operator_of_a_vendor_file(self):
+        class DualResidual:
+            op_type = "cstDualResidual"
+
+            def shape_infer(self, node, in_shapes, in_dtypes):
+                return in_shapes, in_dtypes
+
+            def compute(self, node, inputs):
+                alpha = get_node_attr(node, "alpha")
+                return [inputs[0] + alpha * inputs[1], inputs[1] + alpha * inputs[0]]
+
+        rknn = RKNN()
+        rknn.reg_custom_op(DualResidual)
+        self.assertEqual(rknn.load_rknn(os.path.join(VENDOR_FILES, "dual_residual_RK3588.rknn")), 0)
+        self.assertEqual(rknn.init_runtime(), 0)
+        random = np.random.RandomState(4)
+        a, b = (random.randint(0, 100, (1, 3, 10, 10)).astype("float32") for _ in range(2))
+        found = rknn.inference([a, b], data_format="nchw")
+        np.testing.assert_allclose(found[0], a + 0.5 * b, rtol=2e-3)
+        np.testing.assert_allclose(found[1], b + 0.5 * a, rtol=2e-3)
 
     def test_a_mark_on_a_standard_operator(self):
         class Mark:

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "format/vendor/lift_context.h"
+#include "ir/custom_op.h"
 
 namespace rk::format {
 namespace {
@@ -262,7 +263,8 @@ Status lift_operator(LiftContext& c) {
 Status lift_custom(LiftContext& c) {
   std::vector<int32_t> inputs = operands(c);
   RK_TRY(check_operands(c, inputs));
-  c.add_step(std::move(inputs), c.node().outputs, OpParams{c.node().type, to_attrs(c.attributes)});
+  c.add_step(std::move(inputs), c.node().outputs,
+             OpParams{custom_name(c.node().type), to_attrs(c.attributes)});
   return ok_status();
 }
 

@@ -324,7 +324,9 @@ TEST(VendorLiftTest, CustomOperatorsAreKeptUnderTheirName) {
   file.node("cstMine", {x}, {y});
   const auto program = file.lift();
   ASSERT_TRUE(program.ok()) << program.status().message();
-  EXPECT_EQ(std::get<program::OpParams>(program->main_variant().steps[0].params).op, "cstMine");
+  EXPECT_EQ(std::get<program::OpParams>(program->main_variant().steps[0].params).op,
+            "custom.cstMine");
+  EXPECT_EQ(program->main_variant().steps[0].type, "cstMine");
 }
 
 // x0 + x1 with the numbers of a vendor file: (x + 128) * 16384 + (e + 17) * 17176 / 2, * 31695 / 2^29 - 128.
