@@ -65,7 +65,7 @@ def pythons():
 
 def suite(inside, label):
     """All tests; the examples make their models with the onnx package, which only the system's Python has."""
-    names = ["test_toolkit", "test_lite", "test_custom_op"]
+    names = ["test_toolkit", "test_lite", "test_c_abi", "test_custom_op"]
     if run([inside, "-c", "import sys; sys.exit(sys.version_info < (3, 8))"]).returncode == 0:
         names.append("test_signatures")  # parses sources as older versions do
     if label == "system":
