@@ -10,12 +10,6 @@
 namespace rk::ops {
 namespace {
 
-Status check_bias(const InferCall& call, int64_t out_channels) {
-  if (!call.has_input(2)) return ok_status();
-  RK_TRY(require_same_dtype(call, 0, 2));
-  return require_shape(call, 2, Shape{out_channels});
-}
-
 // One kernel tap on a row: the outputs whose input column lies inside the picture.
 IndexRange valid_outputs(int64_t in, int64_t out, int64_t stride, int64_t shift) {
   // input column = o * stride + shift
@@ -74,13 +68,32 @@ Status reference(const EvalCall& call) { return in_f32(call, compute); }
 
 }  // namespace
 
-Result<ConvAttrs> resolve_conv(const Node& node) {
+Status check_bias(const InferCall& call, int64_t out_channels) {
+  if (!call.has_input(2)) return ok_status();
+  RK_TRY(require_same_dtype(call, 0, 2));
+  return require_shape(call, 2, Shape{out_channels});
+}
+
+Result<std::span<const int64_t>> read_kernel(const Node& node) {
   const Shape& in = node.input(0).shape();
   const Shape& weights = node.input(1).shape();
   if (in.rank() < 3 || in.rank() > 5 || weights.rank() != in.rank()) {
     return refuse("input 'x' is ", to_string(in), " and the weights 'w' are ", to_string(weights),
                   ", expected the same rank, 3 to 5");
   }
+  const std::span<const int64_t> kernel = weights.dims().subspan(2);
+  const std::vector<int64_t>& given = node.ints("kernel_shape");
+  if (!given.empty() && !std::ranges::equal(given, kernel)) {
+    return refuse("attribute 'kernel_shape' is ", to_string(given), ", the weights have ",
+                  to_string(kernel));
+  }
+  return kernel;
+}
+
+Result<ConvAttrs> resolve_conv(const Node& node) {
+  RK_ASSIGN(const std::span<const int64_t> kernel, read_kernel(node));
+  const Shape& in = node.input(0).shape();
+  const Shape& weights = node.input(1).shape();
   ConvAttrs attrs;
   attrs.group = node.i64("group");
   attrs.in_channels = in[1];
@@ -94,12 +107,6 @@ Result<ConvAttrs> resolve_conv(const Node& node) {
     return refuse("weights ", to_string(weights), " take ", weights[1],
                   " channels per group, the input ", to_string(in), " has ",
                   attrs.in_channels / attrs.group);
-  }
-  const auto kernel = weights.dims().subspan(2);
-  const std::vector<int64_t>& given = node.ints("kernel_shape");
-  if (!given.empty() && !std::ranges::equal(given, kernel)) {
-    return refuse("attribute 'kernel_shape' is ", to_string(given), ", the weights have ",
-                  to_string(kernel));
   }
   RK_ASSIGN(attrs.window, resolve_window(node, kernel, in));
   return attrs;
@@ -121,44 +128,31 @@ Result<Shape> conv_output_shape(const Shape& in, const ConvAttrs& attrs) {
   return Shape::make(picture_dims(in[0], attrs.out_channels, out, attrs.window.spatial_rank));
 }
 
-void conv_f32(const EvalCall& call, const ConvAttrs& attrs) {
-  float* y = call.output(0).mutable_data<float>();
-  conv_sums(call, attrs, [&](int64_t plane, std::span<const double> sums) {
+StoreSums store_f32(Tensor& out) {
+  float* y = out.mutable_data<float>();
+  return [y](int64_t plane, std::span<const double> sums) {
     std::ranges::transform(sums, y + plane * static_cast<int64_t>(sums.size()),
                            [](double sum) { return static_cast<float>(sum); });
-  });
+  };
 }
 
-void conv_sums(const EvalCall& call, const ConvAttrs& attrs,
-               const std::function<void(int64_t plane, std::span<const double> sums)>& store) {
+void conv_f32(const EvalCall& call, const ConvAttrs& attrs) {
+  conv_sums(call, attrs, store_f32(call.output(0)));
+}
+
+void conv_sums(const EvalCall& call, const ConvAttrs& attrs, const StoreSums& store) {
   const Extent in = spatial_extent(call.input(0).shape());
   const Extent out = spatial_extent(call.output(0).shape());
-  const int64_t in_plane = in.product();
-  const int64_t out_plane = out.product();
   const int64_t kernel = attrs.window.kernel.product();
   const int64_t in_per_group = attrs.in_channels / attrs.group;
-  const int64_t out_per_group = attrs.out_channels / attrs.group;
-  const float* x = call.input(0).data<float>();
   const float* w = call.input(1).data<float>();
-  const float* bias = call.has_input(2) ? call.input(2).data<float>() : nullptr;
-
-  const int64_t planes = call.input(0).shape()[0] * attrs.out_channels;
-  call.parallel_for(planes, 1, [&](IndexRange range) {
-    std::vector<double> sums(static_cast<size_t>(out_plane));
-    for (int64_t plane = range.begin; plane < range.end; ++plane) {
-      const int64_t n = plane / attrs.out_channels;
-      const int64_t oc = plane % attrs.out_channels;
-      std::ranges::fill(sums, bias != nullptr ? bias[oc] : 0.0);
-      const int64_t first = n * attrs.in_channels + oc / out_per_group * in_per_group;
-      for (int64_t ic = 0; ic < in_per_group; ++ic) {
-        add_plane({.in = x + (first + ic) * in_plane,
-                   .weights = w + (oc * in_per_group + ic) * kernel,
-                   .sums = sums.data()},
-                  attrs.window, in, out);
-      }
-      store(plane, sums);
-    }
-  });
+  sum_group_channels(
+      call, attrs,
+      [&](const float* x, int64_t ic, int64_t oc, double* sums) {
+        const float* weights = w + (oc * in_per_group + ic % in_per_group) * kernel;
+        add_plane({.in = x, .weights = weights, .sums = sums}, attrs.window, in, out);
+      },
+      store);
 }
 
 Cost conv_cost(const Node& node) {

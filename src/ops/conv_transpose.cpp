@@ -78,10 +78,7 @@ Status infer(InferCall& call) {
   RK_TRY(require_float(call, 0));
   RK_TRY(require_same_dtype(call, 0, 1));
   RK_ASSIGN(const ConvTransposeAttrs attrs, resolve_conv_transpose(call.node));
-  if (call.has_input(2)) {
-    RK_TRY(require_same_dtype(call, 0, 2));
-    RK_TRY(require_shape(call, 2, Shape{attrs.out_channels}));
-  }
+  RK_TRY(check_bias(call, attrs.out_channels));
   return set_output(call, 0, call.input(0).dtype,
                     picture_dims(call.input(0).shape[0], attrs.out_channels, attrs.output,
                                  attrs.window.spatial_rank));
@@ -118,32 +115,16 @@ void spread_plane(const float* x, const float* weights, double* sums, const Exte
 Status compute(const EvalCall& call) {
   const ConvTransposeAttrs attrs = conv_transpose_attrs(call.node);
   const Extent in = spatial_extent(call.input(0).shape());
-  const int64_t out_plane = attrs.output.product();
   const int64_t kernel = attrs.window.kernel.product();
-  const int64_t in_per_group = attrs.in_channels / attrs.group;
   const int64_t out_per_group = attrs.out_channels / attrs.group;
-  const float* x = call.input(0).data<float>();
   const float* w = call.input(1).data<float>();
-  const float* bias = call.has_input(2) ? call.input(2).data<float>() : nullptr;
-  float* y = call.output(0).mutable_data<float>();
-
-  const int64_t planes = call.input(0).shape()[0] * attrs.out_channels;
-  call.parallel_for(planes, 1, [&](IndexRange range) {
-    std::vector<double> sums(static_cast<size_t>(out_plane));
-    for (int64_t plane = range.begin; plane < range.end; ++plane) {
-      const int64_t n = plane / attrs.out_channels;
-      const int64_t oc = plane % attrs.out_channels;
-      std::ranges::fill(sums, bias != nullptr ? bias[oc] : 0.0);
-      const int64_t first = oc / out_per_group * in_per_group;
-      for (int64_t ic = first; ic < first + in_per_group; ++ic) {
-        spread_plane(x + (n * attrs.in_channels + ic) * in.product(),
-                     w + (ic * out_per_group + oc % out_per_group) * kernel, sums.data(), in,
-                     attrs);
-      }
-      std::ranges::transform(sums, y + plane * out_plane,
-                             [](double sum) { return static_cast<float>(sum); });
-    }
-  });
+  sum_group_channels(
+      call, attrs,
+      [&](const float* x, int64_t ic, int64_t oc, double* sums) {
+        const float* weights = w + (ic * out_per_group + oc % out_per_group) * kernel;
+        spread_plane(x, weights, sums, in, attrs);
+      },
+      store_f32(call.output(0)));
   return ok_status();
 }
 
@@ -159,12 +140,9 @@ Cost cost(const Node& node) {
 }  // namespace
 
 Result<ConvTransposeAttrs> resolve_conv_transpose(const Node& node) {
+  RK_ASSIGN(const std::span<const int64_t> kernel, read_kernel(node));
   const Shape& in = node.input(0).shape();
   const Shape& weights = node.input(1).shape();
-  if (in.rank() < 3 || in.rank() > 5 || weights.rank() != in.rank()) {
-    return refuse("input 'x' is ", to_string(in), " and the weights 'w' are ", to_string(weights),
-                  ", expected the same rank, 3 to 5");
-  }
   ConvTransposeAttrs attrs;
   attrs.group = node.i64("group");
   attrs.in_channels = in[1];
@@ -178,12 +156,6 @@ Result<ConvTransposeAttrs> resolve_conv_transpose(const Node& node) {
   }
   RK_ASSIGN(const Shape out_shape, Shape::make(std::array{weights[1], attrs.group}));
   attrs.out_channels = out_shape.elements();
-  const auto kernel = weights.dims().subspan(2);
-  const std::vector<int64_t>& given = node.ints("kernel_shape");
-  if (!given.empty() && !std::ranges::equal(given, kernel)) {
-    return refuse("attribute 'kernel_shape' is ", to_string(given), ", the weights have ",
-                  to_string(kernel));
-  }
   RK_ASSIGN(attrs.window, read_window(node, kernel));
   RK_TRY(resolve_output(node, spatial_extent(in), attrs));
   return attrs;
