@@ -1,39 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // exGelu: Gelu under the vendor's name, as fusion makes it. Elementwise, any rank.
-#include "ops/activation.h"
-#include "ops/elementwise.h"
+#include "ops/gelu.h"
 
 namespace rk::ops {
-namespace {
 
-Status infer(InferCall& call) {
-  RK_TRY(require_one_of(call.node, "approximate", {"none", "tanh"}));
-  return infer_float_same_as_input(call);
-}
-
-Status reference(const EvalCall& call) {
-  if (call.node.text("approximate") == "tanh") {
-    return map_f32(call.input(0), call.output(0), gelu_tanh_of);
-  }
-  return map_f32(call.input(0), call.output(0), gelu_of);
-}
-
-}  // namespace
-
-OpDef ex_gelu() {
-  return {
-      .name = "exGelu",
-      .doc = "y = 0.5 * x * (1 + erf(x / sqrt 2)), or its tanh approximation",
-      .inputs = {{"x"}},
-      .outputs = {{"y"}},
-      .attrs = {{"approximate", "none", "'none' uses erf, 'tanh' the approximation"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = elementwise_cost,
-      .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
-      .elementwise_unary = true,
-  };
-}
+OpDef ex_gelu() { return gelu_def("exGelu"); }
 
 }  // namespace rk::ops

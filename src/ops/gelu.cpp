@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gelu: y = x * normal distribution function of x, exact or by the tanh approximation. Elementwise.
+#include "ops/gelu.h"
+
 #include "ops/activation.h"
 #include "ops/elementwise.h"
 
@@ -20,9 +22,9 @@ Status reference(const EvalCall& call) {
 
 }  // namespace
 
-OpDef gelu() {
+OpDef gelu_def(std::string_view name) {
   return {
-      .name = "Gelu",
+      .name = name,
       .doc = "y = 0.5 * x * (1 + erf(x / sqrt 2)), or its tanh approximation",
       .inputs = {{"x"}},
       .outputs = {{"y"}},
@@ -35,5 +37,7 @@ OpDef gelu() {
       .elementwise_unary = true,
   };
 }
+
+OpDef gelu() { return gelu_def("Gelu"); }
 
 }  // namespace rk::ops
