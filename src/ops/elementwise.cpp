@@ -47,6 +47,11 @@ Status infer_logical(InferCall& call) {
   return infer_compare(call);
 }
 
+Status infer_bitwise(InferCall& call) {
+  RK_TRY(require_integer(call, 0));
+  return infer_broadcast(call);
+}
+
 Cost elementwise_cost(const Node& node) {
   return {.ops = static_cast<uint64_t>(node.output().shape().elements())};
 }

@@ -18,8 +18,25 @@ Status infer_float_same_as_input(InferCall& call);   // float dtypes only
 Status infer_broadcast(InferCall& call);             // all inputs of one number dtype
 Status infer_compare(InferCall& call);               // like infer_broadcast, bool output
 Status infer_logical(InferCall& call);               // bool inputs and output
+Status infer_bitwise(InferCall& call);               // like infer_broadcast, integers only
 Cost elementwise_cost(const Node& node);             // one operation per output element
 Cost no_cost(const Node& node);                      // only moves data
+
+// Calls body(T{}) with the unsigned C++ type as wide as `dtype`, which is how bits are looked at
+// and elements moved.
+template <typename Body>
+Status with_bits_type(DType dtype, Body body) {
+  switch (byte_size(dtype)) {
+    case 1:
+      return body(uint8_t{});
+    case 2:
+      return body(uint16_t{});
+    case 4:
+      return body(uint32_t{});
+    default:
+      return body(uint64_t{});
+  }
+}
 
 // Calls body(T{}) with the C++ type of `dtype`; kUnsupported for f16 and bf16 (see precision.h) and
 // bool.
@@ -116,6 +133,17 @@ Status compare_numbers(const EvalCall& call, F f) {
     using T = decltype(tag);
     broadcast_binary<T, T, uint8_t>(call.input(0), call.input(1), call.output(0),
                                     [&](T a, T b) { return static_cast<uint8_t>(f(a, b)); });
+    return ok_status();
+  });
+}
+
+// Bits of integers, whatever their sign.
+template <typename F>
+Status bitwise_binary(const EvalCall& call, F f) {
+  return with_bits_type(call.input(0).dtype(), [&](auto tag) {
+    using T = decltype(tag);
+    broadcast_binary<T, T, T>(call.input(0), call.input(1), call.output(0),
+                              [&](T a, T b) { return static_cast<T>(f(a, b)); });
     return ok_status();
   });
 }

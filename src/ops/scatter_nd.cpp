@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScatterND: a copy of x in which the slices addressed by index tuples are replaced by (or combined
 // with) updates. With equal tuples and reduction none the last one wins.
-#include <algorithm>
-#include <cstring>
-
-#include "ops/data_move.h"
-#include "ops/elementwise.h"
 #include "ops/index_tuple.h"
+#include "ops/scatter.h"
 
 namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_index(call, 1));
-  RK_TRY(require_same_dtype(call, 0, 2));
+  RK_TRY(check_scatter(call));
   RK_TRY(require_rank(call, 0, 1));
   RK_TRY(require_rank(call, 1, 1));
-  RK_TRY(require_one_of(call.node, "reduction", {"none", "add", "mul", "max", "min"}));
-  if (call.node.text("reduction") != "none") RK_TRY(require_number(call, 0));
   const Shape& in = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
   const int64_t length = indices[indices.rank() - 1];
@@ -51,34 +44,11 @@ Status scatter(const EvalCall& call, Combine combine) {
 }
 
 Status compute(const EvalCall& call) {
-  copy_bytes(call.input(0), call.output(0));
-  const std::string& reduction = call.node.text("reduction");
-  if (reduction == "none") {
-    const auto replace = [](auto, auto update) { return update; };
-    switch (byte_size(call.input(0).dtype())) {
-      case 1:
-        return scatter<uint8_t>(call, replace);
-      case 2:
-        return scatter<uint16_t>(call, replace);
-      case 4:
-        return scatter<uint32_t>(call, replace);
-      default:
-        return scatter<uint64_t>(call, replace);
-    }
-  }
-  return with_number_type(call.input(0).dtype(), [&](auto tag) {
-    using T = decltype(tag);
-    if (reduction == "add") return scatter<T>(call, wrap_add<T>);
-    if (reduction == "mul") return scatter<T>(call, wrap_mul<T>);
-    if (reduction == "max") return scatter<T>(call, [](T a, T b) { return std::max(a, b); });
-    return scatter<T>(call, [](T a, T b) { return std::min(a, b); });
-  });
+  return scatter_into_copy(
+      call, [&](auto tag, auto combine) { return scatter<decltype(tag)>(call, combine); });
 }
 
-Status reference(const EvalCall& call) {
-  if (call.node.text("reduction") == "none") return compute(call);
-  return halves_as_f32(call, compute);
-}
+Status reference(const EvalCall& call) { return scatter_reference(call, compute); }
 
 }  // namespace
 
@@ -88,8 +58,7 @@ OpDef scatter_nd() {
       .doc = "y = x with the slices at indices replaced by updates",
       .inputs = {{"x"}, {"indices"}, {"updates"}},
       .outputs = {{"y"}},
-      .attrs = {{"reduction", "none",
-                 "how an update meets the old value: none, add, mul, max or min"}},
+      .attrs = {scatter_reduction_attr()},
       .infer = infer,
       .reference = reference,
       .cost = no_cost,

@@ -145,6 +145,10 @@ Status require_number(const InferCall& call, size_t i) {
   return expect(is_float(dtype) || is_integer(dtype), call, i, "a number dtype");
 }
 
+Status require_integer(const InferCall& call, size_t i) {
+  return expect(is_integer(call.input(i).dtype), call, i, "an integer dtype");
+}
+
 Status require_same_dtype(const InferCall& call, size_t i, size_t j) {
   if (call.input(i).dtype == call.input(j).dtype) return ok_status();
   return refuse("inputs ", i, " ('", input_name(call, i), "') and ", j, " ('", input_name(call, j),

@@ -54,6 +54,7 @@ Status require_float(const InferCall& call, size_t i);
 Status require_bool(const InferCall& call, size_t i);
 Status require_index(const InferCall& call, size_t i);   // i32 or i64
 Status require_number(const InferCall& call, size_t i);  // not bool
+Status require_integer(const InferCall& call, size_t i);
 Status require_same_dtype(const InferCall& call, size_t i, size_t j);
 Status require_rank(const InferCall& call, size_t i, int least, int most = kMaxRank);
 Status require_shape(const InferCall& call, size_t i, const Shape& shape);
