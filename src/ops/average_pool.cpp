@@ -21,30 +21,20 @@ Status compute(const EvalCall& call) {
   const PoolAttrs attrs = pool_attrs(call.node);
   const Window& window = attrs.window;
   const Extent in = spatial_extent(call.input(0).shape());
-  const Extent out = spatial_extent(call.output(0).shape());
-  const float* x = call.input(0).data<float>();
-  float* y = call.output(0).mutable_data<float>();
-  const int64_t planes = call.input(0).shape()[0] * call.input(0).shape()[1];
-  call.parallel_for(planes, 1, [&](IndexRange range) {
-    for (int64_t plane = range.begin; plane < range.end; ++plane) {
-      const float* from = x + plane * in.product();
-      float* to = y + plane * out.product();
-      for_each_place(window, in, out, [&](const PoolPlace& place) {
-        double sum = 0;
-        int64_t count = 0;
-        for_each_tap(place, window, in, [&](int64_t offset) {
-          sum += from[offset];
-          ++count;
-        });
-        if (attrs.count_include_pad) {
-          count = 1;
-          for (int axis = 0; axis < 3; ++axis) {
-            count *= taps_in(place.begin.at(axis), place.end.at(axis), window.dilation.at(axis));
-          }
-        }
-        to[place.index] = count == 0 ? 0.0f : static_cast<float>(sum / static_cast<double>(count));
-      });
+  pool_f32(call, window, [&](const float* from, const PoolPlace& place) {
+    double sum = 0;
+    int64_t count = 0;
+    for_each_tap(place, window, in, [&](int64_t offset) {
+      sum += from[offset];
+      ++count;
+    });
+    if (attrs.count_include_pad) {
+      count = 1;
+      for (int axis = 0; axis < 3; ++axis) {
+        count *= taps_in(place.begin.at(axis), place.end.at(axis), window.dilation.at(axis));
+      }
     }
+    return count == 0 ? 0.0 : sum / static_cast<double>(count);
   });
   return ok_status();
 }

@@ -65,4 +65,23 @@ void for_each_tap(const PoolPlace& place, const Window& window, const Extent& in
   }
 }
 
+// y = reduce(plane of x, place) for every place of every plane, in f32.
+template <typename Reduce>
+void pool_f32(const EvalCall& call, const Window& window, Reduce reduce) {
+  const Extent in = spatial_extent(call.input(0).shape());
+  const Extent out = spatial_extent(call.output(0).shape());
+  const float* x = call.input(0).data<float>();
+  float* y = call.output(0).mutable_data<float>();
+  const int64_t planes = call.input(0).shape()[0] * call.input(0).shape()[1];
+  call.parallel_for(planes, 1, [&](IndexRange range) {
+    for (int64_t plane = range.begin; plane < range.end; ++plane) {
+      const float* from = x + plane * in.product();
+      float* to = y + plane * out.product();
+      for_each_place(window, in, out, [&](const PoolPlace& place) {
+        to[place.index] = static_cast<float>(reduce(from, place));
+      });
+    }
+  });
+}
+
 }  // namespace rk::ops
