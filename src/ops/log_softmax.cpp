@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // LogSoftmax: x - log(sum of exp(x)) along one axis; not the logarithm of Softmax's rounded result.
-#include <cmath>
-
 #include "ops/softmax.h"
 
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
-  return softmax_f32(call, [](double shifted, double sum) { return shifted - std::log(sum); });
-}
+Status compute(const EvalCall& call) { return softmax_f32(call, log_softmax_of); }
 
 Status reference(const EvalCall& call) { return in_f32(call, compute); }
 

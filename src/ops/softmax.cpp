@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/data_move.h"
-
 namespace rk::ops {
 namespace {
 
@@ -24,13 +22,9 @@ Status infer_softmax(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status softmax_f32(const EvalCall& call, double (*finish)(double shifted, double sum)) {
-  const Shape& shape = call.input(0).shape();
-  RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), shape.rank()));
-  const AxisSplit split = split_at(shape, axis);
-  const float* x = call.input(0).data<float>();
-  float* y = call.output(0).mutable_data<float>();
-  if (call.output(0).elements() == 0) return ok_status();
+void softmax_along(const EvalCall& call, const AxisSplit& split, const float* x,
+                   SoftmaxFinish finish, float* y) {
+  if (split.extent == 0) return;
   call.parallel_for(split.outer * split.inner, 64, [&](IndexRange range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
       const int64_t start = i / split.inner * split.extent * split.inner + i % split.inner;
@@ -45,8 +39,17 @@ Status softmax_f32(const EvalCall& call, double (*finish)(double shifted, double
       }
     }
   });
+}
+
+Status softmax_f32(const EvalCall& call, SoftmaxFinish finish) {
+  const Shape& shape = call.input(0).shape();
+  RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), shape.rank()));
+  softmax_along(call, split_at(shape, axis), call.input(0).data<float>(), finish,
+                call.output(0).mutable_data<float>());
   return ok_status();
 }
+
+double log_softmax_of(double shifted, double sum) { return shifted - std::log(sum); }
 
 Cost softmax_cost(const Node& node) {
   return {.ops = 3 * static_cast<uint64_t>(node.output().shape().elements())};

@@ -3,13 +3,20 @@
 // the importer undoes).
 #pragma once
 
+#include "ops/data_move.h"
 #include "ops/elementwise.h"
 
 namespace rk::ops {
 
 Status infer_softmax(InferCall& call);
-// `finish(x - max, sum of exp(x - max))` gives the output element.
-Status softmax_f32(const EvalCall& call, double (*finish)(double shifted, double sum));
+// Gives the output element from x - max and the sum of exp(x - max).
+using SoftmaxFinish = double (*)(double shifted, double sum);
+double log_softmax_of(double shifted, double sum);
+// Rows along the axis of `split`; y may not be x.
+void softmax_along(const EvalCall& call, const AxisSplit& split, const float* x,
+                   SoftmaxFinish finish, float* y);
+// Input 0 to output 0 along the node's axis.
+Status softmax_f32(const EvalCall& call, SoftmaxFinish finish);
 Cost softmax_cost(const Node& node);
 
 }  // namespace rk::ops
