@@ -119,6 +119,21 @@ Status cast_like_to_cast(NodeDraft& draft, GraphBuilder&) {
   return ok_status();
 }
 
+// The chip has this operator under its own name, with alpha as beta.
+Status swish_to_ex_swish(NodeDraft& draft, GraphBuilder&) {
+  RK_ASSIGN(const std::optional<float> alpha, draft.take<float>("alpha"));
+  draft.op = "exSwish";
+  draft.attrs["beta"] = alpha.value_or(1.0f);
+  return ok_status();
+}
+
+// RandomNormal and the like are drawn once, at conversion; these depend on data of the run.
+Status refuse_chance(NodeDraft& draft, GraphBuilder&) {
+  return unsupported(
+      str(label(draft), ": draws other numbers in every run, which a compiled model cannot do; cut "
+                        "the model here and draw them in the application"));
+}
+
 Status rename_scatter(NodeDraft& draft, GraphBuilder&) {
   draft.op = "ScatterElements";
   return ok_status();

@@ -79,6 +79,13 @@ Status move_topk_k(NodeDraft& draft, GraphBuilder& builder) {
   return ok_status();
 }
 
+// The default moved too: axis 1 before, the last but the complex parts since.
+Status move_dft_axis(NodeDraft& draft, GraphBuilder& builder) {
+  RK_ASSIGN(const std::optional<int64_t> axis, draft.take<int64_t>("axis"));
+  draft.set_input(2, builder.ints(draft, "/axis", {axis.value_or(1)}));
+  return ok_status();
+}
+
 // Opset 1: tile once, along one axis.
 Status join_tile_repeats(NodeDraft& draft, GraphBuilder& builder) {
   for (size_t i = 0; i < 3; ++i) {

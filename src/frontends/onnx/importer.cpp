@@ -16,6 +16,10 @@ namespace {
 constexpr size_t kMostExpandedNodes = 100000;
 constexpr int64_t kNewestOpset = 28;
 
+bool is_flex_attention(const onnx::NodeProto& proto) {
+  return proto.domain() == "ai.onnx.preview" && proto.op_type() == "FlexAttention";
+}
+
 }  // namespace
 
 OnnxImporter::OnnxImporter(const onnx::ModelProto& model, std::string base_dir,
@@ -137,6 +141,7 @@ bool OnnxImporter::is_known(const onnx::NodeProto& proto) const {
   const std::string& op = proto.op_type();
   if (graph_.registry().find(custom_name(op)) != nullptr) return true;
   if (domain == kOwnDomain) return graph_.registry().find(op) != nullptr;
+  if (is_flex_attention(proto)) return true;
   if (!domain.empty()) {
     // Operators the user registered go by their name alone; a standard name in a foreign domain is something else.
     return ops::registry().find(op) == nullptr && graph_.registry().find(op) != nullptr;
@@ -160,6 +165,7 @@ Status OnnxImporter::dispatch(Scope& scope, const onnx::NodeProto& proto) {
       return (this->*container)(scope, proto);
     if (op == "Identity" && touches_containers(scope, proto)) return import_optional(scope, proto);
   }
+  if (is_flex_attention(proto)) return import_flex_attention(scope, proto);
   return import_operator(scope, proto);
 }
 

@@ -119,6 +119,11 @@ class OnnxImporter {
                                         const ScanPlan& plan, std::vector<Value*> states,
                                         const std::vector<Value*>& sources,
                                         const std::string& prefix);
+  Status import_flex_attention(Scope& scope, const onnx::NodeProto& proto);
+  Result<Value*> repeat_heads(const NodeDraft& around, std::string_view suffix, Value* value,
+                              int64_t heads);
+  Result<Binding> modified(Scope& scope, const onnx::NodeProto& proto, const std::string& attr,
+                           Value* value);
   Status import_call(Scope& scope, const onnx::NodeProto& proto,
                      const onnx::FunctionProto& function);
   Result<std::vector<Binding>> import_body(Scope& outer, const onnx::GraphProto& body,

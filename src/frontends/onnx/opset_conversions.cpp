@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kAlways = std::numeric_limits<int64_t>::max();
 constexpr std::string_view kMicrosoft = "com.microsoft";
+constexpr std::string_view kMl = "ai.onnx.ml";
 
 struct Row {
   std::string_view domain;
@@ -20,6 +21,7 @@ struct Row {
 constexpr Row kRows[] = {
     // Attributes that became inputs.
     {"", "Clip", 11, move_clip_bounds},
+    {"", "DFT", 20, move_dft_axis},
     {"", "Pad", 11, move_pads},
     {"", "ReduceL1", 18, move_axes},
     {"", "ReduceL2", 18, move_axes},
@@ -56,6 +58,7 @@ constexpr Row kRows[] = {
 
     // Other changes of meaning or name.
     {"", "BatchNormalization", kAlways, settle_batch_norm},
+    {"", "Bernoulli", kAlways, refuse_chance},
     {"", "Cast", 6, number_cast_type},
     {"", "CastLike", kAlways, cast_like_to_cast},
     {"", "Concat", 4, say_concat_axis},
@@ -63,10 +66,12 @@ constexpr Row kRows[] = {
     {"", "GroupNormalization", 21, spread_group_norm_scale},
     {"", "Hardmax", 13, flatten_old_softmax},
     {"", "LogSoftmax", 13, flatten_old_softmax},
+    {"", "Multinomial", kAlways, refuse_chance},
     {"", "Resize", 11, say_resize_coordinates},
     {"", "Resize", kAlways, drop_empty_resize_inputs},
     {"", "Scatter", kAlways, rename_scatter},
     {"", "Softmax", 13, flatten_old_softmax},
+    {"", "Swish", kAlways, swish_to_ex_swish},
     {"", "Upsample", kAlways, upsample_to_resize},
 
     // Integer operators of quantised models.
@@ -99,6 +104,10 @@ constexpr Row kRows[] = {
     {kMicrosoft, "SimplifiedLayerNormalization", kAlways, rename_simplified_layer_norm},
     {kMicrosoft, "SkipLayerNormalization", kAlways, split_skip_layer_norm},
     {kMicrosoft, "SkipSimplifiedLayerNormalization", kAlways, split_skip_layer_norm},
+
+    // Classical machine learning, as far as it is ordinary arithmetic.
+    {kMl, "ArrayFeatureExtractor", kAlways, feature_extractor_to_gather},
+    {kMl, "Binarizer", kAlways, binarizer_to_greater},
 };
 
 // Attributes an operator of ours may lack because only one value of theirs is meant to work, or because they do not

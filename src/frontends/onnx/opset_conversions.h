@@ -29,6 +29,7 @@ Status move_split_sizes(NodeDraft& draft, GraphBuilder& builder);
 Status move_pads(NodeDraft& draft, GraphBuilder& builder);
 Status move_reshape_shape(NodeDraft& draft, GraphBuilder& builder);
 Status move_topk_k(NodeDraft& draft, GraphBuilder& builder);
+Status move_dft_axis(NodeDraft& draft, GraphBuilder& builder);
 Status join_tile_repeats(NodeDraft& draft, GraphBuilder& builder);
 
 // convert_meaning.cpp: operators that meant something else, or were called otherwise.
@@ -38,6 +39,8 @@ Status flatten_old_softmax(NodeDraft& draft, GraphBuilder& builder);
 Status say_concat_axis(NodeDraft& draft, GraphBuilder& builder);
 Status number_cast_type(NodeDraft& draft, GraphBuilder& builder);
 Status cast_like_to_cast(NodeDraft& draft, GraphBuilder& builder);
+Status swish_to_ex_swish(NodeDraft& draft, GraphBuilder& builder);
+Status refuse_chance(NodeDraft& draft, GraphBuilder& builder);
 Status rename_scatter(NodeDraft& draft, GraphBuilder& builder);
 Status spread_group_norm_scale(NodeDraft& draft, GraphBuilder& builder);
 Status drop_dropout(NodeDraft& draft, GraphBuilder& builder);
@@ -66,5 +69,9 @@ Status split_fused_gemm(NodeDraft& draft, GraphBuilder& builder);
 Status split_fused_matmul(NodeDraft& draft, GraphBuilder& builder);
 Status split_skip_layer_norm(NodeDraft& draft, GraphBuilder& builder);
 Status rename_simplified_layer_norm(NodeDraft& draft, GraphBuilder& builder);
+
+// convert_ml.cpp: ordinary operators under the names of ai.onnx.ml.
+Status binarizer_to_greater(NodeDraft& draft, GraphBuilder& builder);
+Status feature_extractor_to_gather(NodeDraft& draft, GraphBuilder& builder);
 
 }  // namespace rk::frontends

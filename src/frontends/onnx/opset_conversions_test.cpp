@@ -99,6 +99,59 @@ TEST(OpsetConversion, TopKOneHasKAsAttribute) {
   EXPECT_EQ(graph->outputs()[0]->shape(), Shape({2, 3}));
 }
 
+TEST(OpsetConversion, DftTakesItsAxisFromAnAttributeWhoseDefaultIsOne) {
+  for (const auto& [opset, given, axis] :
+       std::vector<std::tuple<int, std::optional<int64_t>, int64_t>>{{17, std::nullopt, 1},
+                                                                     {19, 2, 2}}) {
+    const auto graph = import_one(opset, "DFT", {1, 4, 6, 1}, [&](onnx::NodeProto& n) {
+      if (given) testing::set_int(n, "axis", *given);
+      testing::set_int(n, "onesided", 1);
+    });
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    EXPECT_EQ(constant_ints(only_node(graph), 2), Ints{axis});
+    EXPECT_EQ(graph->outputs()[0]->shape(), axis == 1 ? Shape({1, 3, 6, 2}) : Shape({1, 4, 4, 2}));
+  }
+}
+
+TEST(OpsetConversion, SwishBecomesTheChipsOwn) {
+  const auto graph = import_one(
+      24, "Swish", {2}, [](onnx::NodeProto& n) { testing::set_float(n, "alpha", 1.5f); });
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(only_node(graph).op(), "exSwish");
+  EXPECT_EQ(only_node(graph).f32("beta"), 1.5f);
+}
+
+TEST(OpsetConversion, BinarizerComparesWithItsThreshold) {
+  ModelWriter m(18);
+  m.input("x", {2, 3}).output("y");
+  onnx::NodeProto& node = m.node("Binarizer", {"x"}, {"y"});
+  node.set_domain("ai.onnx.ml");
+  testing::set_float(node, "threshold", 1.5f);
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const Node& greater = *graph->nodes().at(0);
+  EXPECT_EQ(greater.op(), "Greater");
+  EXPECT_EQ(greater.input(1).constant().to_f32(), std::vector<float>{1.5f});
+  EXPECT_EQ(graph->outputs()[0]->dtype(), DType::kF32);
+}
+
+TEST(OpsetConversion, ArrayFeatureExtractorPicksFromTheLastAxis) {
+  ModelWriter m(18);
+  m.input("x", {4}).output("y");
+  m.ints("i", {1, 2}, {3, 0});
+  m.node("ArrayFeatureExtractor", {"x", "i"}, {"y"}).set_domain("ai.onnx.ml");
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->outputs()[0]->shape(), Shape({1, 2}));
+}
+
+TEST(OpsetConversion, NumbersDrawnInEveryRunAreRefused) {
+  const auto graph = import_one(15, "Bernoulli", {2}, [](onnx::NodeProto&) {});
+  EXPECT_EQ(graph.status().code(), Code::kUnsupported);
+  EXPECT_NE(graph.status().message().find("draws other numbers in every run"), std::string::npos)
+      << graph.status().message();
+}
+
 TEST(OpsetConversion, OldSoftmaxJoinsAllAxesFromItsOwnOn) {
   const auto nothing = [](onnx::NodeProto&) {};
   const auto joined = import_one(11, "Softmax", {2, 3, 4}, nothing);
