@@ -143,6 +143,7 @@ int64_t offset_of(bool packed, const Heads& of, int64_t b, int64_t h, int64_t s)
 std::vector<float> join_cache(const EvalCall& call, const Dims& dims, size_t fresh, size_t past,
                               int64_t size) {
   std::vector<float> out(static_cast<size_t>(dims.batch * dims.kv_heads * dims.total() * size));
+  if (out.empty()) return out;
   const float* from = call.input(fresh).data<float>();
   const float* cache = call.has_input(past) ? call.input(past).data<float>() : nullptr;
   float* to = out.data();
@@ -234,7 +235,8 @@ void attend(const EvalCall& call, const Dims& dims, const std::vector<float>& ke
   const Bias bias(call, dims);
   const Heads query{dims.query_heads, dims.queries, dims.head};
   const Heads result{dims.query_heads, dims.queries, dims.value_head};
-  const bool wants_scores = call.outputs.size() > kScores;
+  const bool wants_scores = call.outputs.size() > kScores && call.output(kScores).elements() != 0;
+  if (call.output(kResult).elements() == 0 && !wants_scores) return;
   call.parallel_for(dims.batch * dims.query_heads, 1, [&](IndexRange range) {
     std::vector<double> scores(static_cast<size_t>(dims.total()));
     std::vector<double> added(scores.size());

@@ -23,6 +23,7 @@ inline Status infer_cumulative(InferCall& call) {
 template <typename Combine>
 Status accumulate_along(const EvalCall& call, int start, Combine combine) {
   RK_ASSIGN(const int axis, normalize_axis(call.input(1).at_i64(0), call.input(0).shape().rank()));
+  if (call.output(0).elements() == 0) return ok_status();
   const bool exclusive = call.node.i64("exclusive") != 0;
   const bool reverse = call.node.i64("reverse") != 0;
   return with_number_type(call.input(0).dtype(), [&](auto tag) {

@@ -164,6 +164,7 @@ Status reference(const EvalCall& call) {
         .align_corners = call.node.i64("align_corners") != 0,
         .padding = padding_of(call.node)};
   }
+  if (call.output(0).elements() == 0) return ok_status();
   const std::vector<float> x = call.input(0).to_f32();
   const std::vector<float> grid = call.input(1).to_f32();
   Tensor& out = call.output(0);

@@ -23,6 +23,7 @@ struct Entry {
 struct Pool {
   std::map<Ngram, Entry> entries;
   int64_t columns = 0;
+  size_t longest = 0;
 };
 
 Result<Pool> read_pool(const Node& node) {
@@ -53,6 +54,7 @@ Result<Pool> read_pool(const Node& node) {
       const Entry entry{columns[number], weights.empty() ? 1.0f : weights[number]};
       pool.entries.emplace(Ngram(items.begin() + at, items.begin() + at + length), entry);
       pool.columns = std::max(pool.columns, entry.column + 1);
+      pool.longest = n + 1;
     }
   }
   return pool;
@@ -89,8 +91,9 @@ Status reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const auto width = static_cast<size_t>(in[in.rank() - 1]);
   const auto shortest = static_cast<size_t>(call.node.i64("min_gram_length"));
-  // Longer ones than the row are not found in it.
-  const auto longest = std::min(static_cast<size_t>(call.node.i64("max_gram_length")), width);
+  // Longer ones than the row, or than the pool has, are not found.
+  const size_t longest =
+      std::min({static_cast<size_t>(call.node.i64("max_gram_length")), width, pool.longest});
   const auto skips = std::min(static_cast<size_t>(call.node.i64("max_skip_count")), width);
   float* y = call.output(0).mutable_data<float>();
   std::fill_n(y, call.output(0).elements(), 0.0f);
@@ -115,7 +118,8 @@ Status reference(const EvalCall& call) {
 
 Cost cost(const Node& node) {
   return {.ops = static_cast<uint64_t>(node.input(0).shape().elements()) *
-                 static_cast<uint64_t>(1 + node.i64("max_skip_count"))};
+                 static_cast<uint64_t>(1 + node.i64("max_skip_count")) *
+                 node.ints("ngram_counts").size()};
 }
 
 }  // namespace
