@@ -119,6 +119,11 @@ class Conversion(unittest.TestCase):
                                                 "-e"]), 0)
         self.assertTrue(os.path.exists(self.path("out/digits.rknn")))
         self.assertIn("Network Layer Information Table", out.getvalue())
+        with open(self.path("wrong.yml"), "w") as file:
+            file.write("models:\n  model_file_path: x.onnx\n  configs:\n    mean_value: [1]\n")
+        with models.captured() as (_, err):
+            self.assertEqual(rknn_convert.main(["-i", self.path("wrong.yml")]), 1)
+        self.assertIn("did you mean 'mean_values'", err.getvalue())
         with models.captured() as (_, err):
             self.assertEqual(rknn_convert.main(["-i", self.path("missing.yml")]), 1)
         self.assertIn("missing.yml", err.getvalue())

@@ -6,9 +6,6 @@ import sys
 
 from .rknn import RKNN
 
-_CONFIGS = ("quantized_dtype", "mean_values", "std_values", "quant_img_RGB2BGR", "quantized_algorithm",
-            "quantized_method", "optimization_level", "model_pruning", "quantize_weight", "single_core_mode")
-
 
 def _parser():
     parser = argparse.ArgumentParser(prog="rknn_convert", description="Convert the model of a yml file to .rknn")
@@ -59,8 +56,10 @@ def convert(args):
                 raise ValueError("'%s': models.%s is missing" % (args.config, key))
             return os.path.join(folder, models[key])
 
-        configs = models.get("configs") or {}
-        rknn.config(target_platform=args.platform, **{k: v for k, v in configs.items() if k in _CONFIGS})
+        configs = dict(models.get("configs") or {})
+        if args.platform:
+            configs["target_platform"] = args.platform
+        rknn.config(**configs)
         quantize = bool(models.get("quantize", False))
         if _load(rknn, models, beside) != 0:
             return 1
@@ -88,7 +87,7 @@ def convert(args):
 def main(argv=None):
     try:
         return convert(_parser().parse_args(argv))
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         print("rknn_convert: %s" % error, file=sys.stderr)
         return 1
 
