@@ -94,6 +94,16 @@ class Conversion(unittest.TestCase):
             self.assertIsNone(rknn.config())
         self.assertRegex(err.getvalue(), r"(?m)^W config: .*rk3566")
 
+    def test_bars_on_a_terminal_and_silence_in_a_pipe(self):
+        with models.captured() as (_, err):
+            err.isatty = lambda: True
+            models.digits()
+        self.assertRegex(err.getvalue(), r"I Loading: \|#+\| 1/1\n")
+        self.assertRegex(err.getvalue(), r"\rI Quantizating: \|#+\| (\d+)/\1\n")
+        with models.captured() as (_, err):
+            models.digits()
+        self.assertNotIn("|", err.getvalue())
+
     def test_flat_means_and_numpy_numbers_and_upper_case(self):
         RKNN().config(mean_values=np.array([1, 2, 3]), std_values=(np.float32(1.5),), target_platform="RK3588")
 

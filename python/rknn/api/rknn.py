@@ -105,6 +105,8 @@ class RKNN:
         options = {"model": model, "inputs": inputs, "input_size_list": input_size_list, "outputs": outputs,
                    "input_initial_val": [None if v is None else True for v in values] or None}
         _, ok = self._call("load_onnx", options, [v for v in values if v is not None])
+        if ok:
+            self._on_progress("Loading", 1, 1)
         return 0 if ok else -1
 
     def _load_later(self, method, files):
