@@ -69,9 +69,9 @@ check-foundation: configure-release configure-tsan
 # The ONNX standard's node tests, single-layer nets and whole networks (needs ../shared for all but the last).
 .PHONY: check-onnx
 check-onnx: configure-release
-	@$(call NINJA,release,onnx_conformance quantized_ops)
+	@$(call NINJA,release,onnx_conformance quantized_ops networks)
 	@$(PYTHON) tests/conformance/check.py --binary $(BUILD)/release/tests/conformance/onnx_conformance \
-	  --quantized $(BUILD)/release/tests/conformance/quantized_ops
+	  --quantized $(BUILD)/release/tests/conformance/quantized_ops --networks $(BUILD)/release/tests/networks/networks
 
 # Files made by the vendor's converter: every figure beside its bar. LONG=1 takes 50,000 damaged files.
 .PHONY: check-vendor
