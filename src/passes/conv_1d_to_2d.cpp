@@ -33,8 +33,11 @@ AttrMap with_row(const AttrMap& attrs) {
 
 Result<Value*> weight_with_row(Graph& graph, Value& weight, Node* before) {
   const Shape shape = with_row(weight.shape());
-  if (weight.is_constant())
-    return graph.add_constant(weight.name(), weight.constant().reshaped(shape));
+  if (weight.is_constant()) {
+    Value* wide = graph.add_constant(weight.name(), weight.constant().reshaped(shape));
+    wide->quant = weight.quant;  // per channel of an axis in front of the new one
+    return wide;
+  }
   RK_ASSIGN(Node* const node,
             graph.add_node(reshape_to(graph, weight.name() + "_row", &weight, shape), before));
   return &node->output();

@@ -18,6 +18,7 @@ Cases fuse_instance_norm_cases();
 Cases fuse_layer_norm_cases();
 Cases fuse_rms_norm_cases();
 Cases fuse_swish_cases();
+Cases gather_to_slice_cases();
 Cases merge_duplicates_cases();
 Cases merge_parallel_cases();
 Cases merge_scalars_cases();
@@ -53,6 +54,7 @@ std::vector<Subject> subjects() {
       {"fuse_layer_norm", fuse_layer_norm, fuse_layer_norm_cases()},
       {"fuse_rms_norm", fuse_rms_norm, fuse_rms_norm_cases()},
       {"fuse_swish", fuse_swish, fuse_swish_cases()},
+      {"gather_to_slice", gather_to_slice, gather_to_slice_cases()},
       {"merge_duplicates", merge_duplicates, merge_duplicates_cases()},
       {"merge_parallel", merge_parallel, merge_parallel_cases()},
       {"merge_scalars", merge_scalars, merge_scalars_cases()},

@@ -2,7 +2,7 @@
 // What each optimization_level runs (the vendor's reference says only: 3 all rules, 2 and 1 drop rules that may hurt
 // accuracy, 2 drops Conv+Add fusion, 0 none):
 //
-//   level | clean-up, sub-graphs, other spellings | BatchNorm and affine into Conv | Conv+activation | Conv+Add
+//   level | clean-up, sub-graphs, other spellings | BatchNorm and affine into Conv | Conv+activation | Conv+Add, Resize as ConvTranspose
 //     0   | folding of constants only             | no                             | no              | no
 //     1   | yes                                   | yes                            | no              | no
 //     2   | yes                                   | yes                            | yes             | no
@@ -50,6 +50,7 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
       {1, {"fuse_glu", fuse_glu}},
       {1, for_target("fuse_attention", fuse_attention, target)},
       // Other spellings of what the NPU has.
+      {1, {"gather_to_slice", gather_to_slice}},              // an index of rank 0 leaves the NPU
       {1, {"shuffle_to_gather", shuffle_to_gather}},          // a Transpose of five axes leaves the NPU
       {1, {"reduce_to_pool", reduce_to_pool}},                // the NPU has no reductions
       {1, {"merge_scalars", merge_scalars}},                  // after the patterns, which know their constants
@@ -64,6 +65,7 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
       {1, {"merge_parallel", merge_parallel}},                // after moving: the rest stays behind its branches
       {1, {"merge_reshapes", merge_reshapes}},                // of neighbouring 1-D convolutions
       {1, {"merge_transposes", merge_transposes}},
+      {3, for_target("resize_to_conv_transpose", resize_to_conv_transpose, target)},
       {2, {"fuse_activation", fuse_activation}},              // Conv + Relu / Relu6
       {3, {"fuse_add", fuse_add}},                            // Conv + Relu + Add is one step too
       {3, {"fuse_post_activation", fuse_post_activation}},    // Conv + Add + Relu

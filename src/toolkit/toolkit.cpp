@@ -22,6 +22,11 @@ constexpr size_t kHybridSamples = 3;
 // quantize_weight leaves smaller weights alone: they save nothing.
 constexpr int64_t kLargeWeights = 1024;
 
+bool has_resize(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(),
+                             [](const Node* node) { return node->op() == "Resize"; });
+}
+
 }  // namespace
 
 compiler::CompileOptions compile_options(const Config& config, const target::Target& target,
@@ -31,6 +36,9 @@ compiler::CompileOptions compile_options(const Config& config, const target::Tar
   compile.compiler_version = kVersionText;
   compile.custom_string = config.custom_string;
   compile.op_target = config.op_target;
+  // The vendor's rule: level 3 makes Resize a ConvTranspose for the NPU, below it Resize runs on the CPU.
+  if (config.optimization_level < 3 && has_resize(graph))
+    compile.op_target.try_emplace("Resize", "cpu");
   compile.single_core = config.single_core_mode;
   compile.toolkit_version = kVersionText;
   compile.float_weight_method = config.quantized_method;
@@ -60,12 +68,13 @@ Result<Graph> quantized_graph(const Graph& optimized, const quant::Ranges& range
   Graph out = optimized.clone();
   const auto method = config.quantized_method == "layer" ? quant::WeightMethod::kLayer
                                                          : quant::WeightMethod::kChannel;
-  RK_TRY(quant::quantize(out, ranges,
-                         {.weights = method,
-                          .target = &target,
-                          .float_layers = layers.f16,
-                          .i16_layers = layers.i16,
-                          .dtype = config.quantized_dtype == "w16a16i" ? DType::kI16 : DType::kI8}));
+  RK_TRY(
+      quant::quantize(out, ranges,
+                      {.weights = method,
+                       .target = &target,
+                       .float_layers = layers.f16,
+                       .i16_layers = layers.i16,
+                       .dtype = config.quantized_dtype == "w16a16i" ? DType::kI16 : DType::kI8}));
   return out;
 }
 

@@ -100,6 +100,27 @@ struct PaddedPlane {
   std::vector<int64_t> values;
 };
 
+// A transposed convolution is an ordinary one with stride 1 and the kernel turned round, over a plane whose pixels lie
+// `stride` apart; what lies between counts as border.
+PaddedPlane spread_plane(const int8_t* from, const Shape& in, const Shape& to,
+                         const program::ConvParams& params) {
+  const int64_t reach_h = int64_t{params.kernel.h - 1} * params.dilation.h;
+  const int64_t reach_w = int64_t{params.kernel.w - 1} * params.dilation.w;
+  PaddedPlane out;
+  out.width = to[3] + reach_w;
+  const int64_t height = to[2] + reach_h;
+  out.values.assign(static_cast<size_t>(out.width * height), params.pad_value);
+  for (int64_t y = 0; y < in[2]; ++y) {
+    for (int64_t x = 0; x < in[3]; ++x) {
+      const int64_t row = reach_h - params.pads.top + y * params.stride.h;
+      const int64_t column = reach_w - params.pads.left + x * params.stride.w;
+      if (row < height && column < out.width)
+        out.values[static_cast<size_t>(row * out.width + column)] = from[y * in[3] + x];
+    }
+  }
+  return out;
+}
+
 PaddedPlane pad_plane(const int8_t* from, int64_t h, int64_t w, const program::ConvParams& params) {
   PaddedPlane out;
   out.width = w + params.pads.left + params.pads.right;
@@ -165,7 +186,6 @@ Result<std::vector<int8_t>> recompute_conv(const program::Program& program,
                                            const program::Step& step,
                                            const program::ConvParams& params,
                                            const StoredTensors& stored) {
-  if (params.transposed) return unsupported("transposed convolution");
   const program::Variant& variant = program.main_variant();
   const auto tensor = [&](int32_t index) -> const program::ProgramTensor& {
     return variant.tensors[static_cast<size_t>(index)];
@@ -176,6 +196,9 @@ Result<std::vector<int8_t>> recompute_conv(const program::Program& program,
   const int64_t batch = to[0], oc = to[1], ic = in[1];
   const int64_t group_in = ic / params.group, group_out = oc / params.group;
   const bool depthwise = params.group > 1 && group_in == 1 && group_out == 1;
+  if (params.transposed && !depthwise) return unsupported("dense transposed convolution");
+  program::ConvParams forward = params;
+  if (params.transposed) forward.stride = {1, 1};
 
   const auto bytes_of = [&](int32_t index) {
     return program.weights[static_cast<size_t>(tensor(index).weight)].bytes;
@@ -183,20 +206,23 @@ Result<std::vector<int8_t>> recompute_conv(const program::Program& program,
   RK_ASSIGN(const auto channels, unpack_channels(bytes_of(step.inputs[2]), oc));
   std::vector<int64_t> offsets;
   for (const Channel& channel : channels) offsets.push_back(channel.offset);
-  RK_ASSIGN(const auto weights,
-            unpack_blocks(weight, bytes_of(step.inputs[1]), offsets, depthwise));
+  RK_ASSIGN(auto weights, unpack_blocks(weight, bytes_of(step.inputs[1]), offsets, depthwise));
 
   const int8_t* const x = stored[static_cast<size_t>(step.inputs[0])]->data<int8_t>();
   const bool adds = step.inputs.size() > 3 && step.inputs[3] != program::kNone;
   const int8_t* const e =
       adds ? stored[static_cast<size_t>(step.inputs[3])]->data<int8_t>() : nullptr;
   const int64_t taps = int64_t{params.kernel.h} * params.kernel.w;
+  for (size_t at = 0; params.transposed && at < weights.size(); at += static_cast<size_t>(taps))
+    std::reverse(&weights[at], &weights[at] + taps);
   const int64_t pixels = to[2] * to[3];
   std::vector<int8_t> out(static_cast<size_t>(to.elements()));
   for (int64_t n = 0; n < batch; ++n) {
     std::vector<PaddedPlane> planes;
     for (int64_t i = 0; i < ic; ++i) {
-      planes.push_back(pad_plane(x + (n * ic + i) * in[2] * in[3], in[2], in[3], params));
+      const int8_t* const plane = x + (n * ic + i) * in[2] * in[3];
+      planes.push_back(params.transposed ? spread_plane(plane, in, to, params)
+                                         : pad_plane(plane, in[2], in[3], params));
     }
     for (int64_t o = 0; o < oc; ++o) {
       const Channel& channel = channels[static_cast<size_t>(o)];
@@ -204,8 +230,8 @@ Result<std::vector<int8_t>> recompute_conv(const program::Program& program,
       for (int64_t i = 0; i < group_in; ++i) {
         const int64_t plane = o / group_out * group_in + i;
         accumulate(planes[static_cast<size_t>(plane)],
-                   &weights[static_cast<size_t>((o * group_in + i) * taps)], channel.offset, params,
-                   {to[2], to[3]}, acc);
+                   &weights[static_cast<size_t>((o * group_in + i) * taps)], channel.offset,
+                   forward, {to[2], to[3]}, acc);
       }
       for (int64_t p = 0; p < pixels; ++p) {
         const int64_t at = (n * oc + o) * pixels + p;

@@ -125,6 +125,7 @@ const std::vector<Network>& all_networks() {
        .write = lstm_tagger,
        .input = {DType::kI64, {1, 24}},
        .vocabulary = 200},
+      {.name = "mobile_mix", .write = mobile_mix, .input = picture(64)},
       {.name = "unet", .write = unet, .input = picture(128)},
   };
   return networks;

@@ -77,6 +77,7 @@ struct Network {
 void mobilenet_v2(NetworkWriter& net);
 void resnet50(NetworkWriter& net);
 void unet(NetworkWriter& net);
+void mobile_mix(NetworkWriter& net);
 void yolov5s_relu(NetworkWriter& net);  // the Focus stem of releases before 6
 void yolov5s_silu(NetworkWriter& net);  // the 6x6 stem of release 6
 void yolov8n(NetworkWriter& net);

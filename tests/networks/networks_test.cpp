@@ -2,7 +2,9 @@
 // Every network through the public path for two chips in float16 and int8, held against the float evaluator on the
 // imported graph, with the list of what left the NPU. Calibrated on other inputs than those it is judged on.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -51,57 +53,79 @@ Tensor input_of(const Network& network, uint32_t seed) {
   return out;
 }
 
-class Networks : public testing::TestWithParam<Network> {
- protected:
-  // One model file and golden per network, shared by its four conversions.
-  static const ZooModel& judged() {
-    static std::map<std::string, ZooModel> made;
-    const auto [it, is_new] = made.try_emplace(GetParam().name);
-    if (is_new) make(it->second);
-    return it->second;
-  }
+Status load(toolkit::Toolkit& toolkit, const std::string& onnx, const std::string& chip,
+            int optimization_level = 3) {
+  toolkit::Config config;
+  config.target_platform = chip;
+  config.optimization_level = optimization_level;
+  RK_TRY(toolkit.config(config));
+  return toolkit.load_onnx(onnx);
+}
 
-  static void make(ZooModel& model) {
-    const Network& network = GetParam();
-    model.name = network.name;
+// A network's file, an input and what the float evaluator makes of it. The file goes with the object.
+class MadeNetwork {
+ public:
+  explicit MadeNetwork(const Network& network) { status_ = make(network); }
+  ~MadeNetwork() {
+    std::error_code ignored;
+    std::filesystem::remove(model_.onnx, ignored);
+  }
+  MadeNetwork(const MadeNetwork&) = delete;
+  MadeNetwork& operator=(const MadeNetwork&) = delete;
+
+  const Status& status() const { return status_; }
+  const ZooModel& model() const { return model_; }
+
+ private:
+  Status make(const Network& network) {
     NetworkWriter writer(kSeed, network.opset);
     network.write(writer);
     const std::string bytes = writer.model->SerializeAsString();
-    model.onnx = (std::filesystem::temp_directory_path() / ("rk_network_" + network.name + ".onnx"))
-                     .string();
-    const Status written =
-        write_file(model.onnx, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
-    ASSERT_TRUE(written.ok()) << written.message();
+    model_.name = network.name;
+    model_.onnx = (std::filesystem::temp_directory_path() /
+                   str("rk_network_", ::getpid(), "_", network.name, ".onnx"))
+                      .string();
+    RK_TRY(write_file(model_.onnx, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}));
+    for (const auto& output : writer.model->graph().output())
+      model_.output_names.push_back(output.name());
     ZooCase one{.name = "unseen", .inputs = {}, .outputs = {}};
     one.inputs.push_back(input_of(network, kSeed + 100));
     toolkit::Toolkit toolkit;
-    ASSERT_TRUE(load(toolkit, model.onnx, "rk3588").ok());
-    auto golden = toolkit.golden(one.inputs);
-    ASSERT_TRUE(golden.ok()) << golden.status().message();
-    one.outputs = std::move(*golden);
-    for (const auto& output : writer.model->graph().output())
-      model.output_names.push_back(output.name());
-    model.cases.push_back(std::move(one));
+    RK_TRY(load(toolkit, model_.onnx, "rk3588"));
+    RK_ASSIGN(one.outputs, toolkit.golden(one.inputs));
+    model_.cases.push_back(std::move(one));
+    return ok_status();
   }
+  Status status_ = ok_status();
+  ZooModel model_;
+};
 
-  static Status load(toolkit::Toolkit& toolkit, const std::string& onnx, const std::string& chip) {
-    toolkit::Config config;
-    config.target_platform = chip;
-    RK_TRY(toolkit.config(config));
-    return toolkit.load_onnx(onnx);
+Result<std::string> calibration(const Network& network) {
+  ZooModel samples{.name = "network_" + network.name, .onnx = "", .cases = {}, .output_names = {}};
+  for (uint32_t i = 0; i < 2; ++i) {
+    ZooCase one{.name = "sample" + std::to_string(i), .inputs = {}, .outputs = {}};
+    one.inputs.push_back(input_of(network, kSeed + i));
+    samples.cases.push_back(std::move(one));
   }
+  return foundation::write_calibration(samples);
+}
 
-  static Result<std::string> calibration() {
-    ZooModel samples{
-        .name = "network_" + GetParam().name, .onnx = "", .cases = {}, .output_names = {}};
-    for (uint32_t i = 0; i < 2; ++i) {
-      ZooCase one{.name = "sample" + std::to_string(i), .inputs = {}, .outputs = {}};
-      one.inputs.push_back(input_of(GetParam(), kSeed + i));
-      samples.cases.push_back(std::move(one));
+// One line for the summary of `make check-onnx`.
+class Counts : public testing::Environment {
+ public:
+  void TearDown() override {
+    const auto& tests = *testing::UnitTest::GetInstance();
+    for (int i = 0; i < tests.total_test_suite_count(); ++i) {
+      const testing::TestSuite& suite = *tests.GetTestSuite(i);
+      if (std::string_view(suite.name()) != "All/Networks") continue;
+      std::printf("COUNTS networks passed=%d total=%d\n", suite.successful_test_count(),
+                  suite.total_test_count());
     }
-    return foundation::write_calibration(samples);
   }
 };
+const auto* const kCounts = testing::AddGlobalTestEnvironment(new Counts);
+
+class Networks : public testing::TestWithParam<Network> {};
 
 // "3 of 90 steps left the NPU: Softmax 1 (Softmax_12), Transpose 2 (...)".
 void print_departures(const program::Program& program, const std::string& label) {
@@ -138,27 +162,49 @@ void convert_and_compare(const ZooModel& model, toolkit::Toolkit& toolkit, const
   foundation::compare_with_goldens(model, *any, label, build.do_quantization ? 0.97 : 0.999);
 }
 
-TEST_P(Networks, MatchTheFloatEvaluatorOnBothChipsInFloat16) {
-  for (const std::string chip : {"rk3588", "rk3566"}) {
-    toolkit::Toolkit toolkit;
-    const Status loaded = load(toolkit, judged().onnx, chip);
-    ASSERT_TRUE(loaded.ok()) << loaded.message();
-    toolkit::BuildOptions build;
-    build.do_quantization = false;
-    convert_and_compare(judged(), toolkit, chip, build);
+TEST_P(Networks, MatchTheFloatEvaluatorOnBothChips) {
+  const MadeNetwork made(GetParam());
+  ASSERT_TRUE(made.status().ok()) << made.status().message();
+  const auto samples = calibration(GetParam());
+  ASSERT_TRUE(samples.ok()) << samples.status().message();
+  for (const bool quantize : {false, true}) {
+    for (const std::string chip : {"rk3588", "rk3566"}) {
+      toolkit::Toolkit toolkit;
+      const Status loaded = load(toolkit, made.model().onnx, chip);
+      ASSERT_TRUE(loaded.ok()) << loaded.message();
+      toolkit::BuildOptions build;
+      build.do_quantization = quantize;
+      if (quantize) build.dataset = *samples;
+      convert_and_compare(made.model(), toolkit, chip, build);
+    }
   }
 }
 
-TEST_P(Networks, MatchTheFloatEvaluatorOnBothChipsInInt8) {
-  for (const std::string chip : {"rk3588", "rk3566"}) {
+// The steps of one type, by processor.
+size_t count_steps(const program::Program& program, std::string_view type,
+                   program::Processor processor) {
+  return static_cast<size_t>(std::ranges::count_if(
+      program.main_variant().steps,
+      [&](const program::Step& step) { return step.type == type && step.processor == processor; }));
+}
+
+TEST(OptimizationLevel, ThreeMakesNearestResizeAConvTransposeTwoKeepsItOnTheCpu) {
+  const auto yolo = std::ranges::find(all_networks(), "yolov5s_relu", &Network::name);
+  const MadeNetwork made(*yolo);
+  ASSERT_TRUE(made.status().ok()) << made.status().message();
+  for (const int level : {2, 3}) {
     toolkit::Toolkit toolkit;
-    const Status loaded = load(toolkit, judged().onnx, chip);
+    const Status loaded = load(toolkit, made.model().onnx, "rk3588", level);
     ASSERT_TRUE(loaded.ok()) << loaded.message();
-    const auto samples = calibration();
-    ASSERT_TRUE(samples.ok()) << samples.status().message();
     toolkit::BuildOptions build;
+    const auto samples = calibration(*yolo);
+    ASSERT_TRUE(samples.ok()) << samples.status().message();
     build.dataset = *samples;
-    convert_and_compare(judged(), toolkit, chip, build);
+    convert_and_compare(made.model(), toolkit, str("level ", level, " rk3588"), build);
+    const program::Program& program = toolkit.program();
+    EXPECT_EQ(count_steps(program, "Resize", program::Processor::kCpu), level == 2 ? 2u : 0u);
+    EXPECT_EQ(count_steps(program, "ConvTranspose", program::Processor::kNpu),
+              level == 3 ? 2u : 0u);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classifiers and a segmenter: MobileNetV2 and ResNet50 with their BatchNormalization nodes still in place, a U-Net
-// that goes up once by ConvTranspose and once by Resize.
+// that goes up once by ConvTranspose and once by Resize, and a small network of the sub-graphs that mobile networks add:
+// HardSwish, squeeze and excitation, channel shuffle, group normalisation, gated units, RMS normalisation.
 #include "tests/networks/network.h"
 
 namespace rk::networks {
@@ -58,6 +59,39 @@ std::string max_pool(NetworkWriter& net, const std::string& x, int64_t kernel, i
 std::string double_conv(NetworkWriter& net, const std::string& x, int64_t in, int64_t out) {
   std::string y = net.op("Relu", {conv_norm(net, x, {.in = in, .out = out})});
   return net.op("Relu", {conv_norm(net, y, {.in = out, .out = out})});
+}
+
+// x * clip(x + 3, 0, 6) / 6, as PyTorch exporters before opset 14 write it.
+std::string hard_swish_in_parts(NetworkWriter& net, const std::string& x) {
+  const std::string gate = relu6(net, net.op("Add", {x, net.scalar(3)}));
+  return net.op("Div", {net.op("Mul", {x, gate}), net.scalar(6)});
+}
+
+std::string squeeze_excite(NetworkWriter& net, const std::string& x, int64_t channels) {
+  std::string y = net.op("ReduceMean", {x}, {{"axes", Dims{2, 3}}, {"keepdims", int64_t{1}}});
+  y = net.op("Relu", {net.conv(y, {.in = channels, .out = channels / 4, .kernel = 1})});
+  y = net.conv(y, {.in = channels / 4, .out = channels, .kernel = 1});
+  return net.op("Mul", {x, net.op("HardSigmoid", {y}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}})});
+}
+
+// As PyTorch exports GroupNorm.
+std::string group_norm(NetworkWriter& net, const std::string& x, int64_t channels, int64_t groups,
+                       int64_t extent) {
+  const std::vector<float> ones(static_cast<size_t>(groups), 1), zeros(static_cast<size_t>(groups));
+  std::string y = net.reshape(x, {1, groups, -1});
+  y = net.op("InstanceNormalization",
+             {y, net.constant({groups}, ones), net.constant({groups}, zeros)});
+  y = net.reshape(y, {1, channels, extent, extent});
+  y = net.op("Mul", {y, net.normal({channels, 1, 1}, 0.2, 1)});
+  return net.op("Add", {y, net.normal({channels, 1, 1}, 0.2)});
+}
+
+std::string rms_norm(NetworkWriter& net, const std::string& x, int64_t width) {
+  const std::string squares = net.op("Pow", {x, net.scalar(2)});
+  const std::string mean = net.op("ReduceMean", {squares}, {{"axes", Dims{-1}}});
+  const std::string root = net.op("Sqrt", {net.op("Add", {mean, net.scalar(1e-6f)})});
+  const std::string unit = net.op("Mul", {x, net.op("Reciprocal", {root})});
+  return net.op("Mul", {net.normal({width}, 0.1, 1), unit});
 }
 
 }  // namespace
@@ -121,6 +155,27 @@ void unet(NetworkWriter& net) {
   const std::string decoded1 = double_conv(net, joined1, 2 * kBase, kBase);
   net.output(
       net.op("Sigmoid", {net.conv(decoded1, {.in = kBase, .out = 4, .kernel = 1, .gain = 1})}));
+}
+
+void mobile_mix(NetworkWriter& net) {
+  constexpr int64_t kChannels = 32, kExtent = 32;
+  net.input("images", {1, 3, 2 * kExtent, 2 * kExtent});
+  std::string x = net.conv("images", {.in = 3, .out = kChannels, .stride = 2});
+  x = squeeze_excite(net, hard_swish_in_parts(net, x), kChannels);
+  x = net.reshape(x, {1, 2, kChannels / 2, kExtent, kExtent});
+  x = net.reshape(net.transpose(x, {0, 2, 1, 3, 4}), {1, kChannels, kExtent, kExtent});
+  x = net.conv(x, {.in = kChannels, .out = kChannels, .group = 2});
+  x = group_norm(net, x, kChannels, 4, kExtent);
+  const std::vector<std::string> halves =
+      net.op_with_outputs(2, "Split",
+                          {net.conv(x, {.in = kChannels, .out = 2 * kChannels, .kernel = 1}),
+                           net.shape({kChannels, kChannels})},
+                          {{"axis", int64_t{1}}});
+  x = net.op("Mul", {halves[0], net.op("Sigmoid", {halves[1]})});
+  x = net.conv(x, {.in = kChannels, .out = kChannels, .stride = 2});
+  x = net.op("Mul", {x, net.op("HardSigmoid", {x}, {{"alpha", 1.0f / 6}, {"beta", 0.5f}})});
+  x = net.transpose(net.reshape(x, {1, kChannels, kExtent * kExtent / 4}), {0, 2, 1});
+  net.output(net.linear(rms_norm(net, x, kChannels), kChannels, 10));
 }
 
 }  // namespace rk::networks
