@@ -82,33 +82,50 @@ inline bool fits_bands(const ConvFilter& filter, int64_t scratch_pixels) {
   return rows <= scratch_pixels && columns <= scratch_pixels && rows * columns <= scratch_pixels;
 }
 
-// Cuts units (rows innermost, then `tiles` of output channels, then the batch) into bands and calls
-// work(band, tile, n) for each: whole rows while they fit, else pieces of one row of about equal width.
+// Tiles of output channels that read the same band.
+struct TileRange {
+  int32_t begin;
+  int32_t end;
+};
+
+// Cuts units into bands and calls work(band, tiles, n) for each: whole rows while they fit, else pieces of one row of
+// about equal width. Tiles come together where units say so or where the range holds all rows of several.
 template <typename Work>
-inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents, int64_t tiles,
-                          BandLimits limits, IndexRange units, const Work& work) {
+inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents,
+                          const ConvUnits& units, BandLimits limits, IndexRange range,
+                          const Work& work) {
   const AxisPlan y = axis_plan(filter, true), x = axis_plan(filter, false);
   const int64_t height = extents.out.h, width = extents.out.w;
-  for (int64_t unit = units.begin; unit < units.end;) {
-    const int64_t oy = unit % height;
-    const int64_t left = height - oy < units.end - unit ? height - oy : units.end - unit;
-    int64_t pieces = (width + limits.pixels - 1) / limits.pixels;
-    int64_t rows = pieces == 1 ? limits.pixels / width : 1;
-    rows = rows < left ? rows : left;
-    const auto columns = [&] { return (width + pieces - 1) / pieces; };
-    while (y.span(rows) * (x.span(columns()) + kBandSlack) > limits.scratch_pixels) {
-      if (rows > 1) {
-        rows = (rows + 1) / 2;
-      } else {
-        ++pieces;
+  for (int64_t unit = range.begin; unit < range.end;) {
+    int64_t oy = units.row(unit);
+    const int64_t first = units.first_tile(unit), n = units.picture(unit);
+    int64_t together = units.together, left = height - oy;
+    if (oy == 0 && range.end - unit >= height) {
+      const int64_t whole = (range.end - unit) / height * units.together;
+      together = whole < units.tiles - first ? whole : units.tiles - first;
+    }
+    left = left < range.end - unit ? left : range.end - unit;
+    unit += left * (together / units.together);
+    const TileRange tiles = {static_cast<int32_t>(first), static_cast<int32_t>(first + together)};
+    while (left > 0) {
+      int64_t pieces = (width + limits.pixels - 1) / limits.pixels;
+      int64_t rows = pieces == 1 ? limits.pixels / width : 1;
+      rows = rows < left ? rows : left;
+      const auto columns = [&] { return (width + pieces - 1) / pieces; };
+      while (y.span(rows) * (x.span(columns()) + kBandSlack) > limits.scratch_pixels) {
+        if (rows > 1) {
+          --rows;
+        } else {
+          ++pieces;
+        }
       }
+      for (int64_t ox = 0; ox < width; ox += columns()) {
+        const int64_t wide = columns() < width - ox ? columns() : width - ox;
+        work(Band{oy, ox, rows, wide, y.span(rows), x.span(wide)}, tiles, n);
+      }
+      oy += rows;
+      left -= rows;
     }
-    for (int64_t ox = 0; ox < width; ox += columns()) {
-      const int64_t wide = columns() < width - ox ? columns() : width - ox;
-      work(Band{oy, ox, rows, wide, y.span(rows), x.span(wide)},
-           static_cast<int32_t>(unit / height % tiles), unit / height / tiles);
-    }
-    unit += rows;
   }
 }
 

@@ -81,6 +81,36 @@ inline int32_t max_tile_input_blocks(const ConvFilter& filter, int32_t tile) {
   return most;
 }
 
+// How the work of a convolution is counted: a unit is one output row of one tile of output channels or, where a picture
+// has rows enough for every thread, of all tiles: then a kernel loads its input once for all of them.
+struct ConvUnits {
+  static constexpr int32_t kRowsEnough = 28;
+  int64_t tiles;     // of the filter
+  int64_t together;  // tiles of one unit
+  int64_t height;
+
+  ConvUnits(const ConvFilter& filter, const ConvExtents& extents, int32_t tile)
+      : tiles((filter.out_channels + tile - 1) / tile),
+        together(extents.out.h >= kRowsEnough ? tiles : 1),
+        height(extents.out.h) {}
+
+  int64_t count(int64_t batch) const { return batch * (tiles / together) * height; }
+  int64_t row(int64_t unit) const { return unit % height; }
+  int64_t first_tile(int64_t unit) const { return unit / height % (tiles / together) * together; }
+  int64_t picture(int64_t unit) const { return unit / height / (tiles / together); }
+};
+
+// Calls work(n, tile, oy) for each row of each tile of the units.
+template <typename Work>
+inline void for_each_row(const ConvUnits& units, IndexRange range, const Work& work) {
+  for (int64_t unit = range.begin; unit < range.end; ++unit) {
+    const int64_t first = units.first_tile(unit);
+    for (int64_t tile = first; tile < first + units.together; ++tile) {
+      work(units.picture(unit), static_cast<int32_t>(tile), units.row(unit));
+    }
+  }
+}
+
 inline int32_t lanes_of_block(int32_t channels, int32_t block) {
   const int32_t left = channels - block * kHostBlock;
   return left < kHostBlock ? left : kHostBlock;

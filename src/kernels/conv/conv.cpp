@@ -215,9 +215,8 @@ std::vector<ConvI8Variant> conv_i8_variants() {
 }
 
 int64_t conv_i8_units(const ConvI8Args& args) {
-  const int32_t tiles =
-      ceil_div(args.packed->params.filter.out_channels, args.packed->kernel->channel_tile);
-  return int64_t{args.extents.batch} * tiles * args.extents.out.h;
+  return ConvUnits(args.packed->params.filter, args.extents, args.packed->kernel->channel_tile)
+      .count(args.extents.batch);
 }
 
 void conv_i8(const ConvI8Args& args, IndexRange units) { args.packed->kernel->run(args, units); }

@@ -114,8 +114,8 @@ struct ConvI8Args {
   int64_t output_batch_stride = 0;
 };
 
-// One unit is one output row of one tile of output channels; the tile is the variant's own. Rows
-// are innermost.
+// One unit is one output row of one tile of output channels, or of all tiles in tall pictures; the
+// tile is the variant's own. Rows are innermost.
 int64_t conv_i8_units(const ConvI8Args& args);
 void conv_i8(const ConvI8Args& args, IndexRange units);
 

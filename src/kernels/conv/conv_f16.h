@@ -49,7 +49,7 @@ struct ConvF16Args {
   int64_t output_batch_stride = 0;
 };
 
-// One unit is one output row of one tile of 64 output channels. Rows are innermost.
+// One unit is one output row of one tile of 64 output channels, or of all tiles in tall pictures. Rows are innermost.
 inline constexpr int32_t kConvF16Tile = 64;
 int64_t conv_f16_units(const ConvF16Args& args);
 void conv_f16(const ConvF16Args& args, IndexRange units);

@@ -81,8 +81,8 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
 }
 
 int64_t conv_f16_units(const ConvF16Args& args) {
-  return int64_t{args.extents.batch} *
-         ceil_div(args.packed->params.filter.out_channels, kConvF16Tile) * args.extents.out.h;
+  return ConvUnits(args.packed->params.filter, args.extents, kConvF16Tile)
+      .count(args.extents.batch);
 }
 
 void conv_f16(const ConvF16Args& args, IndexRange units) {

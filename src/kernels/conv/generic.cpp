@@ -219,11 +219,8 @@ void run_units(const ConvI8Args& args, IndexRange units) {
   const int64_t row_elements = int64_t{extents.out.w} * kLanes;
   const int64_t dense = tiles * extents.out.h * row_elements;
   const int64_t output_stride = args.output_batch_stride != 0 ? args.output_batch_stride : dense;
-  for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const int64_t oy = unit % extents.out.h;
-    const int64_t tile = unit / extents.out.h % tiles;
-    const int64_t n = unit / extents.out.h / tiles;
-    const Row row(args, tile_blocks, static_cast<int32_t>(n), static_cast<int32_t>(tile), oy);
+  for_each_row({filter, extents, kLanes}, units, [&](int64_t n, int32_t tile, int64_t oy) {
+    const Row row(args, tile_blocks, static_cast<int32_t>(n), tile, oy);
     const int64_t in_picture = (tile * extents.out.h + oy) * row_elements;
     const int8_t* const residual =
         args.packed->params.has_residual ? args.residual + n * dense + in_picture : nullptr;
@@ -233,7 +230,7 @@ void run_units(const ConvI8Args& args, IndexRange units) {
       pixels<Acc, Weight, kPixels>(row, ox, residual, output);
     }
     for (; ox < extents.out.w; ++ox) pixels<Acc, Weight, 1>(row, ox, residual, output);
-  }
+  });
 }
 
 void run_generic(const ConvI8Args& args, IndexRange units) {

@@ -4,7 +4,6 @@
 // Where a block of 16 output channels spans several groups, each group is summed on its own and only its lanes are kept:
 // zero weights would not do, because 0 * inf from a neighbouring group is NaN. For the same reason padding lanes of the
 // input are never read into a sum.
-#include "base/checked_math.h"
 #include "kernels/conv/blocking.h"
 #include "kernels/conv/conv_f16.h"
 #include "kernels/half_lanes.h"
@@ -185,15 +184,13 @@ void run_row(const ConvF16Args& args, int64_t n, int32_t block, int64_t oy) {
 
 void conv_f16__generic(const ConvF16Args& args, IndexRange units) {
   const int32_t blocks = channel_blocks(args.packed->params.filter.out_channels);
-  const int32_t tiles = ceil_div(args.packed->params.filter.out_channels, kConvF16Tile);
   constexpr int32_t kBlocksOfTile = kConvF16Tile / kLanes;
-  for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const int64_t row = unit / args.extents.out.h;
-    const int32_t first = static_cast<int32_t>(row % tiles) * kBlocksOfTile;
-    for (int32_t block = first; block < first + kBlocksOfTile && block < blocks; ++block) {
-      run_row(args, row / tiles, block, unit % args.extents.out.h);
-    }
-  }
+  for_each_row({args.packed->params.filter, args.extents, kConvF16Tile}, units,
+               [&](int64_t n, int32_t tile, int64_t oy) {
+                 const int32_t first = tile * kBlocksOfTile;
+                 for (int32_t b = first; b < first + kBlocksOfTile && b < blocks; ++b)
+                   run_row(args, n, b, oy);
+               });
 }
 
 }  // namespace rk::kernels

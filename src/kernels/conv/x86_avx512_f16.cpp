@@ -204,42 +204,53 @@ void sum_band(const Pass& pass, Scratch& scratch, int64_t pixel) {
   }
 }
 
-void dense_band(const Context& c, const Band& band, int32_t tile, int64_t n, Scratch& scratch) {
+// One tile of output channels over `count` blocks from `block` on, which are loaded.
+void sum_loaded(const Context& c, const Band& band, int32_t tile, int64_t n, int64_t block,
+                int64_t count, Scratch& scratch) {
   const int32_t in_blocks = channel_blocks(c.filter.in_channels);
   const int64_t first_block = int64_t{tile} * kVectors;
   const int64_t vectors = smaller(kVectors, channel_blocks(c.filter.out_channels) - first_block);
   const int64_t block_weights = c.y.kernel * c.x.kernel * kLanes * kLanes;
-  const auto by_weights = kChunkWeightBytes / (block_weights * vectors * int64_t{sizeof(float)});
+  for (int64_t v = 0; v < vectors; v += kPair) {
+    const int64_t out = first_block + v;
+    const bool pair = v + 1 < vectors;
+    const Pass pass = {
+        c,
+        band,
+        {Target(c, band, n, out), Target(c, band, n, pair ? out + 1 : out)},
+        band.scratch_pixels() * kLanes,
+        count,
+        lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + count - 1)),
+        c.weights + out * c.tile_floats + block * block_weights,
+        c.bias + out * kLanes,
+        scratch.acc[0] + v * kLanes,
+        block == 0,
+        block + count == in_blocks};
+    if (pair) {
+      sum_band<12, kPair>(pass, scratch, 0);
+    } else {
+      sum_band<12, 1>(pass, scratch, 0);
+    }
+  }
+}
+
+void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
+  const int32_t in_blocks = channel_blocks(c.filter.in_channels);
+  const int64_t block_bytes =
+      c.y.kernel * c.x.kernel * kLanes * kConvF16Tile * int64_t{sizeof(float)};
+  const int64_t by_weights = kChunkWeightBytes / block_bytes;
   const int64_t by_scratch = kScratchPixels / band.scratch_pixels();
   const int64_t chunk = by_weights < 1 ? 1 : smaller(by_weights, by_scratch);
   scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
-  for (int64_t block = 0; block < in_blocks; block += chunk) {
-    const int64_t count = smaller(chunk, in_blocks - block);
-    for (int64_t i = 0; i < count; ++i) {
-      load_block(c, band, c.image(n) + (block + i) * c.in_plane,
-                 scratch.pixels + i * band.scratch_pixels());
-    }
-    const int32_t last_lanes =
-        lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + count - 1));
-    for (int64_t v = 0; v < vectors; v += kPair) {
-      const int64_t out = first_block + v;
-      const bool pair = v + 1 < vectors;
-      const Pass pass = {c,
-                         band,
-                         {Target(c, band, n, out), Target(c, band, n, pair ? out + 1 : out)},
-                         band.scratch_pixels() * kLanes,
-                         count,
-                         last_lanes,
-                         c.weights + out * c.tile_floats + block * block_weights,
-                         c.bias + out * kLanes,
-                         scratch.acc[0] + v * kLanes,
-                         block == 0,
-                         block + count == in_blocks};
-      if (pair) {
-        sum_band<12, kPair>(pass, scratch, 0);
-      } else {
-        sum_band<12, 1>(pass, scratch, 0);
+  for (int32_t tile = tiles.begin; tile < tiles.end; ++tile) {
+    for (int64_t block = 0; block < in_blocks; block += chunk) {
+      const int64_t count = smaller(chunk, in_blocks - block);
+      // What fits in one chunk stays loaded for the next tile.
+      for (int64_t i = 0; i < count && (tile == tiles.begin || chunk < in_blocks); ++i) {
+        load_block(c, band, c.image(n) + (block + i) * c.in_plane,
+                   scratch.pixels + i * band.scratch_pixels());
       }
+      sum_loaded(c, band, tile, n, block, count, scratch);
     }
   }
 }
@@ -265,9 +276,10 @@ inline void depthwise_pixels(const Context& c, const Band& band, const float* we
   for (int p = 0; p < kPixels; ++p) target.finish(c, sum[p], at + p * kLanes);
 }
 
-void depthwise_band(const Context& c, const Band& band, int32_t tile, int64_t n, Scratch& scratch) {
-  const int64_t first = int64_t{tile} * kVectors;
-  const int64_t end = smaller(first + kVectors, channel_blocks(c.filter.out_channels));
+void depthwise_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
+                    Scratch& scratch) {
+  const int64_t first = int64_t{tiles.begin} * kVectors;
+  const int64_t end = smaller(int64_t{tiles.end} * kVectors, channel_blocks(c.filter.out_channels));
   for (int64_t block = first; block < end; ++block) {
     load_block(c, band, c.image(n) + block * c.in_plane, scratch.pixels);
     const Target target(c, band, n, block);
@@ -298,15 +310,14 @@ void conv_f16__avx512_12x32(const ConvF16Args& args, IndexRange units) {
     return;
   }
   const Context c(args);
-  const int64_t tiles = (filter.out_channels + kConvF16Tile - 1) / kConvF16Tile;
   const BandLimits limits = {depthwise ? kScratchPixels : kBandPixels, kScratchPixels};
   Scratch scratch;
-  for_each_band(filter, args.extents, tiles, limits, units,
-                [&](const Band& band, int32_t tile, int64_t n) {
+  for_each_band(filter, args.extents, {filter, args.extents, kConvF16Tile}, limits, units,
+                [&](const Band& band, TileRange tiles, int64_t n) {
                   if (depthwise) {
-                    depthwise_band(c, band, tile, n, scratch);
+                    depthwise_band(c, band, tiles, n, scratch);
                   } else {
-                    dense_band(c, band, tile, n, scratch);
+                    dense_band(c, band, tiles, n, scratch);
                   }
                 });
 }

@@ -181,66 +181,99 @@ void fill_offsets(const Context& c, const Band& band, int64_t blocks, int32_t* o
   }
 }
 
-void dense_band(const Context& c, const Band& band, int32_t tile, int64_t n, Scratch& scratch) {
-  const BlockRange blocks = tile_input_blocks(c.filter, tile, kTile);
-  const int32_t vectors = vectors_of_tile(c.filter, tile);
+// The input blocks of a band in scratch.
+struct Loaded {
+  int64_t begin, count;
+  int32_t last_quads;  // of the last block
+  bool first, last;    // of the sum
+};
+
+void load_blocks(const Context& c, const Band& band, int64_t n, const Loaded& part,
+                 Scratch& scratch) {
+  const int64_t pixels = band.scratch_pixels();
+  if (c.constants.sums && part.first)
+    std::memset(scratch.parts, 0, static_cast<size_t>(pixels + 8) * sizeof scratch.parts[0]);
+  for (int64_t i = 0; i < part.count; ++i) {
+    const auto block = static_cast<int32_t>(part.begin + i);
+    uint8_t* const to = scratch.pixels + i * pixels * kHostBlock;
+    load_block(c, band, c.image(n) + block * c.in_plane,
+               lanes_of_block(c.filter.in_channels, block), to);
+    if (c.constants.sums) add_parts(to, pixels, scratch.parts);
+  }
+  fill_offsets(c, band, part.count, scratch.offsets);
+  if (part.last && c.constants.sums) sum_inputs(c, band, scratch);
+}
+
+// One tile of output channels over what is loaded. `weights` are the tile's at the first loaded block; returns those
+// after the last.
+const int8_t* multiply_loaded(const Context& c, const Band& band, int64_t n, int32_t tile,
+                              const Loaded& part, const int8_t* weights, Scratch& scratch) {
   const int64_t taps = c.y.kernel * c.x.kernel * c.constants.planes;
+  const int64_t lane = int64_t{tile} * kTile;
+  const bool cut = part.last_quads != 4;
+  const Pass pass = {scratch.offsets, cut ? (part.count - 1) * taps : part.count * taps,
+                     cut ? taps : 0,  part.last_quads,
+                     weights,         part.first ? c.constants.start + lane : nullptr};
+  const Target target(c, band, n, tile * 4, 4);
+  const TileOfBand where = {c, band, target, lane, part.last, scratch};
+  const int32_t vectors = vectors_of_tile(c.filter, tile);
+  if (vectors == 1) {
+    multiply_band<12, 1>(where, pass, finish_function<1>(c), 0);
+  } else if (vectors == 2) {
+    multiply_band<12, 2>(where, pass, finish_function<2>(c), 0);
+  } else {
+    multiply_band<6, 4>(where, pass, finish_function<4>(c), 0);
+  }
+  return weights + ((part.count - 1) * 4 + part.last_quads) * taps * vectors * 64;
+}
+
+void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
+  const int64_t taps = c.y.kernel * c.x.kernel * c.constants.planes;
+  const int64_t chunk = smaller(kScratchPixels / band.scratch_pixels(), kMaxTaps / taps);
   const int64_t tile_bytes =
       int64_t{max_tile_input_blocks(c.filter, kTile)} * taps * kHostBlock * kTile;
-  const int8_t* weights = c.weights() + tile * tile_bytes;
-  const int64_t pixels = band.scratch_pixels();
-  const int64_t chunk = smaller(kScratchPixels / pixels, kMaxTaps / taps);
-  const Target target(c, band, n, tile * 4, 4);
-  const int64_t lane = int64_t{tile} * kTile;
   scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
-  if (c.constants.sums)
-    std::memset(scratch.parts, 0, static_cast<size_t>(pixels + 8) * sizeof scratch.parts[0]);
-  for (int64_t block = blocks.begin; block < blocks.end; block += chunk) {
-    const int64_t count = smaller(chunk, blocks.end - block);
-    for (int64_t i = 0; i < count; ++i) {
-      const int32_t lanes = lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + i));
-      uint8_t* const to = scratch.pixels + i * pixels * kHostBlock;
-      load_block(c, band, c.image(n) + (block + i) * c.in_plane, lanes, to);
-      if (c.constants.sums) add_parts(to, pixels, scratch.parts);
+  for (int32_t tile = tiles.begin; tile < tiles.end; ++tile) {
+    const BlockRange blocks = tile_input_blocks(c.filter, tile, kTile);
+    const int8_t* weights = c.weights() + tile * tile_bytes;
+    // Without groups all tiles read the same blocks: once loaded, they serve every tile.
+    const bool loaded =
+        tile > tiles.begin && c.filter.groups == 1 && blocks.end - blocks.begin <= chunk;
+    for (int64_t block = blocks.begin; block < blocks.end; block += chunk) {
+      const int64_t count = smaller(chunk, blocks.end - block);
+      const auto last_block = static_cast<int32_t>(block + count - 1);
+      const Loaded part = {block, count, (lanes_of_block(c.filter.in_channels, last_block) + 3) / 4,
+                           block == blocks.begin, block + count == blocks.end};
+      if (!loaded) load_blocks(c, band, n, part, scratch);
+      weights = multiply_loaded(c, band, n, tile, part, weights, scratch);
     }
-    fill_offsets(c, band, count, scratch.offsets);
-    const bool last = block + count == blocks.end;
-    if (last && c.constants.sums) sum_inputs(c, band, scratch);
-    const int32_t last_lanes =
-        lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + count - 1));
-    const int32_t quads = (last_lanes + 3) / 4;
-    const Pass pass = {scratch.offsets,
-                       quads == 4 ? count * taps : (count - 1) * taps,
-                       quads == 4 ? 0 : taps,
-                       quads,
-                       weights,
-                       block == blocks.begin ? c.constants.start + lane : nullptr};
-    const TileOfBand part = {c, band, target, lane, last, scratch};
-    if (vectors == 1) {
-      multiply_band<12, 1>(part, pass, finish_function<1>(c), 0);
-    } else if (vectors == 2) {
-      multiply_band<12, 2>(part, pass, finish_function<2>(c), 0);
-    } else {
-      multiply_band<6, 4>(part, pass, finish_function<4>(c), 0);
-    }
-    weights += ((count - 1) * 4 + quads) * taps * vectors * 64;
   }
+}
+
+// Scratch pixels of one input block such that all blocks fit, if bands stay large enough.
+int64_t pixels_for_all_blocks(const Context& c) {
+  const int64_t each = kScratchPixels / channel_blocks(c.filter.in_channels);
+  const int64_t few = smaller(kFewPixels, int64_t{c.extents.out.h} * c.extents.out.w);
+  const int64_t width = smaller(c.extents.out.w, few);
+  const int64_t needed = c.y.span((few + width - 1) / width) * (c.x.span(width) + kBandSlack);
+  return c.filter.groups == 1 && each >= needed && fits_bands(c.filter, each) ? each
+                                                                              : kScratchPixels;
 }
 
 }  // namespace
 
 void run(const ConvI8Args& args, IndexRange units) {
   const Context c(args);
-  const int64_t tiles = (c.filter.out_channels + kTile - 1) / kTile;
   const bool depthwise = c.filter.depthwise();
-  const BandLimits limits = {depthwise ? kScratchPixels : kBandPixels, kScratchPixels};
+  const BandLimits limits = depthwise ? BandLimits{kScratchPixels, kScratchPixels}
+                                      : BandLimits{kBandPixels, pixels_for_all_blocks(c)};
   Scratch scratch;
-  for_each_band(c.filter, args.extents, tiles, limits, units,
-                [&](const Band& band, int32_t tile, int64_t n) {
+  for_each_band(c.filter, args.extents, {c.filter, args.extents, kTile}, limits, units,
+                [&](const Band& band, TileRange tiles, int64_t n) {
                   if (depthwise) {
-                    depthwise_band(args, band, tile, n, scratch);
+                    depthwise_band(args, band, tiles, n, scratch);
                   } else {
-                    dense_band(c, band, tile, n, scratch);
+                    dense_band(c, band, tiles, n, scratch);
                   }
                 });
 }

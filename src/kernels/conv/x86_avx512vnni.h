@@ -16,8 +16,9 @@ namespace rk::kernels::vnni {
 inline constexpr int32_t kTile = 64;    // output channels: 4 vectors of 16
 inline constexpr int32_t kVector = 16;  // int32 lanes
 inline constexpr int32_t kBandPixels = 192;
-// Input rows of one band, biased, with their border: 64 KiB.
-inline constexpr int32_t kScratchPixels = 4096;
+// Input rows of one band, biased, with their border: 128 KiB of the second-level cache.
+inline constexpr int32_t kScratchPixels = 8192;
+inline constexpr int32_t kFewPixels = 48;  // a smaller band would read the weights too often
 inline constexpr int32_t kMaxPlanes = 32;  // beyond, the generic variant is no slower
 inline constexpr int32_t kMaxTaps = 4096;  // planes times taps of the kernel
 

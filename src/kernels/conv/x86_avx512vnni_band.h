@@ -27,7 +27,7 @@ struct Scratch {
   int32_t offsets[kMaxTaps];  // of each tap of a chunk of blocks
 };
 
-void depthwise_band(const ConvI8Args& args, const Band& band, int32_t tile, int64_t n,
+void depthwise_band(const ConvI8Args& args, const Band& band, TileRange tiles, int64_t n,
                     Scratch& scratch);
 
 namespace {

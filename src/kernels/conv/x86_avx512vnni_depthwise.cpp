@@ -144,11 +144,11 @@ void block_of_band(const Context& c, const Band& band, int64_t n, int64_t block,
 
 }  // namespace
 
-void depthwise_band(const ConvI8Args& args, const Band& band, int32_t tile, int64_t n,
+void depthwise_band(const ConvI8Args& args, const Band& band, TileRange tiles, int64_t n,
                     Scratch& scratch) {
   const Context c(args);
-  const int64_t blocks = channel_blocks(c.filter.out_channels);
-  for (int64_t block = tile * 4; block < smaller(tile * 4 + 4, blocks); ++block) {
+  const int64_t end = smaller(tiles.end * 4, channel_blocks(c.filter.out_channels));
+  for (int64_t block = tiles.begin * 4; block < end; ++block) {
     block_of_band(c, band, n, block, scratch);
   }
 }
