@@ -140,27 +140,32 @@ struct TileOfBand {
 };
 
 // All pixels from `pixel` on: whole tiles, then ever smaller ones. The smallest repeats its last pixel, and the surplus
-// sums are not finished.
+// sums are not finished. Sums of a few tiles are finished together, while they are in the first-level cache.
 template <int kPixels, int kVectors>
 void multiply_band(const TileOfBand& tile, const Pass& pass, FinishFunction finish, int64_t pixel) {
   constexpr int kNext = kVectors == 4 ? kPixels / 2 : kVectors == 2 ? (kPixels == 12 ? 6 : 2) : 4;
   constexpr bool kSmallest = kVectors == 4 ? kPixels == 1 : kNext == kPixels;
+  constexpr int64_t kTogether = 4 * kPixels;
   const int64_t end = tile.band.pixels();
   Scratch& scratch = tile.scratch;
-  for (; kSmallest ? pixel < end : pixel + kPixels <= end; pixel += kPixels) {
-    const uint8_t* at[kPixels];
+  // What is finished at once takes the same place again and again.
+  const bool at_once = tile.last && pass.start != nullptr;
+  const auto acc_of = [&](int64_t i) { return scratch.acc + i * kVectors * kVector; };
+  while (kSmallest ? pixel < end : pixel + kPixels <= end) {
+    const int64_t begin = pixel;
+    const int64_t stop = smaller(end, begin + kTogether);
+    for (; kSmallest ? pixel < stop : pixel + kPixels <= stop; pixel += kPixels) {
+      const uint8_t* at[kPixels];
 #pragma GCC unroll 12
-    for (int p = 0; p < kPixels; ++p) {
-      const int64_t index = kSmallest ? smaller(pixel + p, end - 1) : pixel + p;
-      at[p] = scratch.pixels + scratch.places.scratch[index] * int64_t{kHostBlock};
+      for (int p = 0; p < kPixels; ++p) {
+        const int64_t index = kSmallest ? smaller(pixel + p, end - 1) : pixel + p;
+        at[p] = scratch.pixels + scratch.places.scratch[index] * int64_t{kHostBlock};
+      }
+      multiply_tile<kPixels, kVectors>(pass, at, acc_of(at_once ? pixel - begin : pixel));
     }
-    // Sums that are finished at once take the same place again: it stays in the first-level cache.
-    const bool at_once = tile.last && pass.start != nullptr;
-    int32_t* const acc = scratch.acc + (at_once ? 0 : pixel * kVectors * kVector);
-    multiply_tile<kPixels, kVectors>(pass, at, acc);
     if (!tile.last) continue;
-    finish({tile.c, tile.target, tile.lane, acc, scratch.totals + pixel,
-            scratch.places.output + pixel, smaller(kPixels, end - pixel)});
+    finish({tile.c, tile.target, tile.lane, acc_of(at_once ? 0 : begin), scratch.totals + begin,
+            scratch.places.output + begin, smaller(pixel, end) - begin});
   }
   if constexpr (!kSmallest) {
     if (pixel < end) multiply_band<kNext, kVectors>(tile, pass, finish, pixel);

@@ -258,49 +258,72 @@ inline __m512i block_order(__m512i bytes) {
   return residual_order<4>(bytes);
 }
 
+// What finish_group reads, as locals of finish_pixels: the bytes it stores could alias anything else.
+struct FinishConstants {
+  const int32_t *acc, *totals, *places, *offset_pair;
+  int8_t* output;
+  const int8_t* residual;
+  int64_t plane, lane, pixels, blocks;
+  __m512i zero_point, low, high;
+  bool sums;
+
+  explicit FinishConstants(const Finish& f)
+      : acc(f.acc),
+        totals(f.totals),
+        places(f.places),
+        offset_pair(f.c.constants.offset_pair),
+        output(f.target.output),
+        residual(f.target.residual),
+        plane(f.target.plane),
+        lane(f.lane),
+        pixels(f.pixels),
+        blocks(f.target.blocks),
+        zero_point(_mm512_set1_epi16(static_cast<int16_t>(f.c.params.output.zero_point))),
+        low(_mm512_set1_epi8(f.c.constants.low)),
+        high(_mm512_set1_epi8(f.c.constants.high)),
+        sums(f.c.constants.sums) {}
+};
+
 // Four vectors from pixel i on. With kWhole all of them are wanted, else those of existing pixels and blocks.
 template <int kVectors, bool kResidual, bool kWhole, typename Route>
-inline __attribute__((always_inline)) void finish_group(const Finish& f, const Route& route,
-                                                        int64_t i) {
-  const Constants& k = f.c.constants;
+inline __attribute__((always_inline)) void finish_group(const FinishConstants& k,
+                                                        const Route& route, int64_t i) {
   const auto live = [&](int q) {
-    return kWhole || (i + q / kVectors < f.pixels && q % kVectors < f.target.blocks);
+    return kWhole || (i + q / kVectors < k.pixels && q % kVectors < k.blocks);
   };
-  const auto at = [&](int q) {
-    return live(q)
-               ? f.places[i + q / kVectors] * int64_t{kHostBlock} + q % kVectors * f.target.plane
-               : 0;
-  };
-  alignas(64) int8_t e[64];
-  if constexpr (kResidual) {
+  int64_t at[4];
 #pragma GCC unroll 4
-    for (int q = 0; q < 4; ++q) {
-      const auto* const from = reinterpret_cast<const __m128i*>(f.target.residual + at(q));
-      _mm_store_si128(reinterpret_cast<__m128i*>(e) + q, _mm_loadu_si128(from));
-    }
-    _mm512_store_si512(e, residual_order<kVectors>(_mm512_load_si512(e)));
+  for (int q = 0; q < 4; ++q) {
+    at[q] = live(q) ? k.places[i + q / kVectors] * int64_t{kHostBlock} + q % kVectors * k.plane : 0;
   }
+  __m512i e = _mm512_setzero_si512();
+  if constexpr (kResidual) {
+    const auto piece = [&](int q) {
+      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(k.residual + at[q]));
+    };
+    e = _mm512_inserti32x4(_mm512_castsi128_si512(piece(0)), piece(1), 1);
+    e = _mm512_inserti32x4(_mm512_inserti32x4(e, piece(2), 2), piece(3), 3);
+    e = residual_order<kVectors>(e);
+  }
+  const __m128i addends[4] = {_mm512_castsi512_si128(e), _mm512_extracti32x4_epi32(e, 1),
+                              _mm512_extracti32x4_epi32(e, 2), _mm512_extracti32x4_epi32(e, 3)};
   __m512i y[4];
 #pragma GCC unroll 4
   for (int q = 0; q < 4; ++q) {
-    const int64_t lane = f.lane + q % kVectors * kVector;
-    __m512i sum = _mm512_load_si512(f.acc + (i * kVectors + q) * kVector);
+    const int64_t lane = k.lane + q % kVectors * kVector;
+    __m512i sum = _mm512_load_si512(k.acc + (i * kVectors + q) * kVector);
     if (k.sums) {
-      sum = _mm512_dpwssd_epi32(sum, _mm512_set1_epi32(f.totals[i + q / kVectors]),
+      sum = _mm512_dpwssd_epi32(sum, _mm512_set1_epi32(k.totals[i + q / kVectors]),
                                 _mm512_load_si512(k.offset_pair + lane));
     }
-    __m128i addend = _mm_setzero_si128();
-    if constexpr (kResidual) addend = _mm_load_si128(reinterpret_cast<const __m128i*>(e) + q);
-    y[q] = route.apply(sum, lane, addend);
+    y[q] = route.apply(sum, lane, addends[q]);
   }
-  const __m512i zero_point = _mm512_set1_epi16(static_cast<int16_t>(f.c.params.output.zero_point));
-  const __m512i first = _mm512_adds_epi16(_mm512_packs_epi32(y[0], y[1]), zero_point);
-  const __m512i second = _mm512_adds_epi16(_mm512_packs_epi32(y[2], y[3]), zero_point);
+  const __m512i first = _mm512_adds_epi16(_mm512_packs_epi32(y[0], y[1]), k.zero_point);
+  const __m512i second = _mm512_adds_epi16(_mm512_packs_epi32(y[2], y[3]), k.zero_point);
   __m512i bytes = block_order<kVectors>(_mm512_packs_epi16(first, second));
-  bytes = _mm512_max_epi8(bytes, _mm512_set1_epi8(k.low));
-  bytes = _mm512_min_epi8(bytes, _mm512_set1_epi8(k.high));
+  bytes = _mm512_min_epi8(_mm512_max_epi8(bytes, k.low), k.high);
   const auto store = [&](int q, __m128i piece) {
-    if (live(q)) _mm_storeu_si128(reinterpret_cast<__m128i*>(f.target.output + at(q)), piece);
+    if (live(q)) _mm_storeu_si128(reinterpret_cast<__m128i*>(k.output + at[q]), piece);
   };
   store(0, _mm512_castsi512_si128(bytes));
   store(1, _mm512_extracti32x4_epi32(bytes, 1));
@@ -311,13 +334,14 @@ inline __attribute__((always_inline)) void finish_group(const Finish& f, const R
 template <int kVectors, typename Route, bool kResidual>
 void finish_pixels(const Finish& f) {
   constexpr int kPixels = 4 / kVectors;
+  const FinishConstants k(f);
   const Route route(f.c.params, f.c.constants);
   int64_t i = 0;
-  if (f.target.blocks == kVectors) {
-    for (; i + kPixels <= f.pixels; i += kPixels)
-      finish_group<kVectors, kResidual, true>(f, route, i);
+  if (k.blocks == kVectors) {
+    for (; i + kPixels <= k.pixels; i += kPixels)
+      finish_group<kVectors, kResidual, true>(k, route, i);
   }
-  for (; i < f.pixels; i += kPixels) finish_group<kVectors, kResidual, false>(f, route, i);
+  for (; i < k.pixels; i += kPixels) finish_group<kVectors, kResidual, false>(k, route, i);
 }
 
 using FinishFunction = void (*)(const Finish&);
