@@ -6,53 +6,81 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/float_env.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace rk {
+namespace {
+
+// Some tens of microseconds.
+constexpr int kSpins = 2000;
+
+void pause_briefly() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
 
 ThreadPool::ThreadPool(int threads) {
   for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { worker(); });
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
+  stop_ = true;
+  { const std::lock_guard lock(mutex_); }
   wake_.notify_all();
   for (std::thread& thread : workers_) thread.join();
 }
 
 void ThreadPool::take_chunks(const std::function<void(IndexRange)>& work) {
+  int64_t begin = next_.load(std::memory_order_relaxed);
   for (;;) {
-    IndexRange range;
-    {
-      const std::lock_guard lock(mutex_);
-      if (next_ >= count_) return;
-      range.begin = next_;
-      range.end = next_ = std::min(count_, next_ + chunk_);
-    }
-    work(range);
+    if (begin >= count_) return;
+    // Large pieces first, small ones to even out the end.
+    const int64_t size = std::max(grain_, (count_ - begin) / (2 * threads()));
+    const int64_t end = std::min(count_, begin + size);
+    if (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed)) continue;
+    work({begin, end});
+    begin = next_.load(std::memory_order_relaxed);
   }
 }
 
+// Joins work that is open and was not seen yet.
+bool ThreadPool::enter(uint64_t& seen) {
+  uint64_t state = state_.load();
+  while ((state & kOpen) != 0 && state / kGeneration != seen) {
+    if (!state_.compare_exchange_weak(state, state + 1)) continue;
+    seen = state / kGeneration;
+    return true;
+  }
+  return false;
+}
+
 void ThreadPool::worker() {
+  const DefaultFloatEnv env;
   uint64_t seen = 0;
-  for (;;) {
-    const std::function<void(IndexRange)>* work = nullptr;
-    {
+  while (!stop_) {
+    bool entered = false;
+    for (int i = 0; i < kSpins && !entered && !stop_; ++i) {
+      entered = enter(seen);
+      if (!entered) pause_briefly();
+    }
+    if (!entered) {
       std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return stop_ || generation_ != seen; });
-      if (stop_) return;
-      seen = generation_;
-      if (work_ == nullptr) continue;  // woke after the work was already done
-      work = work_;
-      ++busy_;
+      ++sleepers_;
+      wake_.wait(lock, [&] { return stop_ || (entered = enter(seen)); });
+      --sleepers_;
     }
-    take_chunks(*work);
-    {
-      const std::lock_guard lock(mutex_);
-      --busy_;
-    }
-    done_.notify_one();
+    if (!entered) continue;
+    take_chunks(*work_);
+    --state_;
   }
 }
 
@@ -64,20 +92,25 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
     work({0, count});
     return;
   }
-  {
-    const std::lock_guard lock(mutex_);
-    work_ = &work;
-    next_ = 0;
-    count_ = count;
-    // Four chunks a thread even out unequal rows without many hand-overs.
-    chunk_ = std::max(grain, count / (4 * threads()));
-    ++generation_;
+  work_ = &work;
+  count_ = count;
+  grain_ = grain;
+  next_ = 0;
+  state_ += kGeneration | kOpen;
+  if (sleepers_ > 0) {
+    // A worker that is about to sleep has either seen the work or counts itself before it waits.
+    { const std::lock_guard lock(mutex_); }
+    wake_.notify_all();
   }
-  wake_.notify_all();
   take_chunks(work);
-  std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] { return busy_ == 0; });
-  work_ = nullptr;
+  state_ -= kOpen;
+  for (int i = 0; (state_ & (kOpen - 1)) != 0; ++i) {
+    if (i < kSpins) {
+      pause_briefly();
+    } else {
+      std::this_thread::yield();
+    }
+  }
 }
 
 int default_thread_count() {

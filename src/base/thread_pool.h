@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small pool for splitting one step's work. Results must not depend on the number of threads:
 // callers split over independent outputs only. One pool serves one caller at a time; it is made by
-// a session and runs under its lock.
+// a session and runs under its lock. A worker that finds no work looks for some tens of microseconds
+// before it sleeps: the steps of a network follow each other faster than the system wakes threads.
+// Workers compute in the default floating-point environment.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -35,18 +38,24 @@ class ThreadPool {
  private:
   void worker();
   void take_chunks(const std::function<void(IndexRange)>& work);
+  bool enter(uint64_t& seen);
 
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable done_;
-  std::vector<std::thread> workers_;
-  const std::function<void(IndexRange)>* work_ = nullptr;  // guarded by mutex_, like all below
-  int64_t next_ = 0;
+  // One word, so that a worker joins a piece of work and learns that it is open in one step: the number of the work
+  // times kGeneration, kOpen while chunks may be taken, and the workers inside.
+  static constexpr uint64_t kOpen = uint64_t{1} << 16;
+  static constexpr uint64_t kGeneration = uint64_t{1} << 17;
+  std::atomic<uint64_t> state_ = 0;
+  std::atomic<int64_t> next_ = 0;
+  std::atomic<int> sleepers_ = 0;
+  std::atomic<bool> stop_ = false;
+  // Written while the work is closed, read inside it.
+  const std::function<void(IndexRange)>* work_ = nullptr;
   int64_t count_ = 0;
-  int64_t chunk_ = 1;
-  uint64_t generation_ = 0;
-  int busy_ = 0;
-  bool stop_ = false;
+  int64_t grain_ = 1;
+
+  std::mutex mutex_;  // for sleeping only
+  std::condition_variable wake_;
+  std::vector<std::thread> workers_;
 };
 
 // RKNN_NUM_THREADS, else the number of CPUs this process may use (at most 16).

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cfenv>
 #include <cstdlib>
 #include <string>
+
+#include "base/float_env.h"
 
 namespace rk {
 namespace {
@@ -27,6 +30,31 @@ TEST(ThreadPoolTest, EveryIndexIsVisitedOnce) {
       }
     }
   }
+}
+
+// Threads inherit the rounding of the thread that starts them.
+TEST(ThreadPoolTest, WorkersRoundToNearestWhateverTheirMakerDoes) {
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  ThreadPool pool(4);
+  std::fesetround(FE_TONEAREST);
+  std::atomic<int> wrong{0};
+  for (int round = 0; round < 50; ++round) {
+    pool.parallel_for(64, 1, [&](IndexRange) { wrong += std::fegetround() != FE_TONEAREST; });
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(DefaultFloatEnvTest, RoundingReturnsToTheCallersOwn) {
+  ASSERT_EQ(std::fesetround(FE_DOWNWARD), 0);
+  int inside = -1;
+  {
+    const DefaultFloatEnv env;
+    inside = std::fegetround();
+  }
+  const int after = std::fegetround();
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(inside, FE_TONEAREST);
+  EXPECT_EQ(after, FE_DOWNWARD);
 }
 
 TEST(ThreadPoolTest, NothingToDoCallsNothing) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/pool_cache.h"
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -12,6 +13,7 @@ constexpr size_t kMaxIdlePools = 16;
 struct Cache {
   std::mutex mutex;
   std::vector<std::unique_ptr<ThreadPool>> idle;
+  int lent_threads = 0;
 };
 
 // Leaked on purpose: joining threads while the process or the library goes away can deadlock.
@@ -23,9 +25,11 @@ Cache& cache() {
 }  // namespace
 
 BorrowedPool::BorrowedPool(int threads) {
-  const int wanted = threads > 0 ? threads : default_thread_count();
+  int wanted = threads > 0 ? threads : default_thread_count();
   {
     const std::lock_guard lock(cache().mutex);
+    if (threads <= 0) wanted = std::max(1, wanted - cache().lent_threads);
+    cache().lent_threads += wanted;
     auto& idle = cache().idle;
     for (size_t i = idle.size(); i-- > 0;) {
       if (idle[i]->threads() != wanted) continue;
@@ -39,6 +43,7 @@ BorrowedPool::BorrowedPool(int threads) {
 
 BorrowedPool::~BorrowedPool() {
   const std::lock_guard lock(cache().mutex);
+  cache().lent_threads -= pool_->threads();
   if (cache().idle.size() < kMaxIdlePools) cache().idle.push_back(std::move(pool_));
 }
 

@@ -5,13 +5,16 @@
 
 #include <memory>
 
+#include "base/float_env.h"
 #include "base/thread_pool.h"
 
 namespace rk::runtime {
 
 class BorrowedPool {
  public:
-  // 0: default_thread_count(). The pool is this object's alone until it ends.
+  // 0: default_thread_count(), less the threads that other runs have taken, so that contexts in parallel do not crowd the
+  // CPUs. The pool is this object's alone until it ends, and its thread computes in the default floating-point
+  // environment.
   explicit BorrowedPool(int threads);
   ~BorrowedPool();
   BorrowedPool(const BorrowedPool&) = delete;
@@ -20,6 +23,7 @@ class BorrowedPool {
   ThreadPool* get() const { return pool_.get(); }
 
  private:
+  DefaultFloatEnv env_;
   std::unique_ptr<ThreadPool> pool_;
 };
 

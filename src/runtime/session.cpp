@@ -286,7 +286,9 @@ Status Session::run_steps(ThreadPool* pool) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const program::Step& step = variant.steps[i];
     const Clock::time_point start = options_.collect_perf ? Clock::now() : Clock::time_point{};
-    RK_TRY(plan.steps[i](call).with_context(str("step '", step.name, "' (", step.type, ")")));
+    if (Status status = plan.steps[i](call); !status.ok()) {
+      return std::move(status).with_context(str("step '", step.name, "' (", step.type, ")"));
+    }
     if (options_.collect_perf) step_durations_us_[i] = microseconds_since(start);
     if (!observer_) continue;
     for (const int32_t output : step.outputs) RK_TRY(observe(output));

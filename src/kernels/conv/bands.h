@@ -73,6 +73,7 @@ struct BandLimits {
 };
 
 inline constexpr int32_t kMinBandColumns = 12;
+inline constexpr int32_t kRowsWanted = 4;
 // Loads of four pixels may run past the last one of a row.
 inline constexpr int32_t kBandSlack = 3;
 
@@ -110,6 +111,11 @@ inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents,
     while (left > 0) {
       int64_t pieces = (width + limits.pixels - 1) / limits.pixels;
       int64_t rows = pieces == 1 ? limits.pixels / width : 1;
+      if (y.reach() > y.step && rows < kRowsWanted && rows < left) {
+        // Neighbouring rows read the same input: pieces of a few rows load less than whole single rows.
+        rows = kRowsWanted;
+        pieces = (width * rows + limits.pixels - 1) / limits.pixels;
+      }
       rows = rows < left ? rows : left;
       const auto columns = [&] { return (width + pieces - 1) / pieces; };
       while (y.span(rows) * (x.span(columns()) + kBandSlack) > limits.scratch_pixels) {

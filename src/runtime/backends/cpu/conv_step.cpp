@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution steps: weights leave the chip's layout and are packed for the kernel once, at load.
+#include <algorithm>
+
 #include "kernels/conv/conv.h"
 #include "kernels/conv/conv_f16.h"
 #include "program/narrow_weights.h"
@@ -63,9 +65,14 @@ Result<Activations> activations_of(const StepContext& context, const ConvParams&
   return Activations{to_kernel(p.activation), p.post_activation == program::Activation::kRelu};
 }
 
-// Operations of one unit, roughly: a row of one tile of output channels.
-int64_t unit_cost(const kernels::ConvFilter& filter, const kernels::ConvExtents& extents) {
-  return int64_t{extents.out.w} * filter.in_per_group() * filter.kernel.h * filter.kernel.w;
+// Cycles of one of `units`, roughly, for a kernel that does `rate` products a cycle.
+int64_t unit_cost(const kernels::ConvFilter& filter, const kernels::ConvExtents& extents,
+                  int64_t units, int64_t rate) {
+  const double products = static_cast<double>(extents.batch) * extents.out.h * extents.out.w *
+                          filter.in_per_group() * filter.out_channels * filter.kernel.h *
+                          filter.kernel.w;
+  const double cost = products / static_cast<double>(rate * std::max<int64_t>(units, 1));
+  return static_cast<int64_t>(std::min(cost, 1e9)) + 1;
 }
 
 Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p) {
@@ -105,8 +112,9 @@ Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p)
     args.input = call.data<int8_t>(input);
     if (residual != program::kNone) args.residual = call.data<int8_t>(residual);
     args.output = call.data<int8_t>(output);
-    call.parallel(kernels::conv_i8_units(args), unit_cost(packed->params.filter, extents),
-                  [&](IndexRange units) { kernels::conv_i8(args, units); });
+    const int64_t units = kernels::conv_i8_units(args);
+    call.parallel(units, unit_cost(packed->params.filter, extents, units, 64),
+                  [&](IndexRange range) { kernels::conv_i8(args, range); });
     return ok_status();
   });
 }
@@ -171,8 +179,9 @@ Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p
     args.input = call.data<uint16_t>(input);
     if (residual != program::kNone) args.residual = call.data<uint16_t>(residual);
     args.output = call.data<uint16_t>(output);
-    call.parallel(kernels::conv_f16_units(args), unit_cost(packed->params.filter, extents),
-                  [&](IndexRange units) { kernels::conv_f16(args, units); });
+    const int64_t units = kernels::conv_f16_units(args);
+    call.parallel(units, unit_cost(packed->params.filter, extents, units, 16),
+                  [&](IndexRange range) { kernels::conv_f16(args, range); });
     return ok_status();
   });
 }
