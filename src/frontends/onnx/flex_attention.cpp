@@ -2,26 +2,11 @@
 // FlexAttention (domain ai.onnx.preview) is attention whose scores and probabilities pass through sub-graphs of the
 // model. It becomes MatMul, the first sub-graph, Softmax, the second, MatMul: the sub-graphs are part of the flat graph.
 #include <array>
-#include <cmath>
 
+#include "frontends/onnx/attention_parts.h"
 #include "frontends/onnx/importer.h"
 
 namespace rk::frontends {
-
-// Keys or values [B, heads, S, D] with each head repeated, so that there are as many as queries have.
-Result<Value*> OnnxImporter::repeat_heads(const NodeDraft& around, std::string_view suffix,
-                                          Value* value, int64_t heads) {
-  const Shape& shape = value->shape();
-  if (shape[1] == heads) return value;
-  const auto name = [&](std::string_view part) { return str(suffix, part); };
-  Value* const axis = builder_.ints(around, name("/axis"), {2});
-  Value* const wide = builder_.ints(around, name("/wide"),
-                                    {shape[0], shape[1], heads / shape[1], shape[2], shape[3]});
-  Value* const flat = builder_.ints(around, name("/flat"), {shape[0], heads, shape[2], shape[3]});
-  RK_ASSIGN(value, builder_.emit(around, "Unsqueeze", name("/split"), {value, axis}));
-  RK_ASSIGN(value, builder_.emit(around, "Expand", name("/repeat"), {value, wide}));
-  return builder_.emit(around, "Reshape", name("/join"), {value, flat});
-}
 
 // `value` through the sub-graph of attribute `attr`, if there is one.
 Result<OnnxImporter::Binding> OnnxImporter::modified(Scope& scope, const onnx::NodeProto& proto,
@@ -57,8 +42,7 @@ Status OnnxImporter::import_flex_attention(Scope& scope, const onnx::NodeProto& 
       return invalid_model(str(label, ": input ", i, " must be a tensor of rank 4"));
     }
   }
-  const Shape& query = in[0]->shape();
-  const int64_t heads = query[1];
+  const int64_t heads = in[0]->shape()[1];
   for (const size_t i : {size_t{1}, size_t{2}}) {
     const int64_t own = in[i]->shape()[1];
     if (own < 1 || heads % own != 0) {
@@ -68,18 +52,11 @@ Status OnnxImporter::import_flex_attention(Scope& scope, const onnx::NodeProto& 
   }
   NodeDraft around;
   around.name = node_name(scope, proto);
-  RK_ASSIGN(Value* const keys, repeat_heads(around, "/keys", in[1], heads));
-  RK_ASSIGN(Value* const values, repeat_heads(around, "/values", in[2], heads));
-  const onnx::AttributeProto* scale = find_attribute(proto, "scale", scope.attrs);
-  const float factor =
-      scale != nullptr ? scale->f() : 1.0f / std::sqrt(static_cast<float>(query[3]));
-
-  const std::vector<int64_t> swapped = {0, 1, 3, 2};
-  RK_ASSIGN(Value* const columns,
-            builder_.emit(around, "Transpose", "/columns", {keys}, {{"perm", swapped}}));
-  RK_ASSIGN(Value * value, builder_.emit(around, "MatMul", "/products", {in[0], columns}));
-  Value* const constant = builder_.scalar(around, "/factor", factor);
-  RK_ASSIGN(value, builder_.emit(around, "Mul", "/scores", {value, constant}));
+  RK_ASSIGN(Value* const keys, repeat_heads(around, builder_, "/keys", in[1], heads));
+  RK_ASSIGN(Value* const values, repeat_heads(around, builder_, "/values", in[2], heads));
+  const onnx::AttributeProto* given = find_attribute(proto, "scale", scope.attrs);
+  const std::optional<float> scale = given == nullptr ? std::nullopt : std::optional(given->f());
+  RK_ASSIGN(Value * value, attention_scores(around, builder_, in[0], keys, scale));
   RK_ASSIGN(const Binding scores, modified(scope, proto, "score_mod", value));
   if (!scores.available()) {
     bind_unavailable(scope, proto, *scores.why);

@@ -120,8 +120,6 @@ class OnnxImporter {
                                         const std::vector<Value*>& sources,
                                         const std::string& prefix);
   Status import_flex_attention(Scope& scope, const onnx::NodeProto& proto);
-  Result<Value*> repeat_heads(const NodeDraft& around, std::string_view suffix, Value* value,
-                              int64_t heads);
   Result<Binding> modified(Scope& scope, const onnx::NodeProto& proto, const std::string& attr,
                            Value* value);
   Status import_call(Scope& scope, const onnx::NodeProto& proto,

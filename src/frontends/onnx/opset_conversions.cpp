@@ -57,6 +57,7 @@ constexpr Row kRows[] = {
     {"", "PRelu", 7, align_old_slope},
 
     // Other changes of meaning or name.
+    {"", "Attention", kAlways, split_plain_attention},
     {"", "BatchNormalization", kAlways, settle_batch_norm},
     {"", "Bernoulli", kAlways, refuse_chance},
     {"", "Cast", 6, number_cast_type},

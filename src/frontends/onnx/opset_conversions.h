@@ -70,6 +70,9 @@ Status split_fused_matmul(NodeDraft& draft, GraphBuilder& builder);
 Status split_skip_layer_norm(NodeDraft& draft, GraphBuilder& builder);
 Status rename_simplified_layer_norm(NodeDraft& draft, GraphBuilder& builder);
 
+// attention_parts.cpp: attention without mask, cache and the like becomes MatMul and Softmax, which the chips have.
+Status split_plain_attention(NodeDraft& draft, GraphBuilder& builder);
+
 // convert_ml.cpp: ordinary operators under the names of ai.onnx.ml.
 Status binarizer_to_greater(NodeDraft& draft, GraphBuilder& builder);
 Status feature_extractor_to_gather(NodeDraft& draft, GraphBuilder& builder);

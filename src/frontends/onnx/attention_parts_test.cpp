@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sub-graphs of FlexAttention become part of the graph.
+// FlexAttention, whose sub-graphs become part of the graph, and plain Attention are taken apart.
 #include <gtest/gtest.h>
 
 #include "tests/frontends/onnx/model_builder.h"
@@ -54,6 +54,36 @@ TEST(FlexAttention, HeadsThatDoNotDivideAreRefused) {
   const auto graph = m.import();
   EXPECT_NE(graph.status().message().find("3 query heads are no multiple of the 2 of input 1"),
             std::string::npos)
+      << graph.status().message();
+}
+
+TEST(PlainAttention, BecomesWhatTheChipHas) {
+  ModelWriter m(23);
+  m.input("q", {1, 3, 8}).input("k", {1, 5, 4}).input("v", {1, 5, 4}).output("y");
+  onnx::NodeProto& node = m.node("Attention", {"q", "k", "v"}, {"y"});
+  testing::set_int(node, "q_num_heads", 4);
+  testing::set_int(node, "kv_num_heads", 2);
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  for (const Node* part : graph->nodes()) EXPECT_NE(part->op(), "Attention");
+  EXPECT_EQ(graph->outputs()[0]->shape(), Shape({1, 3, 8}));
+}
+
+TEST(PlainAttention, WithAMaskOrCausalItStaysOneOperator) {
+  ModelWriter m(23);
+  m.input("q", {1, 1, 3, 4}).input("mask", {3, 3}).output("y");
+  m.node("Attention", {"q", "q", "q", "mask"}, {"y"});
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(ops_of(*graph), std::vector<std::string>{"Attention"});
+}
+
+TEST(PlainAttention, HeadsThatDoNotFitAreTheOperatorsToRefuse) {
+  ModelWriter m(23);
+  m.input("q", {1, 3, 8}).output("y");
+  m.node("Attention", {"q", "q", "q"}, {"y"});
+  const auto graph = m.import();
+  EXPECT_NE(graph.status().message().find("attribute 'q_num_heads' is 0"), std::string::npos)
       << graph.status().message();
 }
 
