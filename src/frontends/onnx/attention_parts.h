@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of attention as ordinary nodes, for the operators that are taken apart on import because the chips know their
-// parts: MatMul and Softmax.
+// Pieces of attention as ordinary nodes, for the operators that are taken apart on import because
+// the chips know their parts: MatMul and Softmax.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace rk::frontends {
 
-// Keys or values [B, heads, S, D] with each head repeated, so that there are `heads`; a multiple of their own.
+// Keys or values [B, heads, S, D] with each head repeated, so that there are `heads`; a multiple of
+// their own.
 Result<Value*> repeat_heads(const NodeDraft& around, GraphBuilder& builder, std::string_view suffix,
                             Value* value, int64_t heads);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlexAttention (domain ai.onnx.preview) is attention whose scores and probabilities pass through sub-graphs of the
-// model. It becomes MatMul, the first sub-graph, Softmax, the second, MatMul: the sub-graphs are part of the flat graph.
+// FlexAttention (domain ai.onnx.preview) is attention whose scores and probabilities pass through
+// sub-graphs of the model. It becomes MatMul, the first sub-graph, Softmax, the second, MatMul: the
+// sub-graphs are part of the flat graph.
 #include <array>
 
 #include "frontends/onnx/attention_parts.h"
