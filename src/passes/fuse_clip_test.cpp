@@ -3,25 +3,28 @@
 #include "passes/pass_cases.h"
 
 namespace rk::passes {
+namespace {
+
+constexpr char kGiven[] = R"(
+          const %lo: f32[] = [0]
+          const %hi: f32[] = [2])";
+
+}  // namespace
 
 std::span<const PassCase> fuse_clip_cases() {
   static constexpr PassCase kCases[] = {
       {"Max then Min", R"(
-          const %lo: f32[] = [0]
-          const %hi: f32[] = [2]
           input %x: f32[2,3]
           %a = Max(%x, %lo)
           %y = Min(%hi, %a)
           output %y)",
-       1, "Clip"},
+       1, "Clip", kGiven},
       {"Min then Max", R"(
-          const %lo: f32[] = [0]
-          const %hi: f32[] = [2]
           input %x: f32[2,3]
           %a = Min(%x, %hi)
           %y = Max(%a, %lo)
           output %y)",
-       1, "Clip"},
+       1, "Clip", kGiven},
       {"crossed bounds stay", R"(
           const %lo: f32[] = [2]
           const %hi: f32[] = [1]
@@ -31,23 +34,19 @@ std::span<const PassCase> fuse_clip_cases() {
           output %y)",
        0, "Min Max"},
       {"a bound that makes the result larger stays", R"(
-          const %lo: f32[] = [0]
-          const %hi: f32[] = [2]
           const %w: f32[1,1,1] = [2]
           input %x: f32[2,3]
           %a = Max(%x, %lo)
           %y = Min(%a, %w)
           output %y)",
-       0, "Max Min"},
+       0, "Max Min", kGiven},
       {"an inner value that is an output stays", R"(
-          const %lo: f32[] = [0]
-          const %hi: f32[] = [2]
           input %x: f32[2,3]
           %a = Max(%x, %lo)
           %y = Min(%a, %hi)
           output %y
           output %a)",
-       0, "Max Min"},
+       0, "Max Min", kGiven},
   };
   return kCases;
 }

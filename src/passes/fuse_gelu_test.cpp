@@ -3,33 +3,34 @@
 #include "passes/pass_cases.h"
 
 namespace rk::passes {
+namespace {
+
+constexpr char kGiven[] = R"(
+          const %root: f32[] = [1.4142135]
+          const %one: f32[] = [1]
+          const %half: f32[] = [0.5]
+          input %x: f32[2,3])";
+
+}  // namespace
 
 std::span<const PassCase> fuse_gelu_cases() {
   static constexpr PassCase kCases[] = {
       {"the erf form with x first", R"(
-          const %root: f32[] = [1.4142135]
-          const %one: f32[] = [1]
-          const %half: f32[] = [0.5]
-          input %x: f32[2,3]
           %d = Div(%x, %root)
           %e = Erf(%d)
           %f = Add(%e, %one)
           %h = Mul(%x, %f)
           %y = Mul(%h, %half)
           output %y)",
-       1, "exGelu"},
+       1, "exGelu", kGiven},
       {"the erf form with the half first", R"(
-          const %root: f32[] = [1.4142135]
-          const %one: f32[] = [1]
-          const %half: f32[] = [0.5]
-          input %x: f32[2,3]
           %d = Div(%x, %root)
           %e = Erf(%d)
           %f = Add(%one, %e)
           %h = Mul(%half, %x)
           %y = Mul(%f, %h)
           output %y)",
-       1, "exGelu"},
+       1, "exGelu", kGiven},
       {"the tanh form with a power", R"(
           const %a: f32[] = [0.044715]
           const %b: f32[] = [0.7978845608]
@@ -66,10 +67,6 @@ std::span<const PassCase> fuse_gelu_cases() {
           output %y)",
        1, "exGelu"},
       {"a constant that makes the result larger stays", R"(
-          const %root: f32[] = [1.4142135]
-          const %one: f32[] = [1]
-          const %half: f32[] = [0.5]
-          input %x: f32[2,3]
           const %wide: f32[1,1,1] = [0.5]
           %d = Div(%x, %root)
           %e = Erf(%d)
@@ -77,12 +74,8 @@ std::span<const PassCase> fuse_gelu_cases() {
           %h = Mul(%x, %f)
           %y = Mul(%h, %wide)
           output %y)",
-       0, "Div Erf Add Mul Mul"},
+       0, "Div Erf Add Mul Mul", kGiven},
       {"an erf that is an output stays", R"(
-          const %root: f32[] = [1.4142135]
-          const %one: f32[] = [1]
-          const %half: f32[] = [0.5]
-          input %x: f32[2,3]
           %d = Div(%x, %root)
           %e = Erf(%d)
           %f = Add(%e, %one)
@@ -90,7 +83,7 @@ std::span<const PassCase> fuse_gelu_cases() {
           %y = Mul(%h, %half)
           output %y
           output %e)",
-       0, "Div Erf Add Mul Mul"},
+       0, "Div Erf Add Mul Mul", kGiven},
   };
   return kCases;
 }

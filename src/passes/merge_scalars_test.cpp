@@ -3,27 +3,29 @@
 #include "passes/pass_cases.h"
 
 namespace rk::passes {
+namespace {
+
+constexpr char kGiven[] = R"(
+          const %a: f32[] = [3]
+          const %b: f32[1] = [4]
+          input %x: f32[2,3])";
+
+}  // namespace
 
 std::span<const PassCase> merge_scalars_cases() {
   static constexpr PassCase kCases[] = {
       {"factors multiply, rank 0 or not", R"(
-          const %a: f32[] = [3]
-          const %b: f32[1] = [4]
-          input %x: f32[2,3]
           %p = Mul(%x, %a)
           %q = Mul(%b, %p)
           %y = Div(%q, %a)
           output %y)",
-       3, "Mul"},
+       3, "Mul", kGiven},
       {"addends add up", R"(
-          const %a: f32[] = [3]
-          const %b: f32[1] = [4]
-          input %x: f32[2,3]
           %p = Add(%x, %a)
           %q = Sub(%p, %b)
           %y = Add(%a, %q)
           output %y)",
-       3, "Add"},
+       3, "Add", kGiven},
       {"a constant that makes the result larger stays", R"(
           const %a: f32[] = [3]
           const %b: f32[1] = [4]
@@ -34,14 +36,11 @@ std::span<const PassCase> merge_scalars_cases() {
           output %y)",
        0, "Mul Mul"},
       {"a product that is an output stays", R"(
-          const %a: f32[] = [3]
-          const %b: f32[1] = [4]
-          input %x: f32[2,3]
           %p = Mul(%x, %a)
           %y = Mul(%p, %b)
           output %y
           output %p)",
-       0, "Mul Mul"},
+       0, "Mul Mul", kGiven},
       {"division by zero keeps its meaning", R"(
           const %z: f32[] = [0]
           input %x: f32[2,3]
@@ -51,12 +50,9 @@ std::span<const PassCase> merge_scalars_cases() {
           output %y)",
        0, "Div Relu"},
       {"a constant divided by x stays", R"(
-          const %a: f32[] = [3]
-          const %b: f32[1] = [4]
-          input %x: f32[2,3]
           %y = Div(%a, %x)
           output %y)",
-       0, "Div"},
+       0, "Div", kGiven},
   };
   return kCases;
 }

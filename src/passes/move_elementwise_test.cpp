@@ -3,37 +3,36 @@
 #include "passes/pass_cases.h"
 
 namespace rk::passes {
+namespace {
+
+constexpr char kGiven[] = R"(
+          input %x: f32[1,2,3,4]
+          const %w: f32[3,2,1,1] = [1, -1, 2, 0.5, 3, -2]
+          %c = Conv(%x, %w))";
+
+}  // namespace
 
 std::span<const PassCase> move_elementwise_cases() {
   static constexpr PassCase kCases[] = {
       {"an activation behind a Transpose", R"(
-          input %x: f32[1,2,3,4]
-          const %w: f32[3,2,1,1] = [1, -1, 2, 0.5, 3, -2]
-          %c = Conv(%x, %w)
           %t = Transpose(%c) {perm=[0,2,3,1]}
           %y = Relu(%t)
           output %y)",
-       1, "Conv Relu Transpose"},
+       1, "Conv Relu Transpose", kGiven},
       {"a bias row and an activation, one after the other", R"(
-          input %x: f32[1,2,3,4]
-          const %w: f32[3,2,1,1] = [1, -1, 2, 0.5, 3, -2]
-          %c = Conv(%x, %w)
           const %b: f32[3] = [1, 2, 3]
           %t = Transpose(%c) {perm=[0,2,3,1]}
           %a = Add(%t, %b)
           %y = Sigmoid(%a)
           output %y)",
-       2, "Conv Add Sigmoid Transpose"},
+       2, "Conv Add Sigmoid Transpose", kGiven},
       {"a rank-0 constant behind a Reshape", R"(
-          input %x: f32[1,2,3,4]
-          const %w: f32[3,2,1,1] = [1, -1, 2, 0.5, 3, -2]
-          %c = Conv(%x, %w)
           const %b: f32[] = [3]
           const %s: i64[2] = [3, 12]
           %t = Reshape(%c, %s)
           %y = Sub(%b, %t)
           output %y)",
-       1, "Conv Sub Reshape"},
+       1, "Conv Sub Reshape", kGiven},
       {"one constant per channel behind a Reshape that drops an axis", R"(
           input %x: f32[1,2,1,4]
           const %w: f32[3,2,1,1] = [1, -1, 2, 0.5, 3, -2]
@@ -45,33 +44,24 @@ std::span<const PassCase> move_elementwise_cases() {
           output %y)",
        1, "Conv Mul Reshape"},
       {"a constant over pixels that a Reshape mixes stays", R"(
-          input %x: f32[1,2,3,4]
-          const %w: f32[3,2,1,1] = [1, -1, 2, 0.5, 3, -2]
-          %c = Conv(%x, %w)
           const %b: f32[12] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
           const %s: i64[3] = [1, 3, 12]
           %t = Reshape(%c, %s)
           %y = Add(%t, %b)
           output %y)",
-       0, "Conv Reshape Add"},
+       0, "Conv Reshape Add", kGiven},
       {"a constant that makes the result larger stays", R"(
-          input %x: f32[1,2,3,4]
-          const %w: f32[3,2,1,1] = [1, -1, 2, 0.5, 3, -2]
-          %c = Conv(%x, %w)
           const %b: f32[2,1,1,1,1] = [1, 2]
           %t = Transpose(%c) {perm=[0,2,3,1]}
           %y = Add(%t, %b)
           output %y)",
-       0, "Conv Transpose Add"},
+       0, "Conv Transpose Add", kGiven},
       {"a moved value that is an output stays", R"(
-          input %x: f32[1,2,3,4]
-          const %w: f32[3,2,1,1] = [1, -1, 2, 0.5, 3, -2]
-          %c = Conv(%x, %w)
           %t = Transpose(%c) {perm=[0,2,3,1]}
           %y = Relu(%t)
           output %y
           output %t)",
-       0, "Conv Transpose Relu"},
+       0, "Conv Transpose Relu", kGiven},
       {"without a convolution nothing is gained", R"(
           input %x: f32[1,2,3,4]
           %t = Transpose(%x) {perm=[0,2,3,1]}

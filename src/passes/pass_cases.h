@@ -16,7 +16,8 @@ struct PassCase {
   const char* name;  // a sentence
   const char* text;  // the body of a graph, in the form of ir/text.h
   size_t rewrites;
-  const char* operators;  // what is left, "Conv Relu"
+  const char* operators;   // what is left, "Conv Relu"
+  const char* given = "";  // lines that several cases start with
 };
 
 }  // namespace rk::passes

@@ -8,7 +8,9 @@ namespace rk::passes {
 
 using Cases = std::span<const PassCase>;
 Cases conv_1d_to_2d_cases();
+Cases fold_affine_cases();
 Cases fold_focus_cases();
+Cases fuse_activation_cases();
 Cases fuse_attention_cases();
 Cases fuse_clip_cases();
 Cases fuse_gelu_cases();
@@ -19,6 +21,7 @@ Cases fuse_layer_norm_cases();
 Cases fuse_rms_norm_cases();
 Cases fuse_swish_cases();
 Cases gather_to_slice_cases();
+Cases matmul_to_gemm_cases();
 Cases merge_duplicates_cases();
 Cases merge_parallel_cases();
 Cases merge_scalars_cases();
@@ -44,7 +47,9 @@ testing::PassFunction on_rk3588(Result<size_t> (*pass)(Graph&, const target::Tar
 std::vector<Subject> subjects() {
   return {
       {"conv_1d_to_2d", conv_1d_to_2d, conv_1d_to_2d_cases()},
+      {"fold_affine", fold_affine, fold_affine_cases()},
       {"fold_focus", fold_focus, fold_focus_cases()},
+      {"fuse_activation", fuse_activation, fuse_activation_cases()},
       {"fuse_attention", on_rk3588(fuse_attention), fuse_attention_cases()},
       {"fuse_clip", fuse_clip, fuse_clip_cases()},
       {"fuse_gelu", fuse_gelu, fuse_gelu_cases()},
@@ -55,6 +60,7 @@ std::vector<Subject> subjects() {
       {"fuse_rms_norm", fuse_rms_norm, fuse_rms_norm_cases()},
       {"fuse_swish", fuse_swish, fuse_swish_cases()},
       {"gather_to_slice", gather_to_slice, gather_to_slice_cases()},
+      {"matmul_to_gemm", matmul_to_gemm, matmul_to_gemm_cases()},
       {"merge_duplicates", merge_duplicates, merge_duplicates_cases()},
       {"merge_parallel", merge_parallel, merge_parallel_cases()},
       {"merge_scalars", merge_scalars, merge_scalars_cases()},
@@ -73,7 +79,7 @@ class PassCases : public ::testing::TestWithParam<Subject> {};
 TEST_P(PassCases, RewriteWhatTheySayAndMoveNoNumber) {
   for (const PassCase& one : GetParam().cases) {
     SCOPED_TRACE(one.name);
-    const std::string text = str("graph \"g\" {", one.text, "}");
+    const std::string text = str("graph \"g\" {", one.given, one.text, "}");
     EXPECT_EQ(testing::op_list(testing::after(GetParam().pass, text, one.rewrites)), one.operators);
   }
 }

@@ -3,18 +3,23 @@
 #include "passes/pass_cases.h"
 
 namespace rk::passes {
+namespace {
 
-std::span<const PassCase> shuffle_to_gather_cases() {
-  static constexpr PassCase kCases[] = {
-      {"two groups of three channels", R"(
+constexpr char kGiven[] = R"(
           input %x: f32[1,6,2,3]
           const %g: i64[5] = [1, 2, 3, 2, 3]
           const %o: i64[4] = [1, 6, 2, 3]
           %a = Reshape(%x, %g)
           %b = Transpose(%a) {perm=[0,2,1,3,4]}
-          %y = Reshape(%b, %o)
+          %y = Reshape(%b, %o))";
+
+}  // namespace
+
+std::span<const PassCase> shuffle_to_gather_cases() {
+  static constexpr PassCase kCases[] = {
+      {"two groups of three channels", R"(
           output %y)",
-       1, "Gather"},
+       1, "Gather", kGiven},
       {"pixels flattened on the way", R"(
           input %x: f32[2,6,2,3]
           const %g: i64[4] = [2, 3, 2, 6]
@@ -43,15 +48,9 @@ std::span<const PassCase> shuffle_to_gather_cases() {
           output %y)",
        0, "Reshape Transpose Reshape"},
       {"groups that are an output stay", R"(
-          input %x: f32[1,6,2,3]
-          const %g: i64[5] = [1, 2, 3, 2, 3]
-          const %o: i64[4] = [1, 6, 2, 3]
-          %a = Reshape(%x, %g)
-          %b = Transpose(%a) {perm=[0,2,1,3,4]}
-          %y = Reshape(%b, %o)
           output %y
           output %b)",
-       0, "Reshape Transpose Reshape"},
+       0, "Reshape Transpose Reshape", kGiven},
   };
   return kCases;
 }

@@ -110,21 +110,6 @@ Result<std::string> calibration(const Network& network) {
   return foundation::write_calibration(samples);
 }
 
-// One line for the summary of `make check-onnx`.
-class Counts : public testing::Environment {
- public:
-  void TearDown() override {
-    const auto& tests = *testing::UnitTest::GetInstance();
-    for (int i = 0; i < tests.total_test_suite_count(); ++i) {
-      const testing::TestSuite& suite = *tests.GetTestSuite(i);
-      if (std::string_view(suite.name()) != "All/Networks") continue;
-      std::printf("COUNTS networks passed=%d total=%d\n", suite.successful_test_count(),
-                  suite.total_test_count());
-    }
-  }
-};
-const auto* const kCounts = testing::AddGlobalTestEnvironment(new Counts);
-
 class Networks : public testing::TestWithParam<Network> {};
 
 // "3 of 90 steps left the NPU: Softmax 1 (Softmax_12), Transpose 2 (...)".
