@@ -6,6 +6,7 @@
 #include "compiler/layout.h"
 #include "compiler/memory_plan.h"
 #include "compiler/placement.h"
+#include "program/core_split.h"
 
 namespace rk::compiler {
 namespace {
@@ -41,13 +42,14 @@ Result<program::Variant> compile_variant(const Graph& graph, const target::Targe
   }
   RK_TRY(assign_layouts(target, builder.variant()));
   assign_memory(builder.variant());
+  if (!options.single_core) program::split_over_cores(target, builder.variant());
   return std::move(builder.variant());
 }
 
-Status check_graph(const Graph& graph, const Graph& first) {
-  if (graph.inputs().size() != first.inputs().size()) {
-    return invalid_argument(str("variants differ in their inputs: ", graph.inputs().size(), " and ",
-                                first.inputs().size()));
+Status check_graph(const Graph& graph, size_t inputs) {
+  if (graph.inputs().size() != inputs) {
+    return invalid_argument(
+        str("variants differ in their inputs: ", graph.inputs().size(), " and ", inputs));
   }
   for (const Value* value : graph.values()) {
     if (value->quantized() && !value->is_constant() && !is_i8(*value) && !is_i16(*value)) {
@@ -64,20 +66,16 @@ Status check_graph(const Graph& graph, const Graph& first) {
   return ok_status();
 }
 
-}  // namespace
-
-Result<program::Program> compile(std::span<const Graph* const> graphs,
-                                 const CompileOptions& options) {
-  if (graphs.empty()) return invalid_argument("no graph to compile");
-  const Graph& first = *graphs.front();
-  RK_ASSIGN(const target::Target* const target, target::find_target(options.target));
+// What all variants share, from the first graph.
+Result<program::Program> describe(const Graph& first, const target::Target& target,
+                                  const CompileOptions& options) {
   RK_TRY(check_op_target(first, options));
   if (options.inputs.size() > first.inputs().size()) {
     return invalid_argument(str(options.inputs.size(), " input descriptions for ",
                                 first.inputs().size(), " model inputs"));
   }
   program::Program out;
-  out.target = target->name;
+  out.target = target.name;
   out.framework = options.framework;
   out.toolkit_version = options.toolkit_version;
   out.compiler_version = options.compiler_version;
@@ -89,19 +87,54 @@ Result<program::Program> compile(std::span<const Graph* const> graphs,
   for (size_t i = out.inputs.size(); i < first.inputs().size(); ++i) {
     out.inputs.push_back({.model_dtype = first.inputs()[i]->dtype()});
   }
-  WeightTable weights(out);
-  for (const Graph* graph : graphs) {
-    RK_TRY(check_graph(*graph, first));
-    RK_ASSIGN(program::Variant variant, compile_variant(*graph, *target, options, weights));
-    out.variants.push_back(std::move(variant));
-  }
-  RK_TRY(program::verify(out));
   return out;
 }
 
+class ProgramMaker {
+ public:
+  ProgramMaker(const target::Target& target, const CompileOptions& options)
+      : target_(target), options_(options), weights_(program_) {}
+
+  Status add(const Graph& graph) {
+    if (program_.variants.empty()) {
+      RK_ASSIGN(program_, describe(graph, target_, options_));
+    }
+    RK_TRY(check_graph(graph, program_.inputs.size()));
+    RK_ASSIGN(program::Variant variant, compile_variant(graph, target_, options_, weights_));
+    program_.variants.push_back(std::move(variant));
+    return ok_status();
+  }
+  Result<program::Program> finish() {
+    RK_TRY(program::verify(program_));
+    return std::move(program_);
+  }
+
+ private:
+  const target::Target& target_;
+  const CompileOptions& options_;
+  program::Program program_;
+  WeightTable weights_;
+};
+
+}  // namespace
+
+Result<program::Program> compile(const GraphSource& graph, size_t count,
+                                 const CompileOptions& options) {
+  if (count == 0) return invalid_argument("no graph to compile");
+  RK_ASSIGN(const target::Target* const target, target::find_target(options.target));
+  ProgramMaker maker(*target, options);
+  for (size_t i = 0; i < count; ++i) {
+    RK_ASSIGN(const Graph made, graph(i));
+    RK_TRY(maker.add(made));
+  }
+  return maker.finish();
+}
+
 Result<program::Program> compile(const Graph& graph, const CompileOptions& options) {
-  const Graph* const one = &graph;
-  return compile(std::span(&one, 1), options);
+  RK_ASSIGN(const target::Target* const target, target::find_target(options.target));
+  ProgramMaker maker(*target, options);
+  RK_TRY(maker.add(graph));
+  return maker.finish();
 }
 
 }  // namespace rk::compiler

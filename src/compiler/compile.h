@@ -7,8 +7,8 @@
 // the graph says. Integers and bools keep their dtype.
 #pragma once
 
+#include <functional>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -39,8 +39,10 @@ struct CompileOptions {
 Result<program::Program> compile(const Graph& graph, const CompileOptions& options);
 
 // One variant per graph: the same model at different input shapes. Constants with equal bytes are
-// stored once.
-Result<program::Program> compile(std::span<const Graph* const> graphs,
+// stored once. `graph(i)` is called for 0 <= i < count, and each result let go before the next, as
+// several hundred shapes of a large model do not fit in memory at once.
+using GraphSource = std::function<Result<Graph>(size_t i)>;
+Result<program::Program> compile(const GraphSource& graph, size_t count,
                                  const CompileOptions& options);
 
 }  // namespace rk::compiler

@@ -24,7 +24,7 @@
 namespace rk::format {
 
 inline constexpr uint32_t kContainerVersion = 6;
-inline constexpr uint32_t kSectionVersion = 1;
+inline constexpr uint32_t kSectionVersion = 2;
 inline constexpr std::string_view kFlatIdentifier = "RKNN";
 
 // The part of the file only we read. Its checksum has been verified.

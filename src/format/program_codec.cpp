@@ -13,7 +13,7 @@ namespace {
 
 using namespace program;
 
-constexpr uint32_t kMaxVariants = 256;
+constexpr uint32_t kMaxVariants = 512;
 // Steps that variants share are stored once but copied for each of them; this bounds the copies.
 constexpr uint64_t kMaxSharedBytes = uint64_t{256} << 20;
 
@@ -112,11 +112,11 @@ class Decoder {
 template <typename Io>
 void describe(Io& io, DType& dtype) {
   io.choice(dtype,
-            {DType::kUndefined, DType::kF32, DType::kU8, DType::kI8, DType::kU16, DType::kI16,
-             DType::kI32, DType::kI64, DType::kBool, DType::kF16, DType::kF64, DType::kU32,
-             DType::kU64, DType::kBF16, DType::kF8E4M3, DType::kF8E4M3Uz, DType::kF8E5M2,
-             DType::kF8E5M2Uz, DType::kU4, DType::kI4, DType::kF4, DType::kF8E8M0, DType::kU2,
-             DType::kI2},
+            {DType::kUndefined, DType::kF32,    DType::kU8,       DType::kI8,   DType::kU16,
+             DType::kI16,       DType::kI32,    DType::kI64,      DType::kBool, DType::kF16,
+             DType::kF64,       DType::kU32,    DType::kU64,      DType::kBF16, DType::kF8E4M3,
+             DType::kF8E4M3Uz,  DType::kF8E5M2, DType::kF8E5M2Uz, DType::kU4,   DType::kI4,
+             DType::kF4,        DType::kF8E8M0, DType::kU2,       DType::kI2},
             "data type");
 }
 
@@ -363,7 +363,7 @@ void describe(Io& io, OpParams& p) {
   describe(io, p.attrs);
 }
 
-// Without its cost, which differs between variants that share steps.
+// Without its cost and its rows, which differ between variants that share steps.
 template <typename Io>
 void describe(Io& io, Step& s) {
   io.text(s.type);
@@ -414,6 +414,7 @@ void describe_variants(Encoder& io, std::vector<Variant>& variants) {
     std::vector<uint64_t> macs;
     for (const Step& step : variants[i].steps) macs.push_back(step.macs);
     io.numbers(macs);
+    for (const Step& step : variants[i].steps) io.numbers(step.core_rows);
   }
 }
 
@@ -445,8 +446,18 @@ void describe_variants(Decoder& io, std::vector<Variant>& variants) {
           str("the compiled model has ", macs.size(), " costs for ", steps.size(), " steps"));
     }
     if (shared) variant.steps = variants.front().steps;
-    for (size_t s = 0; s < macs.size(); ++s) variant.steps[s].macs = macs[s];
+    for (size_t s = 0; s < macs.size(); ++s) {
+      variant.steps[s].macs = macs[s];
+      io.numbers(variant.steps[s].core_rows);
+    }
   }
+}
+
+template <typename Io>
+void describe(Io& io, RemovedWeight& removed) {
+  io.number(removed.weight);
+  io.number(removed.size_bytes);
+  io.number(removed.crc32);
 }
 
 template <typename Io>
@@ -458,6 +469,8 @@ void describe(Io& io, Program& p) {
   io.text(p.custom_string);
   io.text(p.name);
   io.flag(p.single_core);
+  io.number(p.batch);
+  io.list(p.removed, "constants left out", [&](RemovedWeight& removed) { describe(io, removed); });
   io.list(p.inputs, "inputs", [&](InputInfo& info) { describe(io, info); });
   describe_variants(io, p.variants);
 }

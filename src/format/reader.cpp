@@ -3,6 +3,7 @@
 
 #include "format/container.h"
 #include "format/program_codec.h"
+#include "format/removed_weights.h"
 #include "format/vendor/lift.h"
 #include "format/vendor_model.h"
 
@@ -18,6 +19,13 @@ Result<program::Program> read_rknn(ByteSpan file, std::shared_ptr<const void> ow
   for (const FileBuffer& buffer : model.buffers) weights.push_back({owner, buffer.data});
   RK_ASSIGN(program::Program program,
             decode_program(container.section->payload, std::move(weights)));
+  if (!program.removed.empty()) {
+    if (options.weights_from != nullptr) {
+      RK_TRY(take_weights(program, *options.weights_from));
+    } else if (options.info_only) {
+      RK_TRY(fill_with_zeros(program));
+    }
+  }
   const Status legal = program::verify(program);
   if (!legal.ok()) return legal.with_context("the compiled model in this .rknn file");
   return program;

@@ -12,8 +12,10 @@
 namespace rk::format {
 
 struct ReadOptions {
-  bool info_only =
-      false;  // for queries: nodes of a vendor file that cannot be decoded are no error
+  // For queries: nodes of a vendor file that cannot be decoded are no error, and neither are constants left out.
+  bool info_only = false;
+  // Where constants that were left out of the file come from; null: such a file is refused.
+  const program::Program* weights_from = nullptr;
 };
 
 // The verified Program of a file: from our section, or lifted from a vendor's graph (vendor/lift.h). `owner` keeps

@@ -13,6 +13,7 @@
 #include "format/container.h"
 #include "format/model_info.h"
 #include "format/program_codec.h"
+#include "format/removed_weights.h"
 #include "format/trailer.h"
 #include "ir/custom_op.h"
 #include "target/target.h"
@@ -326,11 +327,12 @@ Result<FileModel> to_file_model(const Program& program) {
   return model;
 }
 
-Result<std::vector<uint8_t>> write_rknn(const Program& program) {
+Result<std::vector<uint8_t>> write_rknn(const Program& program, const WriteOptions& options) {
   RK_TRY(verify(program));
-  RK_ASSIGN(const FileModel model, to_file_model(program));
+  const Program stored = options.remove_weight ? without_weights(program) : program;
+  RK_ASSIGN(const FileModel model, to_file_model(stored));
   RK_ASSIGN(const std::vector<uint8_t> region, write_model(model));
-  return join_container(region, make_trailer(model), encode_program(program));
+  return join_container(region, make_trailer(model), encode_program(stored));
 }
 
 }  // namespace rk::format

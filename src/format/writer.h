@@ -19,7 +19,12 @@ namespace rk::format {
 // unknown.
 Result<FileModel> to_file_model(const program::Program& program);
 
+struct WriteOptions {
+  bool remove_weight = false;  // see removed_weights.h
+};
+
 // The whole file. Verifies the Program first.
-Result<std::vector<uint8_t>> write_rknn(const program::Program& program);
+Result<std::vector<uint8_t>> write_rknn(const program::Program& program,
+                                        const WriteOptions& options = {});
 
 }  // namespace rk::format

@@ -111,6 +111,7 @@ struct ConvParams {
   OutputStage output;
   // Float form of kClip.
   float clip_limit_f32 = 0;
+  bool operator==(const ConvParams&) const = default;
 };
 
 // y = sum of inputs (Add), each brought to a unit 2^10 finer than the output's scale; AddRelu with
@@ -194,6 +195,9 @@ struct Step {
   std::vector<int32_t> outputs;
   StepParams params;
   uint64_t macs = 0;
+  // Output rows of each core when 2 cores share the step, then when 3 do (core_split.h); empty:
+  // core 0 computes all of it.
+  std::vector<int32_t> core_rows;
 };
 
 // One set of input shapes. Tensor 0 is the unnamed dummy of the file format.
@@ -220,6 +224,13 @@ struct Blob {
 };
 Blob make_blob(std::vector<uint8_t> bytes);
 
+// A constant that was left out of the file, to be taken from another model (remove_weight).
+struct RemovedWeight {
+  int32_t weight = kNone;  // index into Program::weights, which is empty there
+  uint64_t size_bytes = 0;
+  uint32_t crc32 = 0;
+};
+
 struct Program {
   std::string target;  // "rk3588"
   std::string framework = "ONNX";
@@ -228,7 +239,11 @@ struct Program {
   std::string custom_string;
   std::string name;  // of the source graph
   bool single_core = false;
+  // Samples of one run (rknn_batch_size): every input and output of the API is that many of the
+  // variants' tensors one after the other.
+  int32_t batch = 1;
   std::vector<Blob> weights;  // element 0 is empty, as in the file
+  std::vector<RemovedWeight> removed;
   std::vector<InputInfo> inputs;
   std::vector<Variant> variants;
 

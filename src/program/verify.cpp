@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/checked_math.h"
+#include "program/core_split.h"
 #include "program/narrow_weights.h"
 #include "program/native_layout.h"
 #include "program/program.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr int32_t kMaxWindow = 1 << 15;         // kernel, stride, dilation and pad extents
 constexpr int64_t kMaxTaps = int64_t{1} << 24;  // products summed for one output element
 constexpr double kMaxProduct = 0x1p62;          // bound of every intermediate in int64 arithmetic
+constexpr int32_t kMaxBatch = 1 << 10;          // samples of one run
 constexpr int kMaxLinearShift = 40;             // 22 bits of weights come on top
 
 // One step with what its checks need.
@@ -512,6 +514,26 @@ Status check_places(const Variant& variant, const Step& step, std::vector<bool>&
   return ok_status();
 }
 
+// The shares of the cores cover the output's rows, each row once.
+Status check_core_rows(const Variant& variant, const Step& step) {
+  const Shape& shape = variant.tensors[static_cast<size_t>(step.outputs.front())].shape;
+  size_t counted = 0;
+  for (int cores = 2; counted < step.core_rows.size(); ++cores) {
+    const std::span<const int32_t> rows = rows_by_core(step.core_rows, cores);
+    int64_t sum = 0;
+    for (const int32_t count : rows) {
+      if (count < 0) return invalid_model(str("a core has ", count, " rows"));
+      sum += count;
+    }
+    if (rows.empty() || shape.rank() != 4 || sum != shape[2]) {
+      return invalid_model(
+          str("the rows of ", cores, " cores do not add up to the output ", to_string(shape)));
+    }
+    counted += rows.size();
+  }
+  return ok_status();
+}
+
 Status verify_variant(const Program& program, const Variant& variant, int bias_group) {
   if (variant.tensors.size() > (1u << 24) || variant.steps.size() > (1u << 24)) {
     return invalid_model("more than 2^24 tensors or steps");
@@ -547,6 +569,7 @@ Status verify_variant(const Program& program, const Variant& variant, int bias_g
     if (status.ok()) {
       status = std::visit([&](const auto& params) { return check(context, params); }, step.params);
     }
+    if (status.ok() && !step.core_rows.empty()) status = check_core_rows(variant, step);
     if (!status.ok()) return status.with_context(str("step '", step.name, "' (", step.type, ")"));
   }
   for (const int32_t i : variant.outputs) {
@@ -569,6 +592,12 @@ Blob make_blob(std::vector<uint8_t> bytes) {
 
 Status verify(const Program& program) {
   RK_ASSIGN(const target::Target* const target, target::find_target(program.target));
+  RK_TRY(check_range("batch", program.batch, 1, kMaxBatch));
+  if (!program.removed.empty()) {
+    return invalid_model(str(program.removed.size(),
+                             " constants were left out (remove_weight): load the model with "
+                             "RKNN_FLAG_SHARE_WEIGHT_MEM and a context that has them"));
+  }
   if (program.variants.empty()) return invalid_model("the program has no variant");
   for (const InputInfo& info : program.inputs) {
     for (const float value : info.std) {

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "format/vendor/lift_context.h"
+#include "program/core_split.h"
 
 namespace rk::format {
 namespace {
@@ -313,6 +314,7 @@ Result<program::Program> lift_model(const FileModel& model,
   LiftContext context{model, graph,   *chip,           target::conv_registers(chip->name),
                       lists, program, NodeTasks(lists)};
   RK_TRY(lift_nodes(context, options));
+  program::split_over_cores(*chip, program.variants.front());
   const Status legal = program::verify(program);
   if (!legal.ok()) return legal.with_context("this vendor file");
   return program;
