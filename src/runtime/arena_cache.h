@@ -16,18 +16,19 @@ namespace rk::runtime {
 // Safe to call from any thread.
 class ArenaCache {
  public:
+  // At least that large.
   Result<Buffer> take(uint64_t size_bytes) {
     {
       const std::lock_guard lock(mutex_);
-      if (!idle_.empty()) {
-        Buffer arena = std::move(idle_.back());
-        idle_.pop_back();
+      for (size_t i = idle_.size(); i-- > 0;) {
+        if (idle_[i].size() < size_bytes) continue;
+        Buffer arena = std::move(idle_[i]);
+        idle_.erase(idle_.begin() + static_cast<std::ptrdiff_t>(i));
         return arena;
       }
     }
     return Buffer::try_make(size_bytes, kMaxObjectBytes);
   }
-  // All arenas of one cache have the same size.
   void give(Buffer arena) {
     const std::lock_guard lock(mutex_);
     if (idle_.size() < kMaxIdle) idle_.push_back(std::move(arena));

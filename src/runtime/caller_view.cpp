@@ -19,8 +19,12 @@ bool holds_reals(const ProgramTensor& tensor) {
 Status invalid_input(std::string message) { return {Code::kInvalidInput, std::move(message)}; }
 Status invalid_output(std::string message) { return {Code::kInvalidOutput, std::move(message)}; }
 
-uint64_t bytes_of(const PictureExtents& extents, const ElementView& view) {
-  return static_cast<uint64_t>(span_elements(extents, view.strides)) * byte_size(view.dtype);
+// What a view of one sample touches, and what that many samples do.
+void set_bytes(const PictureExtents& extents, int64_t batch, CallerView& out) {
+  const auto element = static_cast<uint64_t>(byte_size(out.view.dtype));
+  out.sample_bytes = static_cast<uint64_t>(extents.n * out.view.strides.n) * element;
+  out.needed_bytes = static_cast<uint64_t>(span_elements(extents, out.view.strides)) * element +
+                     static_cast<uint64_t>(batch - 1) * out.sample_bytes;
 }
 
 Strides native_strides(const ProgramTensor& tensor, const PictureExtents& extents, int64_t c2) {
@@ -36,7 +40,7 @@ Strides picture_strides(const ProgramTensor& tensor, const PictureExtents& exten
   Padding padding{.w_stride = 0, .h_stride = q.format.h_stride};
   const TensorAttr attr = input_attr(tensor, 0, AttrView::kNativeNhwc);
   const int64_t w_stride = attr.w_stride;
-  const int64_t rows = extents.n * std::max<int64_t>(extents.h, q.format.h_stride);
+  const int64_t rows = q.batch * extents.n * std::max<int64_t>(extents.h, q.format.h_stride);
   const auto padded_bytes = static_cast<uint64_t>(rows * w_stride * extents.c) * element_bytes;
   if (w_stride > extents.w && q.available_bytes >= padded_bytes) padding.w_stride = w_stride;
   return nhwc_strides(extents, padding);
@@ -58,11 +62,25 @@ Result<CallerView> native_input_view(const ProgramTensor& tensor, const InputQue
     case TensorFormat::kUndefined:
       out.view.strides = nchw_strides(extents);
   }
-  out.needed_bytes = bytes_of(extents, out.view);
+  set_bytes(extents, q.batch, out);
   return out;
 }
 
 }  // namespace
+
+bool board_binds_input(DType model, DType caller) {
+  if (caller == model) return true;
+  if (model == DType::kI8) return caller == DType::kU8 || caller == DType::kF32;
+  if (model == DType::kF16)
+    return caller == DType::kF32 || caller == DType::kU8 || caller == DType::kI8;
+  return false;
+}
+
+bool board_binds_output(DType model, DType caller) {
+  if (caller == model) return true;
+  if (model == DType::kI8) return caller == DType::kF16 || caller == DType::kF32;
+  return model == DType::kF16 && caller == DType::kF32;
+}
 
 Result<CallerView> input_view(const ProgramTensor& tensor, const InputQuestion& q) {
   if (q.format.h_stride != 0 && (tensor.shape.rank() != 4 || q.format.h_stride < tensor.shape[2] ||
@@ -73,6 +91,10 @@ Result<CallerView> input_view(const ProgramTensor& tensor, const InputQuestion& 
   if (q.format.pass_through) return native_input_view(tensor, q);
   if (byte_size(q.format.dtype) == 0)
     return invalid_input(str("input '", tensor.name, "': unknown element type"));
+  if (q.strict && q.bound && !board_binds_input(tensor.dtype, q.format.dtype)) {
+    return invalid_input(str("input '", tensor.name, "' is ", to_string(tensor.dtype),
+                             ": a board does not bind ", to_string(q.format.dtype), " to it"));
+  }
   const PictureExtents extents = picture_extents(tensor.shape);
   CallerView out;
   out.view.dtype = q.format.dtype;
@@ -99,11 +121,12 @@ Result<CallerView> input_view(const ProgramTensor& tensor, const InputQuestion& 
     out.view.zero_point = tensor.zero_point;
     out.normalise = false;
   }
-  out.needed_bytes = bytes_of(extents, out.view);
+  set_bytes(extents, q.batch, out);
   return out;
 }
 
-Result<CallerView> output_view(const ProgramTensor& tensor, const CallerFormat& format) {
+Result<CallerView> output_view(const ProgramTensor& tensor, const CallerFormat& format,
+                               int64_t batch) {
   const PictureExtents extents = picture_extents(tensor.shape);
   CallerView out;
   out.view.dtype = format.dtype;
@@ -125,7 +148,7 @@ Result<CallerView> output_view(const ProgramTensor& tensor, const CallerFormat& 
       return invalid_output(str("output '", tensor.name, "' has no NC1HWC2 form: ask for NCHW"));
     out.view.strides = native_strides(tensor, extents, c2);
   }
-  out.needed_bytes = bytes_of(extents, out.view);
+  set_bytes(extents, batch, out);
   return out;
 }
 

@@ -12,7 +12,8 @@ namespace rk::runtime {
 struct CallerView {
   ElementView view;
   uint64_t needed_bytes = 0;
-  bool normalise = false;  // apply mean and std
+  uint64_t sample_bytes = 0;  // from one sample of a batch to the next
+  bool normalise = false;     // apply mean and std
 };
 
 struct InputQuestion {
@@ -21,10 +22,16 @@ struct InputQuestion {
   bool bound = false;
   uint64_t available_bytes = 0;
   bool strict = false;
+  int64_t batch = 1;  // samples of the tensor, one after the other
 };
 
 Result<CallerView> input_view(const program::ProgramTensor& tensor, const InputQuestion& question);
-Result<CallerView> output_view(const program::ProgramTensor& tensor, const CallerFormat& format);
+Result<CallerView> output_view(const program::ProgramTensor& tensor, const CallerFormat& format,
+                               int64_t batch = 1);
+
+// What a strict board takes in rknn_set_io_mem: the safe reading of the guide's tables 5-3 and 5-4 (docs/runtime.md).
+bool board_binds_input(DType model, DType caller);
+bool board_binds_output(DType model, DType caller);
 
 // Mean and std of an input, empty when they change nothing or do not apply.
 ChannelAffine input_affine(const program::ProgramTensor& tensor, const program::InputInfo& info);

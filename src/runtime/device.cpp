@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/device.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 
+#include "base/file.h"
 #include "base/log.h"
+#include "runtime/library_name.h"
 
 namespace rk::runtime {
 namespace {
@@ -23,12 +26,30 @@ bool switched_on(const char* name) {
 
 }  // namespace
 
+const target::Target* chip_of_board(std::string_view compatible) {
+  constexpr std::string_view kVendor = "rockchip,";
+  while (!compatible.empty()) {
+    const size_t end = compatible.find('\0');
+    const std::string_view entry = compatible.substr(0, end);
+    if (entry.starts_with(kVendor)) {
+      const auto chip = target::find_target(entry.substr(kVendor.size()));
+      if (chip.ok()) return chip.value();
+    }
+    if (end == std::string_view::npos) break;
+    compatible.remove_prefix(end + 1);
+  }
+  return nullptr;
+}
+
 Result<Device> device_from_environment() {
   Device device;
   if (const std::string name = environment("RKNN_TARGET"); !name.empty()) {
     const auto chip = target::find_target(name);
     if (!chip.ok()) return chip.status().with_context("environment variable RKNN_TARGET");
     device.chip = chip.value();
+  } else if (const auto compatible = read_file("/proc/device-tree/compatible"); compatible.ok()) {
+    device.chip =
+        chip_of_board({reinterpret_cast<const char*>(compatible->data()), compatible->size()});
   }
   device.strict = switched_on("RKNN_STRICT");
   device.validate = switched_on("RKNN_VALIDATE");
@@ -43,6 +64,18 @@ Result<const target::Target*> chip_for_model(const Device& device, std::string_v
       Code::kTargetMismatch,
       str("the model is built for ", model_target, ", RKNN_TARGET says ", device.chip->name,
           ". Convert it with target_platform='", device.chip->name, "' or change RKNN_TARGET"));
+}
+
+bool Device::small_chip_rules(const target::Target& model_chip) const {
+  const bool small =
+      model_chip.family == target::Family::kB || model_chip.family == target::Family::kC;
+  return this_library().micro || (strict && small);
+}
+
+int shared_cores(const target::Target& chip, uint32_t mask, bool single_core) {
+  if (single_core) return 1;
+  if (mask == kAllCores) return chip.npu_cores;
+  return mask == 7 ? std::min(3, chip.npu_cores) : mask == 3 ? std::min(2, chip.npu_cores) : 1;
 }
 
 Status check_core_mask(const target::Target& chip, uint32_t mask, bool single_core) {

@@ -51,5 +51,16 @@ TEST(DeviceTest, EnvironmentNamesTheBoard) {
   EXPECT_EQ(device_from_environment().value().chip, nullptr);
 }
 
+TEST(DeviceTest, BoardsNameTheirChip) {
+  using namespace std::string_view_literals;
+  const target::Target* const chip =
+      chip_of_board("rockchip,rk3588-evb1-lp4-v10\0rockchip,rk3588\0"sv);
+  ASSERT_NE(chip, nullptr);
+  EXPECT_EQ(chip->name, "rk3588");
+  EXPECT_EQ(chip_of_board("radxa,rock-5b\0rockchip,rk3588s\0"sv), chip);
+  EXPECT_EQ(chip_of_board("raspberrypi,4-model-b\0brcm,bcm2711\0"sv), nullptr);
+  EXPECT_EQ(chip_of_board(""sv), nullptr);
+}
+
 }  // namespace
 }  // namespace rk::runtime

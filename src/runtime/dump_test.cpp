@@ -23,11 +23,12 @@ TEST(DumpTest, EveryTensorBecomesAnArrayFile) {
                               pixels.data(), pixels.size())
                   .ok());
   ASSERT_TRUE(session->run().ok());
-  const auto scores = read_npy(folder + "/2_scores.npy");
+  const auto scores = read_npy(folder + "/2_Conv_scores.npy");
   ASSERT_TRUE(scores.ok()) << scores.status().message();
   EXPECT_EQ(scores->shape, (std::vector<int64_t>{1, 2, 2, 4}));
   EXPECT_EQ(load<float>(scores->bytes.data() + 4), 24.0f);
-  EXPECT_TRUE(std::filesystem::exists(folder + "/1_image.npy"));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/2_OutputOperator_scores.npy"));
+  EXPECT_TRUE(std::filesystem::exists(folder + "/1_InputOperator_image.npy"));
   std::filesystem::remove_all(folder);
 }
 

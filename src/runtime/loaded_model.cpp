@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/loaded_model.h"
 
+#include <algorithm>
+#include <set>
+
 #include "base/checked_math.h"
 #include "base/log.h"
 #include "format/reader.h"
+#include "runtime/library_name.h"
 #include "runtime/version.h"
 
 namespace rk::runtime {
@@ -12,7 +16,8 @@ namespace {
 void log_banner(const LoadedModel& model) {
   if (!log_enabled(LogLevel::kInfo)) return;
   const program::Program& program = model.program();
-  log(LogLevel::kInfo, str("RKNN Runtime Information, ", kRuntimeVersionText));
+  log(LogLevel::kInfo, str("RKNN Runtime Information, ", this_library().version_text,
+                           ", simulated on the CPU: times are not an NPU's"));
   log(LogLevel::kInfo, str("RKNN Driver Information, version: ", kDriverVersion));
   log(LogLevel::kInfo,
       str("RKNN Model Information, version: 6, toolkit version: ", program.toolkit_version,
@@ -28,14 +33,14 @@ Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_bytes(ByteSpan file
                                                                    const LoadOptions& options) {
   RK_ASSIGN(program::Program program,
             format::read_rknn(std::vector<uint8_t>(file.begin(), file.end()),
-                              {.info_only = options.info_only}));
+                              {options.info_only, options.weights_from}));
   return from_program(std::move(program), options);
 }
 
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_image(
     ByteSpan file, std::shared_ptr<const DeviceMemory> memory, const LoadOptions& options) {
   RK_ASSIGN(program::Program program,
-            format::read_rknn(file, memory, {.info_only = options.info_only}));
+            format::read_rknn(file, memory, {options.info_only, options.weights_from}));
   RK_ASSIGN(std::shared_ptr<LoadedModel> model, make(std::move(program), options));
   model->image_memory_ = std::move(memory);
   return std::shared_ptr<const LoadedModel>(model);
@@ -55,21 +60,43 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::make(program::Program program,
   model->device_ = options.device;
   RK_ASSIGN(model->chip_, chip_for_model(options.device, model->program_.target));
   log_banner(*model);
-  if (!options.info_only) {
-    RK_ASSIGN(cpu::HostPlan plan,
-              cpu::make_plan(model->program_, model->variant(),
-                             options.operators ? *options.operators : ops::registry()));
-    model->plan_ = std::make_unique<const cpu::HostPlan>(std::move(plan));
-  }
+  if (options.operators != nullptr) model->operators_ = options.operators;
+  model->plans_.resize(model->program_.variants.size());
+  model->can_run_ = !options.info_only;
+  if (model->can_run_) RK_TRY(model->plan(0).status());
   return model;
+}
+
+Result<const cpu::HostPlan*> LoadedModel::plan(size_t variant) const {
+  const std::lock_guard lock(plans_mutex_);
+  std::unique_ptr<const cpu::HostPlan>& slot = plans_[variant];
+  if (slot == nullptr) {
+    RK_ASSIGN(cpu::HostPlan plan,
+              cpu::make_plan(program_, program_.variants[variant], constants_, *operators_));
+    slot = std::make_unique<const cpu::HostPlan>(std::move(plan));
+  }
+  return slot.get();
+}
+
+uint64_t LoadedModel::internal_bytes() const {
+  uint64_t largest = 0;
+  for (const program::Variant& variant : program_.variants)
+    largest = std::max(largest, variant.arena_bytes);
+  return largest;
 }
 
 uint64_t LoadedModel::weight_bytes() const {
   uint64_t total = 0;
-  for (const program::ProgramTensor& tensor : variant().tensors) {
-    const bool counted = tensor.kind == program::TensorKind::kNpuConstant ||
-                         tensor.kind == program::TensorKind::kCpuConstant;
-    if (counted) total += align_up<uint64_t>(tensor.size_bytes, 64);
+  std::set<int32_t> of_others;  // constants that only further variants have, each once
+  for (const program::Variant& variant : program_.variants) {
+    const bool first = &variant == &program_.main_variant();
+    for (const program::ProgramTensor& tensor : variant.tensors) {
+      const bool counted = tensor.kind == program::TensorKind::kNpuConstant ||
+                           tensor.kind == program::TensorKind::kCpuConstant;
+      if (!counted) continue;
+      const bool seen = !of_others.insert(tensor.weight).second;
+      if (first || !seen) total += align_up<uint64_t>(tensor.size_bytes, 64);
+    }
   }
   return total;
 }

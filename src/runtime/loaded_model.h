@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model in memory: the Program and its host plan with packed weights. Immutable apart from a store of unused arenas,
-// reference-counted, shared by every session on it (rknn_dup_context), so sessions may end in any order.
+// A model in memory: the Program and its host plans with packed weights. Immutable apart from a store of unused arenas
+// and the plans of further shapes, which are made when first asked for; reference-counted, shared by every session on
+// it (rknn_dup_context), so sessions may end in any order.
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "ops/registry.h"
@@ -21,6 +23,8 @@ struct LoadOptions {
   // Where steps by IR definition find their operators; null: the standard ones. With custom ones (ops/custom.h) it
   // outlives the model.
   const OpRegistry* operators = nullptr;
+  // Whose constants a file without weights takes; null: such a file is refused.
+  const program::Program* weights_from = nullptr;
 };
 
 class LoadedModel {
@@ -37,10 +41,12 @@ class LoadedModel {
 
   const program::Program& program() const { return program_; }
   const program::Variant& variant() const { return program_.main_variant(); }
+  bool dynamic() const { return program_.variants.size() > 1; }
   const target::Target& chip() const { return *chip_; }
   const Device& device() const { return device_; }
-  bool can_run() const { return plan_ != nullptr; }
-  const cpu::HostPlan& plan() const { return *plan_; }  // only when can_run()
+  bool can_run() const { return can_run_; }
+  // Of one variant, only when can_run(); stays as long as the model. Safe to call from any thread.
+  Result<const cpu::HostPlan*> plan(size_t variant) const;
 
   const DeviceMemory* image_memory() const {
     return image_memory_.get();
@@ -48,9 +54,9 @@ class LoadedModel {
 
   ArenaCache& arenas() const { return arenas_; }
 
-  // As the chip needs them: constants rounded up to 64 bytes, and the arena of the chip's memory plan.
+  // As the chip needs them: constants rounded up to 64 bytes, and one arena that holds the memory plan of any variant.
   uint64_t weight_bytes() const;
-  uint64_t internal_bytes() const { return variant().arena_bytes; }
+  uint64_t internal_bytes() const;
 
  private:
   LoadedModel() = default;
@@ -60,7 +66,12 @@ class LoadedModel {
   const target::Target* chip_ = nullptr;
   Device device_;
   std::shared_ptr<const DeviceMemory> image_memory_;
-  std::unique_ptr<const cpu::HostPlan> plan_;
+  const OpRegistry* operators_ = &ops::registry();
+  bool can_run_ = false;
+  mutable std::mutex plans_mutex_;
+  mutable std::vector<std::unique_ptr<const cpu::HostPlan>>
+      plans_;  // by variant; null: not asked for yet
+  mutable cpu::PackedConstants constants_;
   mutable ArenaCache arenas_;
 };
 

@@ -41,6 +41,9 @@ class DeviceMemory {
   bool released() const {
     return released_.load(std::memory_order_acquire) || (whole_ != nullptr && whole_->released());
   }
+  // Nothing depends on it but the validation layer: one CPU has no caches to flush.
+  bool cacheable() const { return cacheable_; }
+  void set_cacheable(bool cacheable) { cacheable_ = cacheable; }
   void release() { released_.store(true, std::memory_order_release); }
 
   // How often rknn_mem_sync was called on it, by direction. Nothing depends on it but the validation layer.
@@ -59,6 +62,7 @@ class DeviceMemory {
   uint64_t phys_addr_ = 0;
   bool owns_mapping_ = false;
   bool owns_fd_ = false;
+  bool cacheable_ = true;
   std::shared_ptr<const DeviceMemory> whole_;
   std::atomic<bool> released_{false};
   std::atomic<uint64_t> syncs_to_device_{0};

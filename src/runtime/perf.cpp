@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "program/core_split.h"
 #include "runtime/text_table.h"
 
 namespace rk::runtime {
@@ -46,39 +47,28 @@ struct RowFacts {
   std::string name;
 };
 
-// Steps that the chip's driver divides between cores; the others run on core 0.
-bool splits_over_cores(const program::Step& step) {
-  if (std::holds_alternative<program::ConvParams>(step.params) ||
-      std::holds_alternative<program::SumParams>(step.params) ||
-      std::holds_alternative<program::ConcatParams>(step.params))
-    return true;
-  for (const std::string_view type :
-       {"Relu", "Clip", "Relu6", "ThresholdedRelu", "PRelu", "LeakyRelu", "Mul"}) {
-    if (step.type == type) return true;
-  }
-  return false;
-}
-
-// Cores that a mask of several cores names; 1 for a single core and for AUTO.
-int shared_cores(uint32_t mask, int cores) {
-  if (mask == 0xffff) return cores;
-  return mask == 7 ? std::min(3, cores) : mask == 3 ? 2 : 1;
-}
-
-// "33.3%/33.3%/33.3%" for `busy` of the chip's cores.
-std::string work_load(int cores, int busy) {
+// "33.3%/33.3%/33.3%": each core's part of the rows; without rows core 0 has all of a step on the NPU.
+std::string work_load(int cores, std::span<const int32_t> rows, bool on_npu) {
+  int64_t all = 0;
+  for (const int32_t count : rows) all += count;
   std::ostringstream out;
   out << std::fixed << std::setprecision(1);
-  for (int i = 0; i < cores; ++i)
-    out << (i == 0 ? "" : "/") << (i < busy ? 100.0 / busy : 0) << "%";
+  for (int core = 0; core < cores; ++core) {
+    double share = on_npu && core == 0 ? 100 : 0;
+    if (all != 0) {
+      const bool named = static_cast<size_t>(core) < rows.size();
+      share = named ? 100.0 * rows[static_cast<size_t>(core)] / static_cast<double>(all) : 0;
+    }
+    out << (core == 0 ? "" : "/") << share << "%";
+  }
   return out.str();
 }
 
 }  // namespace
 
-std::string perf_table(const Session& session, uint32_t core_mask) {
+std::string perf_table(const Session& session) {
   const LoadedModel& model = session.model();
-  const program::Variant& variant = model.variant();
+  const program::Variant& variant = session.variant();
   const StepDurations& durations = session.step_durations_us();
   const int cores = model.chip().npu_cores;
   std::vector<Cells> rows;
@@ -115,7 +105,7 @@ std::string perf_table(const Session& session, uint32_t core_mask) {
     facts.output_shape = input ? table_shape(t.shape) : "\\";
     facts.bytes = t.size_bytes;
     facts.us = us;
-    facts.work_load = work_load(cores, 0);
+    facts.work_load = work_load(cores, {}, false);
     facts.name = std::string(type) + ":" + t.name;
     add_row(std::move(facts));
   };
@@ -135,9 +125,8 @@ std::string perf_table(const Session& session, uint32_t core_mask) {
     facts.output_shape = table_shape(out.shape);
     facts.macs = step.macs;
     facts.us = durations[i];
-    const bool on_npu = step.processor == Processor::kNpu;
-    const bool split = on_npu && !model.program().single_core && splits_over_cores(step);
-    facts.work_load = work_load(cores, !on_npu ? 0 : split ? shared_cores(core_mask, cores) : 1);
+    facts.work_load = work_load(cores, program::rows_by_core(step.core_rows, session.cores()),
+                                step.processor == Processor::kNpu);
     facts.name = step.name;
     add_row(std::move(facts));
   }

@@ -9,7 +9,7 @@
 namespace rk::runtime {
 
 // Of the session's last run, which must have collected step durations. Times are this machine's, not the chip's; the
-// shares of the cores are those of a chip running with that mask.
-std::string perf_table(const Session& session, uint32_t core_mask = 0);
+// shares of the cores are the rows that each of them computed.
+std::string perf_table(const Session& session);
 
 }  // namespace rk::runtime

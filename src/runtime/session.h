@@ -2,7 +2,8 @@
 // One running instance of a model: its arena, bindings and timings. The C API, the toolkit's simulator and the
 // accuracy analysis all run Programs through this class, so they cannot disagree.
 //
-// Not thread-safe: one caller at a time. Sessions on one LoadedModel share only immutable data.
+// Not thread-safe: one caller at a time. Sessions on one LoadedModel share only immutable data. A newcomer's mistake:
+// a model built for a batch has tensors of one sample; attributes, inputs and outputs are those of the whole batch.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +54,23 @@ class Session {
   const LoadedModel& model() const { return *model_; }
   std::shared_ptr<const LoadedModel> shared_model() const { return model_; }
   const SessionOptions& options() const { return options_; }
-  size_t input_count() const { return model_->variant().inputs.size(); }
-  size_t output_count() const { return model_->variant().outputs.size(); }
+  // The shapes in force. All variants have the same number of inputs and outputs.
+  const program::Variant& variant() const { return model_->program().variants[variant_index_]; }
+  size_t variant_index() const { return variant_index_; }
+  // Takes the place of what was set, bound or computed before: the caller gives inputs anew.
+  Status choose_variant(size_t index);
+  size_t input_count() const { return variant().inputs.size(); }
+  size_t output_count() const { return variant().outputs.size(); }
+  // Cores of the chip that share the steps they can share; 1 at first. Results do not depend on it.
+  void set_cores(int cores, int first = 0) {
+    cores_ = cores;
+    first_core_ = first;
+  }
+  int cores() const { return cores_; }
+  int first_core() const { return first_core_; }
+  // Samples of a batch that run side by side; 0: as the chip would, up to three.
+  void set_batch_lanes(int lanes) { batch_lanes_ = lanes; }
+  int64_t batch() const { return model_->program().batch; }
   TensorAttr input_attr(size_t i, AttrView view = AttrView::kPlain) const;   // i < input_count()
   TensorAttr output_attr(size_t i, AttrView view = AttrView::kPlain) const;  // i < output_count()
 
@@ -88,6 +104,9 @@ class Session {
   Status save_outputs(SavedOutputs& to) const;
   Result<uint64_t> output_bytes(size_t i, const CallerFormat& format) const;
   bool has_bound_inputs() const;
+  // The values in the memory that input i is bound to, as f32 in the model's order and before normalisation, of the
+  // first sample; nothing when it is not bound.
+  std::optional<Tensor> bound_input(size_t i) const;
   bool has_bound_outputs() const;
 
   // Called after every step for each tensor it wrote, with its stored elements in plain order, and before the first
@@ -104,9 +123,20 @@ class Session {
   };
 
   Session() = default;
+  // What runs one sample at a time. The first one holds the inputs and outputs of a model without a batch.
+  struct Lane {
+    Buffer arena;
+    cpu::ScratchTensors scratch;
+    Status status;
+  };
   const program::ProgramTensor& input_tensor(size_t i) const;
   const program::ProgramTensor& output_tensor(size_t i) const;
-  ElementView stored_view(int32_t tensor) const;
+  Status prepare_variant();
+  Status add_lane();
+  size_t lanes_wanted() const;
+  ElementView arena_view(const Lane& lane, int32_t tensor) const;
+  ElementView input_place(size_t i, int64_t sample) const;
+  ElementView output_place(size_t i, int64_t sample) const;
   Status load_input(size_t i, const InputQuestion& question, const void* data, ThreadPool* pool);
   Status load_bound_inputs(ThreadPool* pool);
   Status store_bound_outputs(ThreadPool* pool) const;
@@ -114,15 +144,25 @@ class Session {
     void* data = nullptr;
     uint64_t size_bytes = 0;
   };
-  Status store_output(size_t i, const CallerFormat& format, const ElementView& from,
+  // `from` gives where a sample of the output lies.
+  using SamplePlace = std::function<ElementView(int64_t sample)>;
+  Status store_output(size_t i, const CallerFormat& format, const SamplePlace& from,
                       const Destination& to, ThreadPool* pool) const;
-  Status run_steps(ThreadPool* pool);
+  Status run_steps(Lane& lane, ThreadPool* pool);
+  Status run_batch(ThreadPool* pool);
+  Status run_sample(Lane& lane, int64_t sample, ThreadPool* pool);
   Status observe(int32_t tensor) const;
 
   std::shared_ptr<const LoadedModel> model_;
   SessionOptions options_;
-  Buffer arena_;
-  cpu::ScratchTensors scratch_;
+  size_t variant_index_ = 0;
+  const cpu::HostPlan* plan_ = nullptr;  // the model's; null when it cannot run
+  int cores_ = 1;
+  int first_core_ = 0;
+  int batch_lanes_ = 0;
+  std::vector<Lane> lanes_;
+  // Every sample of each input and output, for models with a batch; empty otherwise.
+  std::vector<Buffer> batch_inputs_, batch_outputs_;
   std::vector<std::optional<Binding>> input_bindings_;
   std::vector<std::optional<Binding>> output_bindings_;
   std::vector<bool> input_is_set_;

@@ -347,7 +347,8 @@ TEST(SessionTest, ConcatWithoutCopyingGivesTheSameBytes) {
   std::vector<int8_t> input(16 * 15);
   for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<int8_t>(i * 53);
   const auto copied = open(joined_program(true)), joined = open(joined_program(false));
-  EXPECT_LT(joined->model().plan().arena_bytes, copied->model().plan().arena_bytes);
+  EXPECT_LT(joined->model().plan(0).value()->arena_bytes,
+            copied->model().plan(0).value()->arena_bytes);
   for (Session* session : {copied.get(), joined.get()}) {
     ASSERT_TRUE(set(*session, 0, DType::kI8, TensorFormat::kNchw, input).ok());
     run(*session);

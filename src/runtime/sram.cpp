@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked_math.h"
+#include "runtime/status_page.h"
 
 namespace rk::runtime {
 namespace {
@@ -38,13 +39,16 @@ SramShare SramShare::take(const target::Target& chip, uint64_t wanted_bytes) {
   share.chip_ = &chip;
   share.bytes_ = std::min(align_up(std::min(wanted_bytes, left), kPageBytes), left);
   taken += share.bytes_;
+  status_page().sram_bytes.store(taken, std::memory_order_relaxed);
   return share;
 }
 
 SramShare::~SramShare() {
   if (bytes_ == 0) return;
   const std::lock_guard lock(account().mutex);
-  account().taken[chip_] -= bytes_;
+  uint64_t& taken = account().taken[chip_];
+  taken -= bytes_;
+  status_page().sram_bytes.store(taken, std::memory_order_relaxed);
 }
 
 SramShare::SramShare(SramShare&& other) noexcept

@@ -85,6 +85,16 @@ int64_t native_c2(const ProgramTensor& tensor) {
   return fits ? c2 : 0;
 }
 
+TensorAttr of_batch(TensorAttr attr, int64_t batch) {
+  if (batch == 1 || attr.dims.empty()) return attr;
+  const auto samples = static_cast<uint64_t>(batch);
+  attr.dims.front() *= static_cast<uint32_t>(batch);
+  attr.elements *= samples;
+  attr.size_bytes *= samples;
+  attr.size_with_stride_bytes *= samples;
+  return attr;
+}
+
 TensorAttr input_attr(const ProgramTensor& tensor, uint32_t index, AttrView view) {
   TensorAttr out = common(tensor, index);
   const bool picture = program::is_picture(tensor.shape) &&

@@ -39,6 +39,9 @@ struct TensorAttr {
 TensorAttr input_attr(const program::ProgramTensor& tensor, uint32_t index, AttrView view);
 TensorAttr output_attr(const program::ProgramTensor& tensor, uint32_t index, AttrView view);
 
+// The same for that many samples one after the other: the outermost extent and all sizes grow.
+TensorAttr of_batch(TensorAttr attr, int64_t batch);
+
 // Channels per block of the tensor's native form; 0 when it is not channel-blocked.
 int64_t native_c2(const program::ProgramTensor& tensor);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "program/core_split.h"
 #include "program/native_layout.h"
 #include "program/program.h"
 
@@ -149,16 +150,27 @@ class TestProgram {
 // image uint8-like [1,3,2,4] (scale 1, zero point -128) through a 1x1 convolution with weights {1,2,3}, {-1,0,1} of
 // scale 1/64 to scale 1/2, zero point -10: q = sat8(rne(sum / 32) - 10), real value rne(sum / 32) / 2.
 inline program::Program picture_program(program::InputInfo info = {},
-                                        const std::string& target = "rk3588") {
+                                        const std::string& target = "rk3588", int64_t height = 2,
+                                        int64_t width = 4) {
   TestProgram p(target);
-  const int32_t in = p.input("image", {DType::kI8, {1, 3, 2, 4}, 1.0f, -128}, std::move(info));
-  const int32_t out = p.output("scores", {DType::kI8, {1, 2, 2, 4}, 0.5f, -10});
+  const int32_t in =
+      p.input("image", {DType::kI8, {1, 3, height, width}, 1.0f, -128}, std::move(info));
+  const int32_t out = p.output("scores", {DType::kI8, {1, 2, height, width}, 0.5f, -10});
   TestProgram::IntegerConv conv;
   conv.weights = {1, 2, 3, -1, 0, 1};
   conv.params.output.scale = {16384, 19};  // 1/32
   p.conv(in, out, {2, 3, 1, 1}, conv);
   p.program.custom_string = "made by hand";
+  program::split_over_cores(*target::find_target(target).value(), p.variant());
   return std::move(p.program);
+}
+
+// The same at 3x3, 2x4 and 1x2 pixels.
+inline program::Program dynamic_picture_program() {
+  program::Program out = picture_program({}, "rk3588", 3, 3);
+  for (const auto& [height, width] : {std::pair<int64_t, int64_t>{2, 4}, {1, 2}})
+    out.variants.push_back(picture_program({}, "rk3588", height, width).variants.front());
+  return out;
 }
 
 // Eight pixels, NHWC, and what picture_program makes of them, NCHW.
@@ -168,6 +180,22 @@ inline std::vector<uint8_t> picture_pixels() {
 inline std::vector<int8_t> picture_scores() {
   // channel 0: sums 140, 1530, 16, 48, 0, 600, 200, 14; channel 1: 20, 0, -16, -48, 0, 200, -200, 2
   return {-6, 38, -10, -8, -10, 9, -4, -10, -9, -10, -10, -12, -10, -4, -16, -10};
+}
+
+// The first `pixels` of them, from the start again after the eighth, and their scores.
+inline std::vector<uint8_t> picture_pixels(size_t pixels) {
+  const std::vector<uint8_t> all = picture_pixels();
+  std::vector<uint8_t> out;
+  for (size_t i = 0; i < 3 * pixels; ++i) out.push_back(all[i % all.size()]);
+  return out;
+}
+inline std::vector<int8_t> picture_scores(size_t pixels) {
+  const std::vector<int8_t> all = picture_scores();
+  std::vector<int8_t> out;
+  for (const size_t channel : {size_t{0}, size_t{8}}) {
+    for (size_t i = 0; i < pixels; ++i) out.push_back(all[channel + i % 8]);
+  }
+  return out;
 }
 
 }  // namespace rk::runtime

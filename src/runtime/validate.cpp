@@ -27,6 +27,23 @@ bool looks_shifted_by_128(std::span<const uint8_t> bytes) {
   return near * 10 > bytes.size() * 3;
 }
 
+ByteRange guess_byte_range(std::span<const uint8_t> bytes, uint32_t channels) {
+  bytes = bytes.first(std::min(bytes.size(), kSampleBytes));
+  if (channels == 0 || bytes.size() < 512 + channels) return ByteRange::kUnclear;
+  constexpr int kSmooth = 8;
+  size_t as_unsigned = 0, as_signed = 0;
+  for (size_t i = 0; i + channels < bytes.size(); ++i) {
+    const uint8_t a = bytes[i], b = bytes[i + channels];
+    if (((a ^ b) & 0x80) == 0) continue;
+    as_unsigned += std::abs(int{a} - int{b}) <= kSmooth;
+    as_signed += std::abs(int{static_cast<int8_t>(a)} - int{static_cast<int8_t>(b)}) <= kSmooth;
+  }
+  const size_t enough = bytes.size() / 100;
+  if (as_unsigned > enough && as_unsigned > 8 * as_signed) return ByteRange::kUnsigned;
+  if (as_signed > enough && as_signed > 8 * as_unsigned) return ByteRange::kSigned;
+  return ByteRange::kUnclear;
+}
+
 bool looks_planar(std::span<const uint8_t> pixels, uint32_t channels) {
   pixels = pixels.first(std::min(pixels.size(), kSampleBytes));
   if (channels < 2 || channels > 4 || pixels.size() < 512) return false;
@@ -50,6 +67,28 @@ bool looks_planar(std::span<const uint8_t> pixels, uint32_t channels) {
 void Validator::tell(const std::string& key, std::string_view text) {
   if (!enabled_ || told_.size() > 256 || !told_.insert(key).second) return;
   log(LogLevel::kWarning, str("RKNN_VALIDATE: ", text));
+}
+
+void Validator::judge_bytes(const std::string& name, DType dtype, std::span<const uint8_t> bytes,
+                            uint32_t channels) {
+  const ByteRange range = guess_byte_range(bytes, channels);
+  if (dtype == DType::kU8 && (looks_shifted_by_128(bytes) || range == ByteRange::kSigned)) {
+    tell("shifted " + name,
+         str("input '", name, "': ",
+             range == ByteRange::kSigned
+                 ? "the bytes pass smoothly from 255 to 0, as int8 data does around zero"
+                 : "over 30 % of the bytes lie within 2 of 0x80, which is what int8 data around 0 "
+                   "looks like after a shift",
+             ". With type RKNN_TENSOR_UINT8 give pixels 0..255; for int8 data set type to "
+             "RKNN_TENSOR_INT8"));
+  }
+  if (dtype == DType::kI8 && range == ByteRange::kUnsigned) {
+    tell("unsigned " + name,
+         str("input '", name,
+             "': the bytes pass smoothly from 127 to 128, as pixels 0..255 do, and type is "
+             "RKNN_TENSOR_INT8: everything above 127 would be taken as negative. Set type to "
+             "RKNN_TENSOR_UINT8, or subtract 128 first"));
+  }
 }
 
 void Validator::inputs_set(const GivenInput& given) {
@@ -79,13 +118,8 @@ void Validator::inputs_set(const GivenInput& given) {
   }
   const auto* const bytes = static_cast<const uint8_t*>(given.data);
   const std::span<const uint8_t> data(bytes, static_cast<size_t>(given.needed_bytes));
-  if (given.format.dtype == DType::kU8 && looks_shifted_by_128(data)) {
-    tell("shifted " + name,
-         str("input '", name,
-             "': over 30 % of the bytes lie within 2 of 0x80, which is what int8 data around 0 "
-             "looks like after a shift. With type RKNN_TENSOR_UINT8 give pixels 0..255; for int8 "
-             "data set type to RKNN_TENSOR_INT8"));
-  }
+  const bool four = given.attr.dims.size() == 4 && given.format.format == TensorFormat::kNhwc;
+  judge_bytes(name, given.format.dtype, data, four ? given.attr.dims[3] : 1);
   const bool picture = given.attr.dims.size() == 4 && given.format.dtype == DType::kU8;
   if (picture && given.format.format == TensorFormat::kNhwc &&
       looks_planar(data, given.attr.dims[3])) {
@@ -152,8 +186,42 @@ void Validator::bound(const GivenBinding& given) {
   }
   std::vector<Bound>& list = given.input ? inputs_ : outputs_;
   const auto same = [&](const Bound& b) { return b.name == given.attr.name; };
+  const size_t before = list.size();
   list.erase(std::remove_if(list.begin(), list.end(), same), list.end());
-  list.push_back({given.attr.name, given.memory, 0});
+  if (runs_ != 0 && list.size() == before) {
+    tell("late " + what,
+         str(what,
+             " was bound after the first rknn_run: a board has placed its own memory by then and "
+             "keeps using it. Call rknn_set_io_mem once, before the first run"));
+  }
+  Bound bound{given.attr.name, given.memory, 0, given.format.dtype, 1, given.memory_bytes};
+  if (given.attr.dims.size() == 4) bound.channels = given.attr.dims[3];
+  list.push_back(std::move(bound));
+}
+
+void Validator::synced(const DeviceMemory& memory, int mode) {
+  if (!enabled_) return;
+  constexpr int kBoth = 3;
+  if (mode == kBoth) {
+    tell("sync both",
+         "rknn_mem_sync(RKNN_MEMORY_SYNC_BIDIRECTIONAL) flushes and invalidates, which takes twice "
+         "the time: RKNN_MEMORY_SYNC_TO_DEVICE is enough after the CPU wrote, "
+         "RKNN_MEMORY_SYNC_FROM_DEVICE before the CPU reads");
+  }
+  if (!memory.cacheable()) {
+    tell("sync uncached",
+         "rknn_mem_sync on memory made with RKNN_FLAG_MEMORY_NON_CACHEABLE: there is no cache to "
+         "flush. Leave the call out");
+  }
+  const auto bound_here = [&](const std::vector<Bound>& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [&](const Bound& b) { return b.memory.lock().get() == &memory; });
+  };
+  if ((flushes_.inputs && bound_here(inputs_)) || (flushes_.outputs && bound_here(outputs_))) {
+    tell("sync bound",
+         "rknn_mem_sync on memory that is bound by rknn_set_io_mem: rknn_run flushes it anyway. "
+         "Leave the call out, or make the context with RKNN_FLAG_DISABLE_FLUSH_*");
+  }
 }
 
 void Validator::run_started() {
@@ -161,7 +229,12 @@ void Validator::run_started() {
   const bool first = runs_++ == 0;
   for (Bound& bound : inputs_) {
     const auto memory = bound.memory.lock();
-    if (memory == nullptr || flushes_.inputs) continue;
+    if (memory == nullptr || memory->released()) continue;
+    if (first && byte_size(bound.dtype) == 1) {
+      judge_bytes(bound.name, bound.dtype,
+                  {memory->data(), static_cast<size_t>(memory->size_bytes())}, bound.channels);
+    }
+    if (flushes_.inputs) continue;
     const uint64_t syncs = memory->syncs_to_device();
     if (syncs == bound.seen_syncs) {
       tell("sync " + bound.name,

@@ -55,6 +55,7 @@ class Validator {
   void run_started();
   void outputs_asked(bool has_run);
   void weight_or_internal_memory_set();
+  void synced(const DeviceMemory& memory, int mode);  // mode as rknn_mem_sync_mode
   void contended();
   void destroyed(size_t lent_outputs, size_t memories);
 
@@ -63,7 +64,12 @@ class Validator {
     std::string name;
     std::weak_ptr<const DeviceMemory> memory;
     uint64_t seen_syncs = 0;
+    DType dtype = DType::kUndefined;  // what the caller says the bytes are
+    uint32_t channels = 1;
+    uint64_t size_bytes = 0;
   };
+  void judge_bytes(const std::string& name, DType dtype, std::span<const uint8_t> bytes,
+                   uint32_t channels);
   void tell(const std::string& key, std::string_view text);
 
   bool enabled_ = false;
@@ -75,6 +81,9 @@ class Validator {
   std::set<std::string> told_;
 };
 
+// Whether neighbouring samples pass smoothly through 127/128 (bytes 0..255) or through -1/0 (bytes -128..127).
+enum class ByteRange { kUnclear, kUnsigned, kSigned };
+ByteRange guess_byte_range(std::span<const uint8_t> bytes, uint32_t channels);
 // More than 30 % of the bytes within 2 of 0x80: int8 data around 0 that was shifted, or int8 passed as uint8.
 bool looks_shifted_by_128(std::span<const uint8_t> bytes);
 // Neighbours differ less than pixels do, at every position: planes, not interleaved channels.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this library says it is. Programs scrape "librknnrt version: X.Y.Z (hash@date)" from the binary, from
-// RKNN_QUERY_SDK_VERSION and from the log, so all three come from here.
+// What this library says it is. Programs scrape "librknnrt version: X.Y.Z (hash@date)" from the binary (with the
+// library's name in front: library_name.h), from RKNN_QUERY_SDK_VERSION and from the log, so all three come from here.
 #pragma once
 
 namespace rk::runtime {
@@ -8,7 +8,6 @@ namespace rk::runtime {
 // The interface version we are compatible with, then our own release in the place of the vendor's commit.
 #define RK_RUNTIME_VERSION "2.3.2 (openrknn@2026-11-15T00:00:00)"
 inline constexpr char kRuntimeVersion[] = RK_RUNTIME_VERSION;
-inline constexpr char kRuntimeVersionText[] = "librknnrt version: " RK_RUNTIME_VERSION;
 // There is no kernel driver; this is the first one that has every call of 2.3.2.
 inline constexpr char kDriverVersion[] = "0.9.8";
 

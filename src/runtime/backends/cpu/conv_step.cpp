@@ -65,6 +65,27 @@ Result<Activations> activations_of(const StepContext& context, const ConvParams&
   return Activations{to_kernel(p.activation), p.post_activation == program::Activation::kRelu};
 }
 
+PackedConstants::ConvKey key_of(const StepContext& context, const ConvParams& p) {
+  PackedConstants::ConvKey key;
+  key.dtype = context.input(0).dtype;
+  key.weight = context.input(1).weight;
+  if (context.has_input(2)) key.bias = context.input(2).weight;
+  if (context.has_input(4)) key.scales = context.input(4).weight;
+  key.in_channels = context.input(0).shape[1];
+  key.out_channels = context.output().shape[1];
+  key.has_addend = context.has_input(3);
+  key.params = p;
+  key.params.pads = {};
+  return key;
+}
+
+// Units are rows of tiles, rows innermost; a kernel that counts otherwise is not split between cores.
+StepCall::Rows rows_of(int64_t units, const kernels::ConvExtents& extents, int64_t cost) {
+  const int64_t rows = extents.out.h;
+  if (rows <= 0 || units % rows != 0) return {.tiles = 1, .rows = units, .cost = cost};
+  return {.tiles = units / rows, .rows = rows, .cost = cost};
+}
+
 // Cycles of one of `units`, roughly, for a kernel that does `rate` products a cycle.
 int64_t unit_cost(const kernels::ConvFilter& filter, const kernels::ConvExtents& extents,
                   int64_t units, int64_t rate) {
@@ -75,7 +96,7 @@ int64_t unit_cost(const kernels::ConvFilter& filter, const kernels::ConvExtents&
   return static_cast<int64_t>(std::min(cost, 1e9)) + 1;
 }
 
-Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p) {
+Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvParams& p) {
   if (p.multiplier_shift != kMultiplierShift) {
     return unsupported(str("per-channel multiplier shift ", p.multiplier_shift, "; ",
                            kMultiplierShift, " is known"));
@@ -99,13 +120,17 @@ Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p)
   params.relu_after_add = activations.relu_after_add;
   params.output = output_stage(p.output);
   RK_TRY(kernels::check_conv_filter(params.filter));
-  RK_ASSIGN(kernels::PackedConvI8 packed_value, kernels::pack_conv_i8(params));
-  const auto packed = std::make_shared<const kernels::PackedConvI8>(std::move(packed_value));
+  return kernels::pack_conv_i8(params);
+}
+
+Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p) {
+  RK_ASSIGN(const auto packed, context.constants.conv<kernels::PackedConvI8>(
+                                   key_of(context, p), [&] { return pack_i8(context, p); }));
   const kernels::ConvExtents extents = extents_of(context, p);
   RK_TRY(kernels::check_conv_extents(extents));
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
-  const int32_t residual = params.has_residual ? context.step.inputs[3] : program::kNone;
-  return StepFunction([=](const StepCall& call) {
+  const int32_t residual = context.has_input(3) ? context.step.inputs[3] : program::kNone;
+  return StepFunction([=, core_rows = context.step.core_rows](const StepCall& call) {
     kernels::ConvI8Args args;
     args.packed = packed.get();
     args.extents = extents;
@@ -113,8 +138,9 @@ Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p)
     if (residual != program::kNone) args.residual = call.data<int8_t>(residual);
     args.output = call.data<int8_t>(output);
     const int64_t units = kernels::conv_i8_units(args);
-    call.parallel(units, unit_cost(packed->params.filter, extents, units, 64),
-                  [&](IndexRange range) { kernels::conv_i8(args, range); });
+    const int64_t cost = unit_cost(packed->params.filter, extents, units, 64);
+    call.parallel_rows(rows_of(units, extents, cost), core_rows,
+                       [&](IndexRange range) { kernels::conv_i8(args, range); });
     return ok_status();
   });
 }
@@ -141,7 +167,7 @@ Result<Tensor> float_weights(const StepContext& context, const ConvParams& p) {
   return Tensor::f32(weight.shape, values).cast(DType::kF16);
 }
 
-Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p) {
+Result<kernels::PackedConvF16> pack_f16(const StepContext& context, const ConvParams& p) {
   RK_ASSIGN(const Activations activations, activations_of(context, p));
   kernels::ConvF16Params params;
   params.filter = filter_of(context, p);
@@ -166,13 +192,17 @@ Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p
   params.has_residual = context.has_input(3);
   params.relu_after_add = activations.relu_after_add;
   RK_TRY(kernels::check_conv_filter(params.filter));
-  RK_ASSIGN(kernels::PackedConvF16 packed_value, kernels::pack_conv_f16(params));
-  const auto packed = std::make_shared<const kernels::PackedConvF16>(std::move(packed_value));
+  return kernels::pack_conv_f16(params);
+}
+
+Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p) {
+  RK_ASSIGN(const auto packed, context.constants.conv<kernels::PackedConvF16>(
+                                   key_of(context, p), [&] { return pack_f16(context, p); }));
   const kernels::ConvExtents extents = extents_of(context, p);
   RK_TRY(kernels::check_conv_extents(extents));
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
-  const int32_t residual = params.has_residual ? context.step.inputs[3] : program::kNone;
-  return StepFunction([=](const StepCall& call) {
+  const int32_t residual = context.has_input(3) ? context.step.inputs[3] : program::kNone;
+  return StepFunction([=, core_rows = context.step.core_rows](const StepCall& call) {
     kernels::ConvF16Args args;
     args.packed = packed.get();
     args.extents = extents;
@@ -180,8 +210,9 @@ Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p
     if (residual != program::kNone) args.residual = call.data<uint16_t>(residual);
     args.output = call.data<uint16_t>(output);
     const int64_t units = kernels::conv_f16_units(args);
-    call.parallel(units, unit_cost(packed->params.filter, extents, units, 16),
-                  [&](IndexRange range) { kernels::conv_f16(args, range); });
+    const int64_t cost = unit_cost(packed->params.filter, extents, units, 16);
+    call.parallel_rows(rows_of(units, extents, cost), core_rows,
+                       [&](IndexRange range) { kernels::conv_f16(args, range); });
     return ok_status();
   });
 }

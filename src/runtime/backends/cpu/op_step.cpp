@@ -68,7 +68,7 @@ ElementView plain_view(const BoundOperator::Operand& operand, uint8_t* data) {
   return view;
 }
 
-Result<Tensor> constant_as(const StepContext& context, size_t input, DType seen) {
+Result<Tensor> make_constant(const StepContext& context, size_t input, DType seen) {
   const ProgramTensor& type = context.input(input);
   RK_ASSIGN(const uint64_t size_bytes, checked_byte_size({type.dtype, type.shape}));
   const ByteSpan bytes = context.constant_bytes(input);
@@ -85,6 +85,13 @@ Result<Tensor> constant_as(const StepContext& context, size_t input, DType seen)
   convert(extents, from, {seen, 0, 0, nchw_strides(extents), out.mutable_data<uint8_t>()}, {},
           nullptr);
   return out;
+}
+
+Result<Tensor> constant_as(const StepContext& context, size_t input, DType seen) {
+  const ProgramTensor& type = context.input(input);
+  return context.constants.tensor(
+      {type.weight, type.dtype, {seen, type.shape}, type.scale, type.zero_point},
+      [&] { return make_constant(context, input, seen); });
 }
 
 // Builds the one-node graph for operands seen in their stored dtype (raw) or as numbers.

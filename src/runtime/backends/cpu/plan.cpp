@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "kernels/layout/blocked.h"
+#include "program/core_split.h"
 #include "runtime/backends/cpu/aliases.h"
 #include "runtime/backends/cpu/select.h"
 
@@ -142,6 +143,26 @@ void StepCall::parallel(int64_t units, int64_t cost,
   }
 }
 
+void StepCall::parallel_rows(const Rows& shape, std::span<const int32_t> core_rows,
+                             const std::function<void(IndexRange)>& work) const {
+  const std::span<const int32_t> shares = program::rows_by_core(core_rows, cores);
+  if (shares.empty()) return parallel(shape.tiles * shape.rows, shape.cost, work);
+  int64_t first = 0;
+  for (const int32_t share : shares) {
+    // The core's units one after the other: `share` rows of the first tile, then of the next.
+    parallel(shape.tiles * share, shape.cost, [&](IndexRange units) {
+      for (int64_t unit = units.begin; unit < units.end;) {
+        const int64_t row = unit % share;
+        const int64_t count = std::min(units.end - unit, share - row);
+        const int64_t at = unit / share * shape.rows + first + row;
+        work({at, at + count});
+        unit += count;
+      }
+    });
+    first += share;
+  }
+}
+
 ElementView host_view(const ProgramTensor& tensor, const HostTensor& host, uint8_t* data) {
   const PictureExtents extents = picture_extents(tensor.shape);
   return {tensor.dtype, tensor.scale, tensor.zero_point,
@@ -178,7 +199,7 @@ uint64_t place_in_arena(std::vector<Lifetime> lifetimes, std::vector<HostTensor>
 }
 
 Result<HostPlan> make_plan(const program::Program& program, const Variant& variant,
-                           const OpRegistry& operators) {
+                           PackedConstants& constants, const OpRegistry& operators) {
   HostPlan plan;
   plan.tensors.resize(variant.tensors.size());
   choose_layouts(variant, plan.tensors);
@@ -191,7 +212,7 @@ Result<HostPlan> make_plan(const program::Program& program, const Variant& varia
     plan.tensors[i].offset_in_arena = plan.tensors[root.tensor].offset_in_arena + root.offset_bytes;
   }
   for (const Step& step : variant.steps) {
-    auto function = select_kernel({program, variant, step, plan.tensors, operators});
+    auto function = select_kernel({program, variant, step, plan.tensors, operators, constants});
     if (!function.ok())
       return function.status().with_context(str("step '", step.name, "' (", step.type, ")"));
     plan.steps.push_back(std::move(function).value());

@@ -16,6 +16,7 @@
 #include "base/thread_pool.h"
 #include "ops/registry.h"
 #include "program/program.h"
+#include "runtime/backends/cpu/packed_constants.h"
 #include "runtime/backends/cpu/scratch.h"
 #include "runtime/convert.h"
 
@@ -37,6 +38,7 @@ struct StepCall {
   uint8_t* arena = nullptr;
   ThreadPool* pool = nullptr;
   ScratchTensors* scratch = nullptr;
+  int cores = 1;  // of the chip that share the steps they can share
 
   // A constant may be read only; verify() has made sure that no step writes one.
   template <typename T>
@@ -48,6 +50,15 @@ struct StepCall {
   }
   // Splits `units` pieces of about `cost` elementary operations each.
   void parallel(int64_t units, int64_t cost, const std::function<void(IndexRange)>& work) const;
+  // The same for work whose units are `tiles` times `rows` with the rows innermost, core by core: each core has its
+  // rows of every tile. `core_rows` is Step::core_rows.
+  struct Rows {
+    int64_t tiles = 1;
+    int64_t rows = 1;
+    int64_t cost = 1;  // of one unit
+  };
+  void parallel_rows(const Rows& shape, std::span<const int32_t> core_rows,
+                     const std::function<void(IndexRange)>& work) const;
 };
 
 // A step bound to its kernel, constants included. Data-dependent trouble (an index out of range) is the only failure.
@@ -59,8 +70,10 @@ struct HostPlan {
   uint64_t arena_bytes = 0;
 };
 
-// The program must have passed verify(). Failures name the step. `operators` outlives the plan.
+// The program must have passed verify(). Failures name the step. `constants` serves all plans of one program;
+// `operators` outlives the plan.
 Result<HostPlan> make_plan(const program::Program& program, const program::Variant& variant,
+                           PackedConstants& constants,
                            const OpRegistry& operators = ops::registry());
 
 // A tensor of the plan as convert() wants it. `data` is its place.

@@ -15,6 +15,7 @@ struct StepContext {
   const program::Step& step;
   std::span<const HostTensor> tensors;  // layouts are decided, offsets are not
   const OpRegistry& operators;          // the standard ones and custom ones
+  PackedConstants& constants;
 
   bool has_input(size_t i) const {
     return i < step.inputs.size() && step.inputs[i] != program::kNone;
