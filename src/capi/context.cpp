@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/context.h"
 
+#include <cstdlib>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/checked_math.h"
@@ -22,9 +24,16 @@ Table& table() {
   return *table;
 }
 
-Status no_such_context(rknn_context handle) {
+// `last` is the newest handle: what is not above it has existed.
+Status no_such_context(rknn_context handle, uint32_t last) {
+  const auto number = static_cast<uint32_t>(handle);
+  if (number == 0 || number > last) {
+    return Status(Code::kInvalidContext, str("context ", handle, " was never made"));
+  }
   return Status(Code::kInvalidContext,
-                str("context ", handle, " does not exist: it was never made or is destroyed"));
+                str("context ", handle,
+                    " is destroyed: a board touches freed memory here. Make sure that no thread "
+                    "uses a context after rknn_destroy, and set the handle to 0"));
 }
 
 }  // namespace
@@ -34,7 +43,7 @@ Result<LockedContext> find_context(rknn_context handle) {
   {
     const std::lock_guard lock(table().mutex);
     const auto it = table().contexts.find(static_cast<uint32_t>(handle));
-    if (it == table().contexts.end()) return no_such_context(handle);
+    if (it == table().contexts.end()) return no_such_context(handle, table().last);
     context = it->second;
   }
   return LockedContext(std::move(context));
@@ -53,10 +62,22 @@ rknn_context add_context(std::shared_ptr<Context> context) {
 Result<std::shared_ptr<Context>> remove_context(rknn_context handle) {
   const std::lock_guard lock(table().mutex);
   const auto it = table().contexts.find(static_cast<uint32_t>(handle));
-  if (it == table().contexts.end()) return no_such_context(handle);
+  if (it == table().contexts.end()) return no_such_context(handle, table().last);
   std::shared_ptr<Context> context = std::move(it->second);
   table().contexts.erase(it);
   return context;
+}
+
+bool validating() {
+  const char* const text = std::getenv("RKNN_VALIDATE");
+  return text != nullptr && *text != '\0' && std::string_view(text) != "0";
+}
+
+Status check_call_exists(const Context& context, std::string_view call) {
+  const runtime::LoadedModel& model = context.model();
+  if (!model.device().small_chip_rules(model.chip())) return ok_status();
+  return unsupported(str(call, ", context config invalid! The runtime of ", model.chip().name,
+                         " has no such call: use rknn_set_io_mem"));
 }
 
 Result<uint8_t*> OutputPool::lend(size_t output, uint64_t size_bytes) {

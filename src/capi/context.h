@@ -33,6 +33,7 @@ class OutputPool {
   Result<uint8_t*> lend(size_t output, uint64_t size_bytes);
   void take_back(const void* data);  // anything not lent is ignored
   size_t outstanding() const { return lent_.size(); }
+  void forget_idle() { idle_.clear(); }  // when the outputs' sizes change
 
  private:
   struct Entry {
@@ -77,7 +78,6 @@ class Context {
   uint64_t frame = 0;     // of the last run started; the first is 1
   std::string perf_text;  // what perf_data of the last query points at
   uint32_t core_mask = RKNN_NPU_CORE_AUTO;
-  int batch_core_num = 0;  // 0: never set
   // Given by the caller and kept alive; the host plan does not need them.
   std::shared_ptr<runtime::DeviceMemory> weight_memory;
   std::shared_ptr<runtime::DeviceMemory> internal_memory;
@@ -107,6 +107,12 @@ class LockedContext {
   std::shared_ptr<Context> context_;
   std::unique_lock<std::mutex> lock_;
 };
+
+// RKNN_VALIDATE is on: for calls that need no context otherwise.
+bool validating();
+
+// kUnsupported where the chip's library lacks the call.
+Status check_call_exists(const Context& context, std::string_view call);
 
 // kInvalidContext for a handle that was never made or is gone.
 Result<LockedContext> find_context(rknn_context handle);

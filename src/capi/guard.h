@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/status.h"
+#include "capi/fault.h"
 
 namespace rk::capi {
 
@@ -19,6 +20,7 @@ int finish(const char* function, const Status& status);
 // Runs `work`, which returns a Status.
 template <typename Work>
 int guarded(const char* function, const Work& work) noexcept {
+  if (const int code = injected_fault(function); code != 0) return code;
   try {
     try {
       return finish(function, work());

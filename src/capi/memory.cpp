@@ -73,8 +73,9 @@ Result<Place> find_memory(const rknn_tensor_mem* mem) {
 // Memory belongs to no context, but a wrong handle is worth an error.
 Status check_context(rknn_context handle) { return find_context(handle).status(); }
 
-Result<rknn_tensor_mem*> create(rknn_context maker, uint64_t size_bytes) {
+Result<rknn_tensor_mem*> create(rknn_context maker, uint64_t size_bytes, bool cacheable = true) {
   RK_ASSIGN(std::shared_ptr<DeviceMemory> memory, DeviceMemory::allocate(size_bytes));
+  memory->set_cacheable(cacheable);
   rknn_tensor_mem description{};
   description.virt_addr = memory->data();
   description.phys_addr = memory->phys_addr();
@@ -310,7 +311,8 @@ rknn_tensor_mem* rknn_create_mem2(rknn_context ctx, uint64_t size, uint64_t allo
   return guarded_pointer<rknn_tensor_mem>("rknn_create_mem2", [&]() -> Result<rknn_tensor_mem*> {
     const bool free_standing = (alloc_flags & RKNN_MEM_FLAG_ALLOC_NO_CONTEXT) != 0;
     if (!free_standing) RK_TRY(rk::capi::check_context(ctx));
-    return rk::capi::create(free_standing ? 0 : ctx, size);
+    return rk::capi::create(free_standing ? 0 : ctx, size,
+                            (alloc_flags & RKNN_FLAG_MEMORY_NON_CACHEABLE) == 0);
   });
 }
 
@@ -343,13 +345,17 @@ int rknn_destroy_mem(rknn_context, rknn_tensor_mem* mem) {
   return guarded("rknn_destroy_mem", [&] { return rk::capi::destroy(mem); });
 }
 
-int rknn_mem_sync(rknn_context, rknn_tensor_mem* mem, rknn_mem_sync_mode mode) {
+int rknn_mem_sync(rknn_context context, rknn_tensor_mem* mem, rknn_mem_sync_mode mode) {
   return guarded("rknn_mem_sync", [&]() -> Status {
     RK_ASSIGN(const rk::capi::Place place, rk::capi::find_memory(mem));
     if (mode < RKNN_MEMORY_SYNC_TO_DEVICE || mode > RKNN_MEMORY_SYNC_BIDIRECTIONAL) {
       return rk::invalid_argument(rk::str("mode ", static_cast<int>(mode), " is not 1, 2 or 3"));
     }
     // One CPU reads and writes: there is nothing to bring in line.
+    if (context != 0 && rk::capi::validating()) {
+      RK_ASSIGN(const auto locked, find_context(context));
+      locked->validator.synced(*place.memory, static_cast<int>(mode));
+    }
     place.memory->count_sync((mode & RKNN_MEMORY_SYNC_TO_DEVICE) != 0,
                              (mode & RKNN_MEMORY_SYNC_FROM_DEVICE) != 0);
     return rk::ok_status();

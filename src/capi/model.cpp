@@ -8,6 +8,7 @@
 #include "capi/memory.h"
 #include "runtime/dump.h"
 #include "runtime/memory_table.h"
+#include "runtime/status_page.h"
 
 namespace rk::capi {
 namespace {
@@ -57,12 +58,30 @@ Result<std::shared_ptr<const runtime::LoadedModel>> load_in_place(
   return runtime::LoadedModel::from_image(image, memory, options);
 }
 
+// The model whose weights are shared.
+Result<std::shared_ptr<const runtime::LoadedModel>> find_donor(const rknn_init_extend* extend) {
+  if (extend == nullptr) {
+    return invalid_argument(
+        "RKNN_FLAG_SHARE_WEIGHT_MEM needs extend.ctx, the context that has the weights");
+  }
+  auto donor = find_context(extend->ctx);
+  if (!donor.ok()) return donor.status().with_context("RKNN_FLAG_SHARE_WEIGHT_MEM, extend.ctx");
+  if ((*donor)->model().dynamic())
+    return unsupported("a dynamic-shape model does not share its weights: load it again");
+  return (*donor)->description().shared_model();
+}
+
 Result<std::shared_ptr<const runtime::LoadedModel>> load(const void* model, uint32_t size,
                                                          uint32_t flag,
                                                          const rknn_init_extend* extend) {
   runtime::LoadOptions options;
   RK_ASSIGN(options.device, runtime::device_from_environment());
   options.info_only = (flag & kInfoOnly) != 0;
+  std::shared_ptr<const runtime::LoadedModel> donor;
+  if ((flag & RKNN_FLAG_SHARE_WEIGHT_MEM) != 0) {
+    RK_ASSIGN(donor, find_donor(extend));
+    options.weights_from = &donor->program();
+  }
   RK_ASSIGN(const ModelPlace place, model_place(extend, size == 0, flag));
   if (size != 0) {
     RK_ASSIGN(const ByteSpan bytes, cut({static_cast<const uint8_t*>(model), size}, place));
@@ -90,6 +109,7 @@ Result<rknn_context> open_context(std::shared_ptr<const runtime::LoadedModel> mo
   if (log_level() >= kMemoryTable) {
     log(LogLevel::kDebug, "\n" + runtime::memory_table(context->model(), context->sram.bytes()));
   }
+  runtime::note_context(context->model().chip());
   return add_context(std::move(context));
 }
 
@@ -98,12 +118,6 @@ Status init(rknn_context* context, const void* model, uint32_t size, uint32_t fl
   if (context == nullptr) return invalid_argument("context is NULL");
   if (model == nullptr)
     return invalid_argument("model is NULL: give a file image and its size, or a path and size 0");
-  if ((flag & RKNN_FLAG_SHARE_WEIGHT_MEM) != 0) {
-    return unsupported(
-        "models without weights (RKNN_FLAG_SHARE_WEIGHT_MEM) are not supported: use a "
-        "dynamic-shape "
-        "model or rknn_dup_context");
-  }
   if ((flag & RKNN_FLAG_SHARE_SRAM) != 0 && (flag & RKNN_FLAG_ENABLE_SRAM) == 0)
     return invalid_argument("RKNN_FLAG_SHARE_SRAM needs RKNN_FLAG_ENABLE_SRAM");
   auto loaded = load(model, size, flag, extend);
@@ -111,6 +125,8 @@ Status init(rknn_context* context, const void* model, uint32_t size, uint32_t fl
     log(LogLevel::kError, "rknn_init, load model failed!");
     return loaded.status();
   }
+  if ((flag & RKNN_FLAG_SHARE_WEIGHT_MEM) != 0 && (*loaded)->dynamic())
+    return unsupported("a dynamic-shape model does not share weights: load it without the flag");
   RK_ASSIGN(*context, open_context(std::move(loaded).value(), flag));
   return ok_status();
 }
@@ -135,6 +151,7 @@ int rknn_dup_context(rknn_context* context_in, rknn_context* context_out) {
     uint32_t flags = 0;
     {
       RK_ASSIGN(const auto context, find_context(*context_in));
+      RK_TRY(rk::capi::check_call_exists(*context, "rknn_dup_context"));
       if (context->model().program().variants.size() > 1) {
         return rk::unsupported("a dynamic-shape model cannot be duplicated: load it again");
       }
@@ -165,6 +182,8 @@ int rknn_set_core_mask(rknn_context context, rknn_core_mask core_mask) {
     RK_TRY(rk::runtime::check_core_mask(model.chip(), mask, single_core));
     const bool several = (mask & (mask - 1)) != 0;
     locked->core_mask = single_core && several ? uint32_t{RKNN_NPU_CORE_AUTO} : mask;
+    const int first = mask == RKNN_NPU_CORE_1 ? 1 : mask == RKNN_NPU_CORE_2 ? 2 : 0;
+    locked.session().set_cores(rk::runtime::shared_cores(model.chip(), mask, single_core), first);
     return rk::ok_status();
   });
 }
@@ -180,14 +199,11 @@ int rknn_set_batch_core_num(rknn_context context, int core_num) {
       return rk::invalid_argument(
           rk::str("core_num ", core_num, "; ", chip.name, " has ", chip.npu_cores, " cores"));
     }
-    const rk::program::Variant& variant = locked->model().variant();
-    const bool several =
-        !variant.inputs.empty() && locked->description().input_attr(0).dims.front() > 1;
-    if (!several && locked->strict()) {
+    if (locked->model().program().batch == 1 && locked->strict()) {
       return rk::invalid_argument(
           "the model has a batch of 1: convert it with rknn_batch_size to use several cores");
     }
-    locked->batch_core_num = core_num;
+    locked.session().set_batch_lanes(core_num);
     return rk::ok_status();
   });
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <memory>
 
 #include "capi/attributes.h"
 #include "capi/context.h"
@@ -107,11 +108,45 @@ Status answer_perf_detail(const Answer& answer, Context& context) {
         "RKNN_QUERY_PERF_DETAIL needs a context made with RKNN_FLAG_COLLECT_PERF_MASK");
   }
   if (!session.has_run()) return invalid_argument("RKNN_QUERY_PERF_DETAIL: there is no run yet");
-  std::string text = runtime::perf_table(session, context.core_mask);
+  std::string text = runtime::perf_table(session);
   RK_TRY(write(answer, rknn_perf_detail{}, sizeof(rknn_perf_detail)));
   context.perf_text = std::move(text);
   return write(answer, rknn_perf_detail{context.perf_text.data(), context.perf_text.size()},
                sizeof(rknn_perf_detail));
+}
+
+Status answer_range(const Answer& answer, const runtime::LoadedModel& model) {
+  if (!model.dynamic())
+    return unsupported("RKNN_QUERY_INPUT_DYNAMIC_RANGE: the model has static shapes");
+  uint32_t index = 0;
+  if (answer.size < sizeof(rknn_input_range)) {
+    return invalid_argument(str("info_len(", answer.size, ") < sizeof(rknn_input_range)(",
+                                sizeof(rknn_input_range), ")"));
+  }
+  std::memcpy(&index, answer.info, sizeof index);
+  const std::vector<program::Variant>& variants = model.program().variants;
+  const size_t count = variants.front().inputs.size();
+  if (index >= count)
+    return invalid_argument(str("input index ", index, "; the model has ", count));
+  const auto out = std::make_unique<rknn_input_range>();
+  for (const program::Variant& variant : variants) {
+    const auto tensor = static_cast<size_t>(variant.inputs[index]);
+    const runtime::TensorAttr attr =
+        runtime::input_attr(variant.tensors[tensor], index, AttrView::kPlain);
+    if (out->shape_number == RKNN_MAX_DYNAMIC_SHAPE_NUM) break;
+    std::copy(attr.dims.begin(), attr.dims.end(), out->dyn_range[out->shape_number++]);
+    out->index = index;
+    out->fmt = static_cast<rknn_tensor_format>(attr.format);
+    out->n_dims = static_cast<uint32_t>(attr.dims.size());
+    copy_text(out->name, sizeof out->name, attr.name);
+  }
+  return write(answer, *out, sizeof *out);
+}
+
+// The small chips' library has no such query.
+bool only_on_large_chips(rknn_query_cmd cmd) {
+  return cmd == RKNN_QUERY_PERF_DETAIL || cmd == RKNN_QUERY_PERF_RUN ||
+         (cmd >= RKNN_QUERY_INPUT_DYNAMIC_RANGE && cmd <= RKNN_QUERY_CURRENT_NATIVE_OUTPUT_ATTR);
 }
 
 Status query(Context& context, rknn_query_cmd cmd, const Answer& answer) {
@@ -122,6 +157,11 @@ Status query(Context& context, rknn_query_cmd cmd, const Answer& answer) {
   }
   const runtime::Session& session = context.session();
   const runtime::LoadedModel& model = session.model();
+  const bool small = model.device().small_chip_rules(model.chip());
+  if (small && only_on_large_chips(cmd)) {
+    return unsupported(str("query command ", static_cast<int>(cmd),
+                           " does not exist in the runtime of ", model.chip().name));
+  }
   switch (cmd) {
     case RKNN_QUERY_IN_OUT_NUM:
       return write(answer,
@@ -129,6 +169,7 @@ Status query(Context& context, rknn_query_cmd cmd, const Answer& answer) {
                                          static_cast<uint32_t>(session.output_count())},
                    sizeof(rknn_input_output_num));
     case RKNN_QUERY_INPUT_ATTR:
+      return answer_attr(answer, session, true, small ? AttrView::kNative : AttrView::kPlain);
     case RKNN_QUERY_CURRENT_INPUT_ATTR:
       return answer_attr(answer, session, true, AttrView::kPlain);
     case RKNN_QUERY_OUTPUT_ATTR:
@@ -164,7 +205,7 @@ Status query(Context& context, rknn_query_cmd cmd, const Answer& answer) {
     case RKNN_QUERY_DEVICE_MEM_INFO:
       return answer_device_memory(answer, model);
     case RKNN_QUERY_INPUT_DYNAMIC_RANGE:
-      return unsupported("RKNN_QUERY_INPUT_DYNAMIC_RANGE: the model has static shapes");
+      return answer_range(answer, model);
     default:
       return invalid_argument(str("query command ", static_cast<int>(cmd), " does not exist"));
   }

@@ -10,8 +10,10 @@
 
 #include "base/log.h"
 #include "capi/context.h"
+#include "capi/fence.h"
 #include "capi/guard.h"
 #include "runtime/perf.h"
+#include "runtime/status_page.h"
 
 namespace rk::capi {
 namespace {
@@ -44,18 +46,23 @@ Status check_outside_memory(const Context& context) {
   return ok_status();
 }
 
-Status run_frame(runtime::Session& session, uint32_t core_mask) {
+Status run_frame(runtime::Session& session) {
   RK_TRY(session.run());
+  runtime::note_frame(session.first_core(), session.cores(), session.run_duration_us());
   if (log_level() >= kLayerTable && session.options().collect_perf) {
-    log(LogLevel::kDebug, "\n" + runtime::perf_table(session, core_mask));
+    log(LogLevel::kDebug, "\n" + runtime::perf_table(session));
   }
   return ok_status();
 }
 
-// The worker's thread has no guard above it.
-Status run_frame_on_worker(runtime::Session& session, uint32_t core_mask) noexcept {
+// The worker's thread has no guard above it. Fences work like the rest of the frame: waited for before, told after.
+Status run_frame_on_worker(runtime::Session& session, int fence_in,
+                           const Fence& fence_out) noexcept {
   try {
-    return run_frame(session, core_mask);
+    RK_TRY(wait_for_fence(fence_in));
+    Status status = run_frame(session);
+    fence_out.signal();
+    return status;
   } catch (const std::bad_alloc&) {
     return out_of_memory("the system has no memory left");
   } catch (const std::exception& error) {
@@ -71,6 +78,7 @@ Status still_running(std::chrono::milliseconds limit) {
 }
 
 Status run(Context& context, rknn_run_extend* extend) {
+  RK_TRY(check_fence_flags(context, extend));
   runtime::Session& session = context.session();
   RK_TRY(context.worker.take_status().with_context("the frame before"));
   if (context.model().can_run()) RK_TRY(check_outside_memory(context));
@@ -85,10 +93,21 @@ Status run(Context& context, rknn_run_extend* extend) {
   const bool non_block = extend != nullptr && extend->non_block != 0;
   const int32_t timeout_ms = extend == nullptr ? 0 : extend->timeout_ms;
   if (extend != nullptr) extend->frame_id = context.frame;
-  if (!async && !non_block && timeout_ms <= 0) return run_frame(session, context.core_mask);
-
-  context.worker.start(
-      [&session, mask = context.core_mask] { return run_frame_on_worker(session, mask); });
+  const int fence_in = context.has_flag(RKNN_FLAG_FENCE_IN_OUTSIDE) ? extend->fence_fd : -1;
+  Fence fence_out;
+  if (context.has_flag(RKNN_FLAG_FENCE_OUT_OUTSIDE)) {
+    RK_ASSIGN(fence_out, Fence::make());
+    RK_ASSIGN(extend->fence_fd, fence_out.for_caller());
+  }
+  if (!async && !non_block && timeout_ms <= 0) {
+    RK_TRY(wait_for_fence(fence_in));
+    Status status = run_frame(session);
+    fence_out.signal();
+    return status;
+  }
+  context.worker.start([&session, fence_in, fence_out = std::move(fence_out)] {
+    return run_frame_on_worker(session, fence_in, fence_out);
+  });
   if (async || non_block) return ok_status();
   const std::chrono::milliseconds limit = raised(timeout_ms);
   if (!context.worker.wait_for(limit)) return still_running(limit);

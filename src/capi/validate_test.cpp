@@ -137,6 +137,75 @@ TEST_F(ValidateTest, MissingSyncsAreNamedAndRealOnesAreNot) {
   }
 }
 
+TEST_F(ValidateTest, NeedlessSyncsAreNamed) {
+  const TestContext context;
+  rknn_tensor_attr in = context.attr(RKNN_QUERY_INPUT_ATTR);
+  rknn_tensor_mem* const bound = rknn_create_mem(context.handle, in.size_with_stride);
+  rknn_tensor_mem* const uncached =
+      rknn_create_mem2(context.handle, 64, RKNN_FLAG_MEMORY_NON_CACHEABLE);
+  EXPECT_EQ(rknn_mem_sync(context.handle, bound, RKNN_MEMORY_SYNC_TO_DEVICE), RKNN_SUCC);
+  EXPECT_FALSE(log_.has(kMark)) << log_.text();
+  EXPECT_EQ(rknn_set_io_mem(context.handle, bound, &in), RKNN_SUCC);
+  EXPECT_EQ(rknn_mem_sync(context.handle, bound, RKNN_MEMORY_SYNC_TO_DEVICE), RKNN_SUCC);
+  EXPECT_TRUE(log_.has("rknn_run flushes it anyway")) << log_.text();
+  EXPECT_EQ(rknn_mem_sync(context.handle, uncached, RKNN_MEMORY_SYNC_TO_DEVICE), RKNN_SUCC);
+  EXPECT_TRUE(log_.has("there is no cache to flush")) << log_.text();
+  EXPECT_EQ(rknn_mem_sync(context.handle, bound, RKNN_MEMORY_SYNC_BIDIRECTIONAL), RKNN_SUCC);
+  EXPECT_TRUE(log_.has("flushes and invalidates")) << log_.text();
+  EXPECT_EQ(rknn_destroy_mem(context.handle, bound), RKNN_SUCC);
+  EXPECT_EQ(rknn_destroy_mem(context.handle, uncached), RKNN_SUCC);
+}
+
+TEST_F(ValidateTest, BindingsAfterTheFirstRunAreNamed) {
+  const TestContext context;
+  ASSERT_EQ(rknn_run(context.handle, nullptr), RKNN_SUCC);
+  rknn_tensor_attr out = context.attr(RKNN_QUERY_OUTPUT_ATTR);
+  rknn_tensor_mem* const memory = rknn_create_mem(context.handle, out.size_with_stride);
+  EXPECT_EQ(rknn_set_io_mem(context.handle, memory, &out), RKNN_SUCC);
+  EXPECT_TRUE(log_.has("was bound after the first rknn_run")) << log_.text();
+  EXPECT_EQ(rknn_destroy_mem(context.handle, memory), RKNN_SUCC);
+}
+
+TEST_F(ValidateTest, UsesAfterTheEndAreNamed) {
+  rknn_context gone = 0;
+  {
+    const TestContext context;
+    gone = context.handle;
+  }
+  EXPECT_EQ(rknn_run(gone, nullptr), RKNN_ERR_CTX_INVALID);
+  EXPECT_TRUE(log_.has("is destroyed: a board touches freed memory here")) << log_.text();
+  EXPECT_EQ(rknn_run(0x7ffffff0, nullptr), RKNN_ERR_CTX_INVALID);
+  EXPECT_TRUE(log_.has("was never made")) << log_.text();
+}
+
+// A ramp through the whole byte range along each row, as pixels are smooth.
+TEST_F(ValidateTest, SignedAndUnsignedBytesAreToldApart) {
+  const TestContext context(0, large_picture());
+  std::vector<uint8_t> pixels(3 * 16 * 32), centred(pixels.size());
+  for (size_t i = 0; i < 512; ++i) {
+    for (size_t c = 0; c < 3; ++c) {
+      const auto value = static_cast<int>(112 + i % 32 + c);
+      pixels[i * 3 + c] = static_cast<uint8_t>(value);
+      centred[i * 3 + c] = static_cast<uint8_t>(value - 128);
+    }
+  }
+  const auto set_as = [&](std::vector<uint8_t>& bytes, rknn_tensor_type type) {
+    rknn_input input{};
+    input.buf = bytes.data();
+    input.size = static_cast<uint32_t>(bytes.size());
+    input.type = type;
+    input.fmt = RKNN_TENSOR_NHWC;
+    EXPECT_EQ(rknn_inputs_set(context.handle, 1, &input), RKNN_SUCC);
+  };
+  set_as(pixels, RKNN_TENSOR_UINT8);
+  set_as(centred, RKNN_TENSOR_INT8);
+  EXPECT_FALSE(log_.has(kMark)) << log_.text();
+  set_as(pixels, RKNN_TENSOR_INT8);
+  EXPECT_TRUE(log_.has("pass smoothly from 127 to 128")) << log_.text();
+  set_as(centred, RKNN_TENSOR_UINT8);
+  EXPECT_TRUE(log_.has("pass smoothly from 255 to 0")) << log_.text();
+}
+
 TEST_F(ValidateTest, OutputsBeforeARunAreExplained) {
   const TestContext context;
   EXPECT_TRUE(context.scores().empty());
