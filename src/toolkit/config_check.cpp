@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "toolkit/dynamic_shapes.h"
+
 namespace rk::toolkit {
 namespace {
 
@@ -101,6 +103,10 @@ Result<const target::Target*> check_config(Config& config) {
         expect_one_of(str("op_target of '", key, "'"), processor, {"cpu", "npu", "gpu", "auto"}));
   }
   RK_TRY(check_std(config.std_values));
+  RK_TRY(check_dynamic_input(config.dynamic_input));
+  if (config.remove_weight && !config.dynamic_input.empty())
+    return unsupported(
+        "remove_weight does not go with dynamic_input: its shapes share weights already");
   return target;
 }
 

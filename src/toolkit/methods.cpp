@@ -22,12 +22,8 @@ constexpr const char* kDefaultPlatform = "rk3566";
 
 // Options that only make a file smaller or a chip faster: results are the same without them.
 constexpr const char* kWithoutEffect[] = {
-    "compress_weight",    "model_pruning",
-    "sparse_infer",       "enable_flash_attention", "inputs_yuv_fmt",
-    "npu_do_output_nhwc", "quantized_hybrid_level", "target_sub_class"};
-
-// Options that change what a model is: without them it is another one.
-constexpr const char* kNotOffered[] = {"dynamic_input", "remove_weight"};
+    "compress_weight", "model_pruning",      "sparse_infer",           "enable_flash_attention",
+    "inputs_yuv_fmt",  "npu_do_output_nhwc", "quantized_hybrid_level", "target_sub_class"};
 
 bool asks_for_something(const Json* value) {
   if (value == nullptr) return false;
@@ -41,6 +37,18 @@ Json attr_json(const runtime::TensorAttr& attr) {
                        {"dtype", static_cast<int>(attr.dtype)},
                        {"scale", static_cast<double>(attr.scale)},
                        {"zero_point", attr.zero_point}});
+}
+
+Json outputs_json(const Simulator& simulator) {
+  Json outputs = Json::array();
+  for (size_t i = 0; i < simulator.output_count(); ++i) {
+    const TensorType type = simulator.output_type(i);
+    Json output = attr_json(simulator.output_attr(i));
+    output.set("result_dtype", static_cast<int>(type.dtype));
+    output.set("dims", Json::array_of(type.shape.dims()));
+    outputs.push(std::move(output));
+  }
+  return outputs;
 }
 
 std::string size_text(uint64_t bytes) {
@@ -136,6 +144,8 @@ Result<Json> Methods::config(const Json& options) {
   reader.read("single_core_mode", config.single_core_mode);
   reader.read("quantize_weight", config.quantize_weight);
   reader.read("what_if", config.what_if);
+  reader.read("dynamic_input", config.dynamic_input);
+  reader.read("remove_weight", config.remove_weight);
   for (const char* threshold : {"auto_hybrid_cos_thresh", "auto_hybrid_euc_thresh"}) {
     const Json* const value = reader.find(threshold);
     if (value == nullptr) continue;
@@ -148,11 +158,6 @@ Result<Json> Methods::config(const Json& options) {
     else
       config.auto_hybrid_euc_thresh = *number;
   }
-  std::string not_offered;
-  for (const char* name : kNotOffered) {
-    if (asks_for_something(reader.find(name)))
-      not_offered = str(name, " of config() is not offered by this version; leave it out");
-  }
   for (const char* name : kWithoutEffect) {
     if (asks_for_something(reader.find(name)))
       log(LogLevel::kWarning, str(name, " has no effect in this version"));
@@ -164,7 +169,6 @@ Result<Json> Methods::config(const Json& options) {
         str("target_platform is not set: building for the default, ", kDefaultPlatform));
   }
   RK_TRY(toolkit_.config(std::move(config)));
-  not_offered_ = std::move(not_offered);
   return Json();
 }
 
@@ -187,7 +191,6 @@ Result<Json> Methods::load_onnx(const Json& options, const std::vector<Tensor>& 
     load.input_initial_val.back() = arrays[next++];
   }
   RK_TRY(reader.finish());
-  if (!not_offered_.empty()) return unsupported(not_offered_);
   if (model.empty()) return invalid_argument("model is not given: the path of an .onnx file");
   RK_TRY(toolkit_.load_onnx(model, load));
   built_ = false;
@@ -220,11 +223,9 @@ Result<Json> Methods::build(const Json& options) {
   reader.read("auto_hybrid", build.auto_hybrid);
   reader.read("rknn_batch_size", batch);
   RK_TRY(reader.finish());
-  if (batch != 1 && batch != -1) {
-    if (batch < 1)
-      return invalid_argument(str("Invalid rknn_batch_size ", batch, ", expect 1 or more!"));
-    return unsupported(str("rknn_batch_size ", batch, " is not offered by this version; 1 is"));
-  }
+  if (batch < 1 && batch != -1)
+    return invalid_argument(str("Invalid rknn_batch_size ", batch, ", expect 1 or more!"));
+  build.rknn_batch_size = std::max(1, batch);
   build.progress = [this](size_t done, size_t total) {
     return !progress_ || progress_("Quantizating", done, total);
   };
@@ -280,18 +281,12 @@ Result<Json> Methods::init_runtime(const Json& options) {
                             ? Simulator::create(toolkit_.program(), runtime, toolkit_.operators())
                             : Simulator::create(*file_, runtime, toolkit_.operators()));
   Json inputs = Json::array();
-  Json outputs = Json::array();
   for (size_t i = 0; i < simulator_->input_count(); ++i)
     inputs.push(attr_json(simulator_->input_attr(i)));
-  for (size_t i = 0; i < simulator_->output_count(); ++i) {
-    const TensorType type = simulator_->output_type(i);
-    Json output = attr_json(simulator_->output_attr(i));
-    output.set("result_dtype", static_cast<int>(type.dtype));
-    output.set("dims", Json::array_of(type.shape.dims()));
-    outputs.push(std::move(output));
-  }
-  return Json::object(
-      {{"chip", std::string(simulator_->chip())}, {"inputs", inputs}, {"outputs", outputs}});
+  return Json::object({{"chip", std::string(simulator_->chip())},
+                       {"inputs", inputs},
+                       {"outputs", outputs_json(*simulator_)},
+                       {"dynamic", simulator_->dynamic()}});
 }
 
 Status Methods::begin(const char* stage) {
@@ -361,6 +356,7 @@ Result<Json> Methods::call(std::string_view method, const Json& options,
   if (method == "export_rknn") return export_rknn(options);
   if (method == "accuracy_analysis") return accuracy_analysis(options);
   if (method == "init_runtime") return init_runtime(options);
+  if (method == "choose_shapes") return choose_shapes(options);
   if (method == "eval_perf") return eval_perf(options);
   if (method == "eval_memory") return eval_memory(options);
   if (method == "get_sdk_version") return get_sdk_version(options);
@@ -376,12 +372,11 @@ Result<Json> Methods::call(std::string_view method, const Json& options,
   return invalid_argument(str("there is no method '", method, "'"));
 }
 
-Status Methods::inference(const Json& options, const std::vector<ArrayRef>& inputs,
-                          const std::vector<ArrayRef>& outputs) {
-  RK_ASSIGN(Simulator* const simulator, running("inference"));
+// The arrays of a call with the options that go with them.
+Result<std::vector<Feed>> Methods::feeds_of(const std::vector<ArrayRef>& inputs,
+                                            OptionReader& reader) {
   std::vector<std::string> formats;
   std::vector<bool> pass_through;
-  OptionReader reader(options);
   reader.read("data_format", formats);
   reader.read("inputs_pass_through", pass_through);
   RK_TRY(reader.finish());
@@ -407,6 +402,30 @@ Status Methods::inference(const Json& options, const std::vector<ArrayRef>& inpu
     }
     feeds.push_back(feed);
   }
+  return feeds;
+}
+
+// The outputs that arrays of these shapes will give.
+Result<Json> Methods::choose_shapes(const Json& options) {
+  RK_ASSIGN(Simulator* const simulator, running("inference"));
+  std::vector<std::vector<int64_t>> shapes;
+  OptionReader reader(options);
+  reader.read("shapes", shapes);
+  std::vector<ArrayRef> arrays;
+  for (const std::vector<int64_t>& dims : shapes) {
+    RK_ASSIGN(const Shape shape, Shape::make(dims));
+    arrays.push_back({DType::kF32, shape, nullptr, 0});
+  }
+  RK_ASSIGN(const std::vector<Feed> feeds, feeds_of(arrays, reader));
+  RK_TRY(simulator->choose_shapes(feeds));
+  return outputs_json(*simulator);
+}
+
+Status Methods::inference(const Json& options, const std::vector<ArrayRef>& inputs,
+                          const std::vector<ArrayRef>& outputs) {
+  RK_ASSIGN(Simulator* const simulator, running("inference"));
+  OptionReader reader(options);
+  RK_ASSIGN(const std::vector<Feed> feeds, feeds_of(inputs, reader));
   return simulator->run(feeds, outputs);
 }
 

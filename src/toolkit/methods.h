@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "toolkit/options.h"
 #include "toolkit/rknn_toolkit.h"
 #include "toolkit/simulator.h"
 
@@ -37,6 +38,9 @@ class Methods {
   Result<Json> hybrid_step2(const Json& options);
   Result<Json> export_rknn(const Json& options);
   Result<Json> init_runtime(const Json& options);
+  Result<Json> choose_shapes(const Json& options);
+  static Result<std::vector<Feed>> feeds_of(const std::vector<ArrayRef>& inputs,
+                                            OptionReader& reader);
   Result<Json> eval_perf(const Json& options);
   Result<Json> eval_memory(const Json& options);
   Result<Json> get_sdk_version(const Json& options);
@@ -45,7 +49,6 @@ class Methods {
 
   Progress progress_;
   Toolkit toolkit_;
-  std::string not_offered_;  // an option of config() that the model cannot be loaded with
   bool built_ = false;
   std::optional<std::vector<uint8_t>> file_;  // of load_rknn
   std::unique_ptr<Simulator> simulator_;

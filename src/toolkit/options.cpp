@@ -29,6 +29,21 @@ std::optional<std::vector<T>> list_of(const Json& value, Convert convert) {
   return out;
 }
 
+// A list of shapes; null stands for an input that stays as it is.
+std::optional<std::vector<std::vector<int64_t>>> shapes_of(const Json& value) {
+  if (!value.is_array()) return std::nullopt;
+  const auto whole = [](const Json& element) { return element.as_int(); };
+  std::vector<std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < value.size(); ++i) {
+    const Json& element = *value.at(i);
+    auto list = element.is_null() ? std::optional(std::vector<int64_t>{})
+                                  : list_of<int64_t>(element, whole);
+    if (!list) return std::nullopt;
+    shapes.push_back(std::move(*list));
+  }
+  return shapes;
+}
+
 }  // namespace
 
 const Json* OptionReader::find(std::string_view key) {
@@ -104,18 +119,24 @@ void OptionReader::read(std::string_view key, std::vector<bool>& out) {
 void OptionReader::read(std::string_view key, std::vector<std::vector<int64_t>>& out) {
   const Json* const value = find(key);
   if (value == nullptr) return;
-  const auto whole = [](const Json& element) { return element.as_int(); };
-  std::vector<std::vector<int64_t>> lists;
+  auto shapes = shapes_of(*value);
+  if (!shapes) return wrong(key, "a list of shapes, one per input, e.g. [[1, 3, 224, 224]]");
+  out = std::move(*shapes);
+}
+
+void OptionReader::read(std::string_view key, std::vector<std::vector<std::vector<int64_t>>>& out) {
+  const Json* const value = find(key);
+  if (value == nullptr) return;
+  constexpr std::string_view kExpected =
+      "a list of sets of shapes, e.g. [[[1, 3, 224, 224]], [[1, 3, 160, 160]]]";
+  if (!value->is_array()) return wrong(key, kExpected);
+  std::vector<std::vector<std::vector<int64_t>>> sets;
   for (size_t i = 0; i < value->size(); ++i) {
-    const Json& element = *value->at(i);
-    auto list = element.is_null() ? std::optional(std::vector<int64_t>{})
-                                  : list_of<int64_t>(element, whole);
-    if (!list) return wrong(key, "a list of shapes, one per input, e.g. [[1, 3, 224, 224]]");
-    lists.push_back(std::move(*list));
+    auto shapes = shapes_of(*value->at(i));
+    if (!shapes) return wrong(key, kExpected);
+    sets.push_back(std::move(*shapes));
   }
-  if (!value->is_array())
-    return wrong(key, "a list of shapes, one per input, e.g. [[1, 3, 224, 224]]");
-  out = std::move(lists);
+  out = std::move(sets);
 }
 
 void OptionReader::read(std::string_view key, std::vector<std::vector<float>>& out) {

@@ -26,6 +26,7 @@ class OptionReader {
             std::vector<std::string>& out);                 // one text serves as a list of it
   void read(std::string_view key, std::vector<bool>& out);  // likewise one bool or 0/1
   void read(std::string_view key, std::vector<std::vector<int64_t>>& out);
+  void read(std::string_view key, std::vector<std::vector<std::vector<int64_t>>>& out);
   void read(std::string_view key,
             std::vector<std::vector<float>>& out);  // a flat list is that of the only input
   void read(std::string_view key, std::map<std::string, std::string>& out);

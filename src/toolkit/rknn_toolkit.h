@@ -20,11 +20,14 @@
 
 namespace rk::toolkit {
 
+// One shape per model input, in the model's own layout.
+using ShapeSet = std::vector<std::vector<int64_t>>;
+
 struct Config {
   std::vector<std::vector<float>> mean_values;  // per input, per channel; empty: 0
   std::vector<std::vector<float>> std_values;   // likewise; empty: 1
   std::vector<bool> quant_img_rgb2bgr;          // per input; one entry serves all
-  std::string quantized_dtype = "w8a8";         // alias asymmetric_quantized-8; w8a16, w4a16, w16a16i
+  std::string quantized_dtype = "w8a8";  // alias asymmetric_quantized-8; w8a16, w4a16, w16a16i
   std::string quantized_algorithm = "normal";
   std::string quantized_method = "channel";  // channel or layer; w4a16: also group32 to group256
   bool quantize_weight = false;  // without quantisation: large weights are stored in 8 bits
@@ -37,7 +40,9 @@ struct Config {
       op_target;  // output name or operator type -> cpu, npu, gpu, auto
   bool remove_reshape = false;
   bool single_core_mode = false;
-  double auto_hybrid_cos_thresh = 0.98;          // for BuildOptions::auto_hybrid
+  std::vector<ShapeSet> dynamic_input;   // at most 512; the k-th shapes of all inputs go together
+  bool remove_weight = false;            // the file lacks what another build of the network has too
+  double auto_hybrid_cos_thresh = 0.98;  // for BuildOptions::auto_hybrid
   std::optional<double> auto_hybrid_euc_thresh;  // likewise; none: not looked at
 };
 
@@ -54,6 +59,7 @@ struct BuildOptions {
   std::vector<std::string> float_layers;  // outputs of layers that stay float16
   bool auto_hybrid =
       false;  // adds layers, at most one in ten, until the outputs meet the thresholds
+  int rknn_batch_size = 1;  // samples of one run; they share nothing, so each is as if run alone
   // Called with (done, total) during calibration; false stops the build with kCancelled.
   std::function<bool(size_t, size_t)> progress;
 };
@@ -116,7 +122,12 @@ class Toolkit {
  private:
   // Optimises the imported graph and, for a quantised build, calibrates it.
   Status prepare(const BuildOptions& options);
+  Status build_float(const BuildOptions& options);
   Status build_quantized(const BuildOptions& options);
+  // The loaded model at other shapes, with the parameters of the build at hand.
+  Result<Graph> graph_of_shapes(const ShapeSet& set) const;
+  // What is the same for float and quantised builds: further shapes, and the batch.
+  Status finish(const BuildOptions& options);
   // After prepare(): layers to keep in float16, judged on the first samples of the dataset.
   Result<quant::FloatLayers> propose_float_layers(const BuildOptions& options,
                                                   size_t samples) const;

@@ -89,10 +89,10 @@ Result<std::unique_ptr<Simulator>> Simulator::start(
 }
 
 TensorType Simulator::output_type(size_t i) const {
-  const program::Variant& variant = session_->model().variant();
+  const program::Variant& variant = session_->variant();
   const program::ProgramTensor& tensor = variant.tensors[static_cast<size_t>(variant.outputs[i])];
   const bool real = tensor.quantized() || is_float(tensor.dtype);
-  return {real ? DType::kF32 : tensor.dtype, tensor.shape};
+  return {real ? DType::kF32 : tensor.dtype, shape_of(session_->output_attr(i))};
 }
 
 Status Simulator::set_input(size_t i, const Feed& feed) {
@@ -123,7 +123,27 @@ Status Simulator::set_input(size_t i, const Feed& feed) {
   return session_->set_input(i, format, feed.array.data, feed.array.size_bytes);
 }
 
+Status Simulator::choose_shapes(std::span<const Feed> inputs) {
+  const auto& variants = session_->model().program().variants;
+  if (variants.size() == 1 || inputs.size() != input_count()) return ok_status();
+  const auto fits = [&](const program::Variant& variant, size_t i) {
+    const program::ProgramTensor& tensor = variant.tensors[static_cast<size_t>(variant.inputs[i])];
+    const Shape& given = inputs[i].array.shape;
+    if (given.rank() != 4 || tensor.shape.rank() != 4 || inputs[i].nchw)
+      return given == tensor.shape;
+    return nchw_of(given) == tensor.shape;
+  };
+  for (size_t k = 0; k < variants.size(); ++k) {
+    bool all = true;
+    for (size_t i = 0; i < inputs.size() && all; ++i) all = fits(variants[k], i);
+    if (!all) continue;
+    return k == session_->variant_index() ? ok_status() : session_->choose_variant(k);
+  }
+  return ok_status();
+}
+
 Status Simulator::run(std::span<const Feed> inputs, std::span<const ArrayRef> outputs) {
+  RK_TRY(choose_shapes(inputs));
   if (inputs.size() != input_count()) {
     return invalid_argument(str("The inputs have ", inputs.size(), " array(s), the model has ",
                                 input_count(), " input(s)!"));

@@ -60,6 +60,7 @@ class Simulator {
       std::shared_ptr<const OpRegistry> operators = nullptr);
 
   const RuntimeOptions& options() const { return options_; }
+  bool dynamic() const { return session_->model().dynamic(); }
   std::string_view chip() const { return session_->model().chip().name; }
   size_t input_count() const { return session_->input_count(); }
   size_t output_count() const { return session_->output_count(); }
@@ -68,7 +69,11 @@ class Simulator {
   // f32 for everything that stands for real numbers; integers and bool are kept.
   TensorType output_type(size_t i) const;
 
-  // `outputs` have the types of output_type().
+  // Models with several shapes take those of the arrays from now on; output_type() answers for them. Nothing happens
+  // when no set of shapes fits: run() then names what is wrong.
+  Status choose_shapes(std::span<const Feed> inputs);
+
+  // Calls choose_shapes() first. `outputs` have the types of output_type().
   Status run(std::span<const Feed> inputs, std::span<const ArrayRef> outputs);
 
   // The table of eval_perf for the last run, after one on zeros if there was none. Times are this machine's.

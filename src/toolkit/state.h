@@ -5,6 +5,8 @@
 // runs on; `quantized` is `optimized` with parameters, the very graph the Program was compiled from.
 #pragma once
 
+#include <functional>
+
 #include "analysis/auto_hybrid.h"
 #include "base/thread_pool.h"
 #include "compiler/compile.h"
@@ -28,6 +30,7 @@ struct Toolkit::State {
   std::optional<Config> config;
   const target::Target* target = nullptr;
   std::string model_name;  // of its file, without folder and ending
+  std::function<Result<Graph>(const ShapeSet& shapes)> import;  // the loaded file once more
   std::optional<Graph> imported;
   std::optional<Graph> optimized;
   std::optional<Graph> quantized;

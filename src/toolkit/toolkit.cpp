@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "exec/evaluate.h"
 #include "format/writer.h"
 #include "frontends/frontend.h"
@@ -11,6 +12,7 @@
 #include "passes/pipeline.h"
 #include "quant/prequantized.h"
 #include "toolkit/config_check.h"
+#include "toolkit/dynamic_shapes.h"
 #include "toolkit/state.h"
 #include "toolkit/version.h"
 
@@ -106,6 +108,14 @@ Toolkit& Toolkit::operator=(Toolkit&&) noexcept = default;
 
 Status Toolkit::config(Config config) {
   RK_ASSIGN(const target::Target* target, check_config(config));
+  if (!config.dynamic_input.empty()) {
+    const size_t largest = max_shape(config.dynamic_input);
+    log(LogLevel::kWarning,
+        str("dynamic_input: MaxShape is dynamic_input[", largest,
+            "] = ", to_string(config.dynamic_input[largest]),
+            ". Calibration runs on it (arrays of the dataset must have it), and eval_perf and "
+            "eval_memory report for it"));
+  }
   state_->target = target;
   state_->config = std::move(config);
   return ok_status();
@@ -132,8 +142,19 @@ Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
   import.input_shapes = options.input_size_list;
   import.outputs = options.outputs;
   import.input_initial_values = options.input_initial_val;
-  RK_ASSIGN(Graph graph, frontends::import_onnx(path, import, state_->registry()));
-  RK_TRY(quant::float_borders(graph));
+  const std::vector<ShapeSet>& sets = state_->config->dynamic_input;
+  state_->import = [path, import,
+                    &registry = state_->registry()](const ShapeSet& shapes) -> Result<Graph> {
+    frontends::ImportOptions at = import;
+    if (!shapes.empty()) at.input_shapes = shapes;
+    RK_ASSIGN(Graph graph, frontends::import_onnx(path, at, registry));
+    RK_TRY(quant::float_borders(graph));
+    return graph;
+  };
+  auto imported = state_->import(sets.empty() ? ShapeSet{} : sets[max_shape(sets)]);
+  if (!imported.ok() && !sets.empty())
+    return imported.status().with_context(str("dynamic_input ", to_string(sets[max_shape(sets)])));
+  RK_ASSIGN(Graph graph, std::move(imported));
   RK_TRY(check_inputs(*state_->config, graph));
   state_->imported = std::move(graph);
   state_->model_name = std::filesystem::path(path).stem().string();
@@ -141,11 +162,49 @@ Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
   return ok_status();
 }
 
+Result<Graph> Toolkit::graph_of_shapes(const ShapeSet& set) const {
+  const std::string what = str("dynamic_input ", to_string(set));
+  auto imported = state_->import(set);
+  if (!imported.ok()) return imported.status().with_context(what);
+  RK_ASSIGN(Graph graph, optimize(*imported, *state_->config, *state_->target));
+  if (state_->dataset.empty()) return graph;
+  return quantized_graph(graph, state_->ranges, *state_->config, *state_->target,
+                         state_->float_layers);
+}
+
+Status Toolkit::finish(const BuildOptions& options) {
+  const Config& config = *state_->config;
+  if (!config.dynamic_input.empty()) {
+    if (options.rknn_batch_size > 1)
+      return unsupported("rknn_batch_size does not go with dynamic_input: list batches there");
+    const std::vector<ShapeSet> sets = max_shape_first(config.dynamic_input);
+    RK_ASSIGN(state_->program,
+              compiler::compile([&](size_t i) { return graph_of_shapes(sets[i]); }, sets.size(),
+                                compile_options(config, *state_->target, *state_->optimized,
+                                                options.do_quantization)));
+  }
+  for (const Value* output : state_->quantized->outputs()) {
+    if (options.rknn_batch_size > 1 && output->shape().rank() == 0) {
+      return unsupported(str("rknn_batch_size: output '", output->name(),
+                             "' is one number without an axis, so it cannot hold a batch"));
+    }
+  }
+  state_->program->batch = options.rknn_batch_size;
+  return program::verify(*state_->program);
+}
+
 Status Toolkit::build(const BuildOptions& options) {
   if (!state_->imported) return invalid_argument("build: load a model first");
-  const Config& config = *state_->config;
   RK_TRY(prepare(options));
-  if (options.do_quantization && !computes_in_float(config)) return build_quantized(options);
+  const bool quantized = options.do_quantization && !computes_in_float(*state_->config);
+  Status status = quantized ? build_quantized(options) : build_float(options);
+  if (status.ok()) status = finish(options);
+  if (!status.ok()) state_->program.reset();
+  return status;
+}
+
+Status Toolkit::build_float(const BuildOptions& options) {
+  const Config& config = *state_->config;
   Graph& optimized = *state_->optimized;
   RK_ASSIGN(program::Program program,
             compiler::compile(optimized, compile_options(config, *state_->target, optimized,
@@ -257,7 +316,7 @@ Result<compiler::PlacementReport> Toolkit::placement() const {
 
 Result<std::vector<uint8_t>> Toolkit::rknn_bytes() const {
   if (!state_->program) return invalid_argument("export_rknn: build the model first");
-  return format::write_rknn(*state_->program);
+  return format::write_rknn(*state_->program, {.remove_weight = state_->config->remove_weight});
 }
 
 Result<std::vector<Tensor>> Toolkit::golden(const std::vector<Tensor>& raw_inputs) const {

@@ -31,6 +31,7 @@ class RKNN:
         self._logger = make_logger("rknn.api", self.verbose, verbose_file)
         self._method = "__init__"
         self._outputs = None
+        self._dynamic = False  # the outputs' shapes follow the inputs'
         self._toolkit = native.Toolkit(3 if self.verbose else 1, self._on_log, self._on_progress)
         self._log(2, "__init__", "rknn-toolkit2 version: " + native.version())
 
@@ -182,8 +183,13 @@ class RKNN:
         result, ok = self._call("init_runtime", options)
         if not ok:
             return -1
-        self._outputs = [(tuple(o["dims"]), native.NUMPY_OF[o["result_dtype"]]) for o in result["outputs"]]
+        self._outputs = self._described(result["outputs"])
+        self._dynamic = result["dynamic"]
         return 0
+
+    @staticmethod
+    def _described(outputs):
+        return [(tuple(o["dims"]), native.NUMPY_OF[o["result_dtype"]]) for o in outputs]
 
     @named_arguments()
     def inference(self, inputs, data_format=None, inputs_pass_through=None, get_frame_id=False):
@@ -195,6 +201,9 @@ class RKNN:
             inputs = [inputs]
         try:
             arrays = [native.fitting(array) for array in inputs]
+            if self._dynamic:
+                shapes = {"shapes": [array.shape for array in arrays], "data_format": data_format}
+                self._outputs = self._described(self._toolkit.call("choose_shapes", shapes))
             outputs = [np.empty(shape, dtype) for shape, dtype in self._outputs]
             self._toolkit.inference({"data_format": data_format, "inputs_pass_through": inputs_pass_through}, arrays,
                                     outputs)
