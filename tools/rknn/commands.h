@@ -11,7 +11,10 @@
 namespace rk::tools {
 
 Status analyze_command(const std::vector<std::string>& words);
+Status bench_command(const std::vector<std::string>& words);
+Status benchmark_command(const std::vector<std::string>& words);  // the program rknn_benchmark
 Status convert_command(const std::vector<std::string>& words);
+Status device_command(const std::vector<std::string>& words);
 Status edit_command(const std::vector<std::string>& words);
 Status hybrid_command(const std::vector<std::string>& words);
 Status info_command(const std::vector<std::string>& words);

@@ -38,6 +38,11 @@ const std::vector<OptionDef> kOptions = {
     {"--single-core", "", "", "build for one NPU core only"},
     {"--report", "", "[FILE.html]",
      "list each node as NPU, CPU or unsupported, with the row that decided"},
+    {"--dynamic-input", "", "1,3,64,64",
+     "a further set of shapes; shapes of one set separated by ';'"},
+    {"--batch", "", "N", "rknn_batch_size: samples of one run"},
+    {"--remove-weight", "", "",
+     "leave out weights that another build has (RKNN_FLAG_SHARE_WEIGHT_MEM)"},
     {"--help", "-h", "", "this text"},
 };
 
@@ -62,6 +67,21 @@ Status read_flags(const Arguments& args, ConvertRequest& request) {
   if (args.has("--rgb2bgr")) config.quant_img_rgb2bgr = {true};
   if (args.has("--remove-reshape")) config.remove_reshape = true;
   if (args.has("--single-core")) config.single_core_mode = true;
+  if (args.has("--remove-weight")) config.remove_weight = true;
+  for (const std::string& text : args.all("--dynamic-input")) {
+    toolkit::ShapeSet set;
+    for (const std::string& part : split(text, ';')) {
+      RK_ASSIGN(std::vector<int64_t> shape, parse_ints("--dynamic-input", part));
+      set.push_back(std::move(shape));
+    }
+    config.dynamic_input.push_back(std::move(set));
+  }
+  if (args.has("--batch")) {
+    RK_ASSIGN(const auto batch, parse_ints("--batch", args.get("--batch")));
+    if (batch.size() != 1 || batch[0] < 1 || batch[0] > 1024)
+      return invalid_argument("--batch takes one number, 1 to 1024");
+    request.build.rknn_batch_size = static_cast<int>(batch[0]);
+  }
   if (args.has("--optimization-level")) {
     RK_ASSIGN(const auto level,
               parse_ints("--optimization-level", args.get("--optimization-level")));

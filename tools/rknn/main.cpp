@@ -16,7 +16,9 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"analyze", rk::tools::analyze_command, "what quantisation costs, layer by layer"},
+    {"bench", rk::tools::bench_command, "how long a model takes on this machine"},
     {"convert", rk::tools::convert_command, "model file -> .rknn"},
+    {"device", rk::tools::device_command, "load and memory of the simulated NPU"},
     {"edit", rk::tools::edit_command, "other shapes at the inputs and outputs of an ONNX model"},
     {"hybrid", rk::tools::hybrid_command, "int8 with some layers in float16, in two steps"},
     {"info", rk::tools::info_command, "what a .rknn file holds"},
@@ -33,6 +35,13 @@ int usage() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string program = argc > 0 ? argv[0] : "";
+  if (program.ends_with("rknn_benchmark")) {
+    const rk::Status status =
+        rk::tools::benchmark_command(std::vector<std::string>(argv + 1, argv + argc));
+    if (!status.ok()) std::fprintf(stderr, "rknn_benchmark: %s\n", status.message().c_str());
+    return status.ok() ? 0 : 1;
+  }
   if (argc < 2) return usage();
   const std::string name = argv[1];
   for (const Command& command : kCommands) {

@@ -7,10 +7,9 @@
 #include <numeric>
 
 #include "base/npy.h"
-#include "media/dataset.h"
+#include "rknn/api_context.h"
 #include "rknn/arguments.h"
 #include "rknn/commands.h"
-#include "rknn_api.h"
 
 namespace rk::tools {
 namespace {
@@ -23,65 +22,6 @@ const std::vector<OptionDef> kOptions = {
     {"--bgr", "", "", "feed pictures blue first"},
     {"--help", "-h", "", "this text"},
 };
-
-Status check(int ret, std::string_view call) {
-  if (ret == RKNN_SUCC) return ok_status();
-  return Status(Code::kUnavailable, str(call, " returned ", ret, "; the log line above says why"));
-}
-
-class Context {
- public:
-  Context() = default;
-  ~Context() {
-    if (handle != 0) rknn_destroy(handle);
-  }
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-  rknn_context handle = 0;
-};
-
-// Bytes and type of one input, kept until inputs_set has copied them.
-struct Feed {
-  std::vector<uint8_t> bytes;
-  rknn_tensor_type type = RKNN_TENSOR_UINT8;
-  rknn_tensor_format fmt = RKNN_TENSOR_NHWC;
-};
-
-std::optional<rknn_tensor_type> npy_type(const NpyArray& array) {
-  if (array.kind == 'f' && array.item_size == 4) return RKNN_TENSOR_FLOAT32;
-  if (array.kind == 'f' && array.item_size == 2) return RKNN_TENSOR_FLOAT16;
-  if (array.kind == 'i' && array.item_size == 1) return RKNN_TENSOR_INT8;
-  if (array.kind == 'u' && array.item_size == 1) return RKNN_TENSOR_UINT8;
-  if (array.kind == 'i' && array.item_size == 2) return RKNN_TENSOR_INT16;
-  if (array.kind == 'i' && array.item_size == 4) return RKNN_TENSOR_INT32;
-  if (array.kind == 'i' && array.item_size == 8) return RKNN_TENSOR_INT64;
-  return std::nullopt;
-}
-
-Result<Feed> feed_npy(const std::string& path, const rknn_tensor_attr& attr) {
-  RK_ASSIGN(const NpyArray array, read_npy(path));
-  const auto type = npy_type(array);
-  if (!type)
-    return unsupported(
-        str("'", path, "': feed float32, float16, int8, uint8, int16, int32 or int64"));
-  Feed out{array.bytes, *type, RKNN_TENSOR_UNDEFINED};
-  if (attr.n_dims == 4) {
-    // The attribute is NHWC; an array of that shape is taken as it is, anything else must be the model's NCHW.
-    const std::vector<int64_t> nhwc(attr.dims, attr.dims + 4);
-    out.fmt = array.shape == nhwc ? RKNN_TENSOR_NHWC : RKNN_TENSOR_NCHW;
-  }
-  return out;
-}
-
-Result<Feed> feed_picture(const std::string& path, const rknn_tensor_attr& attr, bool bgr) {
-  if (attr.n_dims != 4)
-    return invalid_argument(str("input '", attr.name, "' is not a picture; give an .npy file"));
-  RK_ASSIGN(
-      media::Picture picture,
-      media::load_image_as(path, {static_cast<int>(attr.dims[2]), static_cast<int>(attr.dims[1]),
-                                  static_cast<int>(attr.dims[3]), bgr}));
-  return Feed{std::move(picture.pixels), RKNN_TENSOR_UINT8, RKNN_TENSOR_NHWC};
-}
 
 NpyArray as_npy(const rknn_tensor_attr& attr, const rknn_output& output, bool raw) {
   NpyArray array;
@@ -122,7 +62,7 @@ Status run_command(const std::vector<std::string>& words) {
   const bool raw = args.has("--raw");
   RK_ASSIGN(const auto top, parse_ints("--top", args.get("--top", "5")));
 
-  Context context;
+  ApiContext context;
   std::string path = args.words().front();
   RK_TRY(check(rknn_init(&context.handle, path.data(), 0, 0, nullptr), "rknn_init"));
   rknn_input_output_num counts{};
@@ -139,19 +79,10 @@ Status run_command(const std::vector<std::string>& words) {
     attr.index = i;
     RK_TRY(
         check(rknn_query(context.handle, RKNN_QUERY_INPUT_ATTR, &attr, sizeof attr), "rknn_query"));
-    RK_ASSIGN(Feed feed, files[i].ends_with(".npy")
-                             ? feed_npy(files[i], attr)
-                             : feed_picture(files[i], attr, args.has("--bgr")));
+    RK_ASSIGN(Feed feed, feed_file(files[i], attr, args.has("--bgr")));
     feeds.push_back(std::move(feed));
   }
-  for (uint32_t i = 0; i < counts.n_input; ++i) {
-    inputs[i] = {};
-    inputs[i].index = i;
-    inputs[i].buf = feeds[i].bytes.data();
-    inputs[i].size = static_cast<uint32_t>(feeds[i].bytes.size());
-    inputs[i].type = feeds[i].type;
-    inputs[i].fmt = feeds[i].fmt;
-  }
+  for (uint32_t i = 0; i < counts.n_input; ++i) inputs[i] = feeds[i].input(i);
   RK_TRY(check(rknn_inputs_set(context.handle, counts.n_input, inputs.data()), "rknn_inputs_set"));
   RK_TRY(check(rknn_run(context.handle, nullptr), "rknn_run"));
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// rknn device: what a board's kernel nodes (version, load, mm) would show for the processes that simulate an NPU now.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "base/file.h"
+#include "rknn/arguments.h"
+#include "rknn/commands.h"
+#include "runtime/device.h"
+#include "runtime/status_page.h"
+#include "runtime/version.h"
+
+namespace rk::tools {
+namespace {
+
+const std::vector<OptionDef> kOptions = {
+    {"--interval", "", "MS", "how long the load is watched, default 500"},
+    {"--help", "-h", "", "this text"},
+};
+
+constexpr int64_t kSramPage = 4096;
+
+struct Reading {
+  std::string chip;
+  std::array<uint64_t, runtime::kStatusCores> busy_us{};
+  uint64_t sram_bytes = 0;
+  uint64_t frames = 0;
+};
+using Readings = std::map<std::string, Reading>;  // by process id
+
+std::optional<Reading> read_page(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::vector<char> bytes(sizeof(runtime::StatusPage));
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return std::nullopt;
+  const auto at = [&](size_t offset) {
+    uint64_t value = 0;
+    std::memcpy(&value, bytes.data() + offset, sizeof value);
+    return value;
+  };
+  if (std::memcmp(bytes.data(), runtime::kStatusMagic, sizeof runtime::kStatusMagic) != 0)
+    return std::nullopt;
+  Reading out;
+  const char* const chip = bytes.data() + offsetof(runtime::StatusPage, chip);
+  out.chip.assign(chip, strnlen(chip, sizeof(runtime::StatusPage::chip)));
+  for (size_t i = 0; i < runtime::kStatusCores; ++i)
+    out.busy_us[i] = at(offsetof(runtime::StatusPage, busy_us) + i * sizeof(uint64_t));
+  out.sram_bytes = at(offsetof(runtime::StatusPage, sram_bytes));
+  out.frames = at(offsetof(runtime::StatusPage, frames));
+  return out;
+}
+
+// Every process of ours that has used the library. Others' processes cannot be looked into.
+Readings read_all() {
+  Readings out;
+  std::error_code error;
+  const std::string wanted = std::string("/memfd:") + runtime::kStatusPageName;
+  for (const auto& process : std::filesystem::directory_iterator("/proc", error)) {
+    const std::string id = process.path().filename();
+    if (id.find_first_not_of("0123456789") != std::string::npos) continue;
+    for (const auto& file : std::filesystem::directory_iterator(process.path() / "fd", error)) {
+      const auto target = std::filesystem::read_symlink(file.path(), error);
+      if (error || !target.string().starts_with(wanted)) continue;
+      if (auto reading = read_page(file.path()); reading && !reading->chip.empty())
+        out[id] = std::move(*reading);
+    }
+  }
+  return out;
+}
+
+void print_sram(const target::Target& chip, uint64_t used_bytes) {
+  if (chip.sram_bytes == 0) return;
+  const uint64_t used = std::min<uint64_t>(used_bytes, static_cast<uint64_t>(chip.sram_bytes));
+  const auto pages = static_cast<uint64_t>(chip.sram_bytes / kSramPage);
+  const uint64_t taken = (used + kSramPage - 1) / kSramPage;
+  std::printf("SRAM bitmap: \"*\" - used, \".\" - free (1bit = 4KB)\n");
+  for (uint64_t row = 0; row * 32 < pages; ++row) {
+    std::string cells;
+    for (uint64_t page = row * 32; page < std::min(pages, row * 32 + 32); ++page)
+      cells += page < taken ? '*' : '.';
+    std::printf("[%03llu] [%s]\n", static_cast<unsigned long long>(row), cells.c_str());
+  }
+  std::printf("SRAM total size: %lld, used: %llu, free: %llu\n",
+              static_cast<long long>(chip.sram_bytes), static_cast<unsigned long long>(used),
+              static_cast<unsigned long long>(static_cast<uint64_t>(chip.sram_bytes) - used));
+}
+
+void print_chip(const target::Target& chip, const Readings& before, const Readings& after,
+                double interval_us) {
+  std::printf("\n%s (%d NPU core%s", std::string(chip.name).c_str(), chip.npu_cores,
+              chip.npu_cores == 1 ? "" : "s");
+  if (chip.npu_mhz != 0) std::printf(", assumed clock %d MHz", chip.npu_mhz);
+  std::printf(")\n");
+  std::array<double, runtime::kStatusCores> busy{};
+  uint64_t sram = 0;
+  for (const auto& [id, now] : after) {
+    const auto earlier = before.find(id);
+    if (now.chip != chip.name) continue;
+    sram += now.sram_bytes;
+    std::printf("  process %s: %llu frames so far\n", id.c_str(),
+                static_cast<unsigned long long>(now.frames));
+    if (earlier == before.end()) continue;
+    for (size_t i = 0; i < busy.size(); ++i)
+      busy[i] += static_cast<double>(now.busy_us[i] - earlier->second.busy_us[i]);
+  }
+  const auto percent = [&](size_t core) {
+    return static_cast<int>(std::clamp(100 * busy[core] / interval_us, 0.0, 100.0));
+  };
+  std::printf("NPU load: ");
+  if (chip.npu_cores == 1) std::printf(" %d%%", percent(0));
+  for (int core = 0; chip.npu_cores > 1 && core < chip.npu_cores; ++core)
+    std::printf(" Core%d: %2d%%,", core, percent(static_cast<size_t>(core)));
+  std::printf("\n");
+  print_sram(chip, sram);
+}
+
+}  // namespace
+
+Status device_command(const std::vector<std::string>& words) {
+  RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
+  if (args.has("--help")) {
+    std::printf("usage: rknn device [options]\n%s", help_text(kOptions).c_str());
+    return ok_status();
+  }
+  RK_ASSIGN(const auto interval, parse_ints("--interval", args.get("--interval", "500")));
+  const int64_t ms = interval.empty() ? 500 : std::clamp<int64_t>(interval[0], 1, 60'000);
+  const Readings before = read_all();
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+  const Readings after = read_all();
+  std::printf("RKNPU driver: v%s (simulated on the CPU)\n", runtime::kDriverVersion);
+  std::map<std::string, const target::Target*> chips;
+  for (const auto& [id, reading] : after) {
+    if (const auto chip = target::find_target(reading.chip); chip.ok())
+      chips[reading.chip] = chip.value();
+  }
+  if (chips.empty()) {
+    RK_ASSIGN(const runtime::Device device, runtime::device_from_environment());
+    if (device.chip != nullptr) chips[std::string(device.chip->name)] = device.chip;
+    std::printf("no process of this user has a model loaded\n");
+  }
+  for (const auto& [name, chip] : chips)
+    print_chip(*chip, before, after, static_cast<double>(ms) * 1000);
+  return ok_status();
+}
+
+}  // namespace rk::tools
