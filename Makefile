@@ -20,6 +20,7 @@ help:
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime where it is installed; bench-kernels, bench-peers"
+	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
 	@echo "make clean    remove build/"
 
 # Installed only if missing; apt's lists are refreshed only when something has to be installed.
@@ -72,6 +73,22 @@ check-onnx: configure-release
 	@$(call NINJA,release,onnx_conformance quantized_ops networks)
 	@$(PYTHON) tests/conformance/check.py --binary $(BUILD)/release/tests/conformance/onnx_conformance \
 	  --quantized $(BUILD)/release/tests/conformance/quantized_ops --networks $(BUILD)/release/tests/networks/networks
+
+# The C interface: flows in C99, threads, load, random calls, overhead. LONG=1 takes 10 minutes of load and 5 of calls.
+.PHONY: check-runtime
+check-runtime: configure-release configure-dev configure-tsan
+	@$(call NINJA,release,runtime_check e2e rknn rknnmrt abi_flows abi_write_models)
+	@$(call NINJA,dev,runtime_check abi_flows abi_write_models abi_caller units_runtime units_capi)
+	@$(call NINJA,tsan,runtime_check abi_flows abi_write_models units_runtime units_capi)
+	@$(PYTHON) tests/check.py check-runtime \
+	  -- ctest --test-dir $(BUILD)/dev -R '^(abi_|doc_examples)' --no-tests=error --output-on-failure \
+	  -- ctest --test-dir $(BUILD)/tsan -R '^abi_(models|flow_(multi_thread|multi_batch|async|general))' --no-tests=error --output-on-failure \
+	  -- $(BUILD)/dev/src/units_runtime -- $(BUILD)/dev/src/units_capi \
+	  -- $(BUILD)/tsan/src/units_runtime -- $(BUILD)/tsan/src/units_capi \
+	  -- $(BUILD)/release/tests/e2e/e2e --gtest_filter='ClientPatterns.*:DynamicShape.*' \
+	  -- $(BUILD)/release/tests/runtime/runtime_check \
+	  -- LONG= $(BUILD)/tsan/tests/runtime/runtime_check --gtest_filter='Soak.*' \
+	  -- $(BUILD)/dev/tests/runtime/runtime_check --gtest_filter='ApiFuzz.*'
 
 # Files made by the vendor's converter: every figure beside its bar. LONG=1 takes 50,000 damaged files.
 .PHONY: check-vendor
