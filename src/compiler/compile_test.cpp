@@ -369,13 +369,27 @@ TEST(CompileTest, VariantsShareTheirConstants) {
       output %y
     })");
   };
-  const Graph small = parse(text(4)), large = parse(text(8));
-  const Graph* const graphs[] = {&small, &large};
-  const auto program = compile(graphs, {});
+  const auto graph = [&](size_t i) -> Result<Graph> { return parse(text(i == 0 ? 4 : 8)); };
+  const auto program = compile(graph, 2, {});
   ASSERT_TRUE(program.ok()) << program.status().message();
   EXPECT_EQ(program->variants.size(), 2u);
   EXPECT_EQ(program->weights.size(), 3u);
   EXPECT_EQ(program->variants[1].tensors[1].shape, (Shape{1, 2, 1, 8}));
+}
+
+TEST(CompileTest, CoresGetRowsOfConvolutionsUnlessTheModelIsForOne) {
+  constexpr std::string_view kRows = R"(graph "g" {
+    input %x: f32[1,2,7,4] q(i8, scale=[0.5], zp=[0])
+    const %w: f32[2,2,1,1] q(i8, scale=[0.5], zp=[0]) = [1, 2, 3, 4]
+    %y: f32[1,2,7,4] q(i8, scale=[0.5], zp=[0]) = Conv(%x, %w) @"c"
+    output %y
+  })";
+  EXPECT_EQ(step(compiled(kRows), 0).core_rows, (std::vector<int32_t>{4, 3, 3, 2, 2}));
+  CompileOptions options;
+  options.target = "rk3576";
+  EXPECT_EQ(step(compiled(kRows, options), 0).core_rows, (std::vector<int32_t>{4, 3}));
+  options.single_core = true;
+  EXPECT_TRUE(step(compiled(kRows, options), 0).core_rows.empty());
 }
 
 TEST(CompileTest, OptionsReachTheProgram) {
