@@ -10,8 +10,6 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "e
 # A script that reads what another one wrote runs after it.
 ORDER = ("hybrid_step1.py", "hybrid_step2.py")
 NOT_RUN = ("models.py",)
-# May end with "not offered by this version"; taken off this list when the library offers it.
-WAITING = ("dynamic_shape.py", "multi_batch.py")
 
 
 class Examples(unittest.TestCase):
@@ -25,8 +23,6 @@ class Examples(unittest.TestCase):
                     ok = result.returncode == 0
                     print("FIGURE examples/python/%s | exit %d | exit 0 | %s" % (name, result.returncode,
                                                                                 "ok" if ok else "SHORT"), flush=True)
-                    if not ok and name in WAITING and "not offered by this version" in result.stdout:
-                        continue
                     self.assertTrue(ok, result.stdout)
 
 
