@@ -142,6 +142,9 @@ const LimitText kLimitTexts[] = {
     {refuse_conv,
      "kernel 1..31 (depthwise 1..8), stride 1..7, pad 0..15, dilation 1..31 (depthwise 1..32); "
      "weights computed at run time with group 1 only"},
+    {refuse_conv_known_weights,
+     "kernel 1..31 (depthwise 1..8), stride 1..7, pad 0..15, dilation 1..31 (depthwise 1..32); "
+     "constant weights"},
     {refuse_conv_transpose_any_stride,
      "kernel 1..31, stride 1..8, pad 0..15; group 1 or the channel count; a dilated kernel is 1x1"},
     {refuse_conv_transpose_power_of_two,
