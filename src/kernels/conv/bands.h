@@ -83,6 +83,18 @@ inline bool fits_bands(const ConvFilter& filter, int64_t scratch_pixels) {
   return rows <= scratch_pixels && columns <= scratch_pixels && rows * columns <= scratch_pixels;
 }
 
+// Scratch pixels of one input block such that all blocks fit `scratch_pixels`, if bands still have `few_pixels`; else all.
+inline int64_t pixels_for_all_blocks(const ConvFilter& filter, const ConvExtents& extents,
+                                     int64_t scratch_pixels, int64_t few_pixels) {
+  const auto smaller = [](int64_t a, int64_t b) { return a < b ? a : b; };
+  const int64_t each = scratch_pixels / channel_blocks(filter.in_channels);
+  const int64_t few = smaller(few_pixels, int64_t{extents.out.h} * extents.out.w);
+  const int64_t width = smaller(extents.out.w, few);
+  const int64_t needed = axis_plan(filter, true).span((few + width - 1) / width) *
+                         (axis_plan(filter, false).span(width) + kBandSlack);
+  return filter.groups == 1 && each >= needed && fits_bands(filter, each) ? each : scratch_pixels;
+}
+
 // Tiles of output channels that read the same band.
 struct TileRange {
   int32_t begin;

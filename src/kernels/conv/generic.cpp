@@ -3,15 +3,12 @@
 // 16 channel lanes that a compiler vectorises; the inner loops multiply int16 by int16 into int32,
 // which baseline x86-64 has an instruction for, unlike int32 by int32.
 //
-// Packed weights hold w + o: dense [oc block][ic block][kernel.h][kernel.w][16 ic][16 oc],
-// depthwise [block][kernel.h][kernel.w][16]; int16, or int32 where sums need int64. Channels that
-// do not exist and pairs of different groups have weight 0, so padding lanes of the input do not
-// matter.
+// Packed weights (pack_lanes.h) hold w + o: int16, or int32 where sums need int64.
 #include <cstring>
 
-#include "base/checked_math.h"
 #include "kernels/conv/blocking.h"
 #include "kernels/conv/conv.h"
+#include "kernels/conv/pack_lanes.h"
 
 namespace rk::kernels {
 namespace {
@@ -21,52 +18,14 @@ constexpr int32_t kPixels = 4;  // output pixels that share one load of weights
 
 bool accepts_all(const PackedConvI8&) { return true; }
 
-template <typename Weight>
-void pack_weights(const ConvI8Params& source, int32_t blocks_per_tile, Weight* packed) {
-  const ConvFilter& filter = source.filter;
-  const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
-  for (int32_t oc = 0; oc < filter.out_channels; ++oc) {
-    const int32_t tile = oc / kLanes;
-    const int32_t offset = source.weight_offset != nullptr ? source.weight_offset[oc] : 0;
-    const int32_t first_block = tile_input_blocks(filter, tile, kLanes).begin;
-    const int32_t group_begin = oc / filter.out_per_group() * filter.in_per_group();
-    for (int32_t i = 0; i < filter.in_per_group(); ++i) {
-      const int32_t ic = group_begin + i;
-      const int64_t block = int64_t{tile} * blocks_per_tile + ic / kLanes - first_block;
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t plain = plain_weight_index(filter, source.order, oc, i, tap);
-        const int64_t at =
-            filter.depthwise()
-                ? (tile * taps + tap) * kLanes + oc % kLanes
-                : ((block * taps + tap) * kLanes + ic % kLanes) * kLanes + oc % kLanes;
-        packed[at] = static_cast<Weight>(source.weights[plain] + offset);
-      }
-    }
-  }
-}
-
-int32_t blocks_per_tile(const ConvFilter& filter) {
-  return filter.depthwise() ? 1 : max_tile_input_blocks(filter, kLanes);
-}
-
 Status pack_generic(const ConvI8Params& source, PackedConvI8& packed) {
-  const ConvFilter& filter = source.filter;
-  const int64_t lanes_in = filter.depthwise() ? 1 : kLanes;
-  const int64_t extents[] = {channel_blocks(filter.out_channels),
-                             blocks_per_tile(filter),
-                             filter.kernel.h,
-                             filter.kernel.w,
-                             lanes_in * kLanes,
-                             packed.wide ? 4 : 2};
-  const auto bytes = checked_product(extents);
+  const auto bytes = lane_weight_bytes(source.filter, {}, packed.wide ? 4 : 2);
   if (!bytes) return out_of_memory("convolution: the weights do not fit the address space");
   RK_ASSIGN(packed.weights, Buffer::try_make(*bytes, kMaxObjectBytes));
   if (packed.wide) {
-    pack_weights(source, blocks_per_tile(filter),
-                 reinterpret_cast<int32_t*>(packed.weights.data()));
+    pack_lanes(source, {}, true, reinterpret_cast<int32_t*>(packed.weights.data()));
   } else {
-    pack_weights(source, blocks_per_tile(filter),
-                 reinterpret_cast<int16_t*>(packed.weights.data()));
+    pack_lanes(source, {}, true, reinterpret_cast<int16_t*>(packed.weights.data()));
   }
   return ok_status();
 }
@@ -214,7 +173,7 @@ template <typename Acc, typename Weight>
 void run_units(const ConvI8Args& args, IndexRange units) {
   const ConvFilter& filter = args.packed->params.filter;
   const ConvExtents& extents = args.extents;
-  const int32_t tile_blocks = blocks_per_tile(filter);
+  const int32_t tile_blocks = lane_blocks_per_tile(filter);
   const int64_t tiles = channel_blocks(filter.out_channels);
   const int64_t row_elements = int64_t{extents.out.w} * kLanes;
   const int64_t dense = tiles * extents.out.h * row_elements;

@@ -255,23 +255,15 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
   }
 }
 
-// Scratch pixels of one input block such that all blocks fit, if bands stay large enough.
-int64_t pixels_for_all_blocks(const Context& c) {
-  const int64_t each = kScratchPixels / channel_blocks(c.filter.in_channels);
-  const int64_t few = smaller(kFewPixels, int64_t{c.extents.out.h} * c.extents.out.w);
-  const int64_t width = smaller(c.extents.out.w, few);
-  const int64_t needed = c.y.span((few + width - 1) / width) * (c.x.span(width) + kBandSlack);
-  return c.filter.groups == 1 && each >= needed && fits_bands(c.filter, each) ? each
-                                                                              : kScratchPixels;
-}
-
 }  // namespace
 
 void run(const ConvI8Args& args, IndexRange units) {
   const Context c(args);
   const bool depthwise = c.filter.depthwise();
-  const BandLimits limits = depthwise ? BandLimits{kScratchPixels, kScratchPixels}
-                                      : BandLimits{kBandPixels, pixels_for_all_blocks(c)};
+  const BandLimits limits =
+      depthwise ? BandLimits{kScratchPixels, kScratchPixels}
+                : BandLimits{kBandPixels, pixels_for_all_blocks(c.filter, args.extents,
+                                                                kScratchPixels, kFewPixels)};
   Scratch scratch;
   for_each_band(c.filter, args.extents, {c.filter, args.extents, kTile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {

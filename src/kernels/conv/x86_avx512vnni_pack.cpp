@@ -11,6 +11,7 @@
 
 #include "base/checked_math.h"
 #include "kernels/conv/conv.h"
+#include "kernels/conv/exact_stages.h"
 #include "kernels/conv/x86_avx512vnni.h"
 
 namespace rk::kernels {
@@ -19,37 +20,6 @@ namespace vnni {
 void run(const ConvI8Args& args, IndexRange units);
 
 namespace {
-
-// The kernel's magic-number rounding holds integers below these.
-struct Limits {
-  int64_t stage;
-  int64_t result;
-};
-constexpr Limits kFloatLimits = {int64_t{1} << 22, int64_t{1} << 22};
-constexpr Limits kDoubleLimits = {int64_t{1} << 50, INT32_MAX};
-
-int64_t magnitude(int64_t value) { return value < 0 ? -value : value; }
-
-// Every value of every stage stays below the limit, for any input.
-bool stages_below(const PackedConvI8& packed, const int32_t* multiplier, Limits limits) {
-  const ConvI8Params& p = packed.params;
-  if (packed.acc_bound >= limits.stage) return false;
-  int64_t v = 0;
-  for (int32_t c = 0; c < p.filter.out_channels; ++c) {
-    v = std::max(v, scaled_bound(packed.acc_bound, {multiplier[c], 14}));
-  }
-  if (v >= limits.stage) return false;
-  if (p.activation == Activation::kClip && magnitude(p.clip) >= limits.stage) return false;
-  if (p.has_residual) {
-    const int64_t residual = scaled_bound(input_bound(p.residual_offset), p.residual_scale);
-    if (input_bound(p.residual_offset) >= limits.stage || residual >= limits.stage) return false;
-    if (magnitude(p.residual_scale.scale) >= 1 << 24) return false;
-    v += residual;
-  }
-  if (magnitude(p.output.scale.scale) >= 1 << 24) return false;
-  const int64_t last = scaled_bound(v, p.output.scale);
-  return v < limits.stage && last >= 0 && last < limits.result;
-}
 
 bool accepts(const PackedConvI8& packed) {
   const ConvI8Params& p = packed.params;

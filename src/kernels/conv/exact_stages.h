@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the stages after an int8 convolution's sum may run in floating point: rounding to nearest even is then a fused
+// multiply-add onto 1.5 * 2^23 (float) or 1.5 * 2^52 (double), exact as long as every value stays below these limits.
+// Private to kernels/conv.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/conv/conv.h"
+
+namespace rk::kernels {
+
+struct StageLimits {
+  int64_t stage;
+  int64_t result;
+};
+inline constexpr StageLimits kFloatLimits = {int64_t{1} << 22, int64_t{1} << 22};
+inline constexpr StageLimits kDoubleLimits = {int64_t{1} << 50, INT32_MAX};
+
+inline int64_t magnitude(int64_t value) { return value < 0 ? -value : value; }
+
+// Every value of every stage stays below the limit, for any input.
+inline bool stages_below(const PackedConvI8& packed, const int32_t* multiplier,
+                         StageLimits limits) {
+  const ConvI8Params& p = packed.params;
+  if (packed.acc_bound >= limits.stage) return false;
+  int64_t v = 0;
+  for (int32_t c = 0; c < p.filter.out_channels; ++c) {
+    v = std::max(v, scaled_bound(packed.acc_bound, {multiplier[c], 14}));
+  }
+  if (v >= limits.stage) return false;
+  if (p.activation == Activation::kClip && magnitude(p.clip) >= limits.stage) return false;
+  if (p.has_residual) {
+    const int64_t residual = scaled_bound(input_bound(p.residual_offset), p.residual_scale);
+    if (input_bound(p.residual_offset) >= limits.stage || residual >= limits.stage) return false;
+    if (magnitude(p.residual_scale.scale) >= 1 << 24) return false;
+    v += residual;
+  }
+  if (magnitude(p.output.scale.scale) >= 1 << 24) return false;
+  const int64_t last = scaled_bound(v, p.output.scale);
+  return v < limits.stage && last >= 0 && last < limits.result;
+}
+
+}  // namespace rk::kernels

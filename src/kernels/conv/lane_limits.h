@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes that packing and running of the kernels through lane_tiles.h agree on. Private to kernels/conv.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/conv/conv.h"
+
+namespace rk::kernels {
+
+inline constexpr int32_t kLaneTile = 64;             // output channels of one unit
+inline constexpr int64_t kLaneScratchPixels = 4096;  // of 16 lanes: within the second-level cache
+inline constexpr int64_t kLaneBandPixels = 96;
+inline constexpr int64_t kMaxLaneTaps = 4096;
+
+// What int8 kernels of this form keep beside the weights.
+struct LaneConstants {
+  bool float_route = false;         // stages after the sum are exact in float32, else in float64
+  const int32_t* totals = nullptr;  // o per channel, where o * sum x is added apart; or null
+};
+
+// Packing for them, in lane_pack.cpp because nothing of the standard library may be compiled for a newer CPU.
+bool accepts_lanes(const PackedConvI8& packed);
+// int16 weights w + o, pairs of channels and of taps.
+Status pack_lanes_by_2(const ConvI8Params& source, PackedConvI8& packed);
+// int16 weights w + o.
+Status pack_lanes_by_1(const ConvI8Params& source, PackedConvI8& packed);
+// int8 weights in fours: w + o where that fits, else w and the offsets apart. Not depthwise.
+Status pack_lanes_by_4(const ConvI8Params& source, PackedConvI8& packed);
+
+}  // namespace rk::kernels

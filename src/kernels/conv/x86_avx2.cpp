@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions with AVX2 through lane_tiles.h. Int8: inputs and w + o as int16, pairs of products by vpmaddwd, which is
+// exact where vpmaddubsw would saturate. Fp16: widened once, fused multiply-adds in float32.
+#if defined(__x86_64__)
+
+#include "kernels/x86_avx2.h"
+#include "kernels/conv/lane_f16.h"
+#include "kernels/conv/lane_finish.h"
+#include "kernels/conv/lane_limits.h"
+
+namespace rk::kernels {
+
+decltype(conv_f16) conv_f16__generic;
+decltype(conv_f16) conv_f16__avx2_6x16;
+
+}  // namespace rk::kernels
+
+RK_ISA_BEGIN
+
+namespace rk::kernels {
+namespace {
+
+// The default modes for a while: the host program may have changed them.
+struct MxcsrDefault {
+  unsigned saved = _mm_getcsr();
+  MxcsrDefault() { _mm_setcsr(0x1f80); }
+  ~MxcsrDefault() { _mm_setcsr(saved); }
+  MxcsrDefault(const MxcsrDefault&) = delete;
+  MxcsrDefault& operator=(const MxcsrDefault&) = delete;
+};
+
+inline __m256i load256(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+inline void store256(void* to, __m256i v) { _mm256_storeu_si256(static_cast<__m256i*>(to), v); }
+
+struct Avx2I16 {
+  using Stored = int8_t;
+  using Lane = int16_t;
+  using Weight = int16_t;
+  using Sum = int32_t;
+  using DefaultRounding = MxcsrDefault;
+  static constexpr int kStep = 2, kTapStep = 2, kPixels = 6, kRow = 16;
+
+  static void widen(const int8_t* from, int16_t* to) {
+    store256(to, _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  }
+
+  struct Weights {  // [16 oc][2 ic]
+    __m256i low, high;
+    explicit Weights(const int16_t* from) : low(load256(from)), high(load256(from + 16)) {}
+  };
+
+  // [16 channels][2 taps] in the order in which unpacking leaves pairs: channels 0-3 and 8-11, then the rest.
+  struct TapWeights {
+    __m256i low, high;
+    explicit TapWeights(const int16_t* from)
+        : low(_mm256_permute2x128_si256(load256(from), load256(from + 16), 0x20)),
+          high(_mm256_permute2x128_si256(load256(from), load256(from + 16), 0x31)) {}
+  };
+
+  struct Sums {
+    __m256i low, high;
+    void load(const int32_t* from) { low = load256(from), high = load256(from + 8); }
+    void store(int32_t* to) const { store256(to, low), store256(to + 8, high); }
+    void add(const int16_t* x, const Weights& w) {
+      int32_t pair;
+      __builtin_memcpy(&pair, x, sizeof pair);
+      const __m256i spread = _mm256_set1_epi32(pair);
+      low = _mm256_add_epi32(low, _mm256_madd_epi16(spread, w.low));
+      high = _mm256_add_epi32(high, _mm256_madd_epi16(spread, w.high));
+    }
+    void add_taps(const int16_t* x, const int32_t* taps, const TapWeights& w) {
+      const __m256i a = load256(x + taps[0]), b = load256(x + taps[1]);
+      low = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), w.low));
+      high = _mm256_add_epi32(high, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), w.high));
+    }
+    void store_taps(int32_t* to) const {
+      store256(to, _mm256_permute2x128_si256(low, high, 0x20));
+      store256(to + 8, _mm256_permute2x128_si256(low, high, 0x31));
+    }
+  };
+};
+
+struct F16c {
+  static void widen(const uint16_t* from, float* to) {
+    const __m256i half = load256(from);
+    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm256_castsi256_si128(half)));
+    _mm256_storeu_ps(to + 8, _mm256_cvtph_ps(_mm256_extracti128_si256(half, 1)));
+  }
+  static void narrow(const float* from, uint16_t* to) {
+    constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+    store256(to, _mm256_set_m128i(_mm256_cvtps_ph(_mm256_loadu_ps(from + 8), kNearest),
+                                  _mm256_cvtps_ph(_mm256_loadu_ps(from), kNearest)));
+  }
+};
+
+void run_i8(const ConvI8Args& args, IndexRange units) { run_lanes_i8<Avx2I16>(args, units); }
+
+}  // namespace
+
+void conv_f16__avx2_6x16(const ConvF16Args& args, IndexRange units) {
+  if (!lanes_f16_accept(args.packed->params.filter)) return conv_f16__generic(args, units);
+  run_lanes_f16<LanesF16<Avx2F32, F16c>>(args, units);
+}
+
+}  // namespace rk::kernels
+
+RK_ISA_END
+
+namespace rk::kernels {
+
+extern const ConvI8Kernel conv_i8__avx2_6x16;
+const ConvI8Kernel conv_i8__avx2_6x16 = {"conv_i8__avx2_6x16", kLaneTile, accepts_lanes,
+                                         pack_lanes_by_2, run_i8};
+
+}  // namespace rk::kernels
+
+#endif  // x86-64
