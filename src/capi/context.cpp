@@ -73,10 +73,10 @@ bool validating() {
   return text != nullptr && *text != '\0' && std::string_view(text) != "0";
 }
 
-Status check_call_exists(const Context& context, std::string_view call) {
+Status check_call_exists(const Context& context) {
   const runtime::LoadedModel& model = context.model();
   if (!model.device().small_chip_rules(model.chip())) return ok_status();
-  return unsupported(str(call, ", context config invalid! The runtime of ", model.chip().name,
+  return unsupported(str("context config invalid! The runtime of ", model.chip().name,
                          " has no such call: use rknn_set_io_mem"));
 }
 

@@ -112,7 +112,7 @@ class LockedContext {
 bool validating();
 
 // kUnsupported where the chip's library lacks the call.
-Status check_call_exists(const Context& context, std::string_view call);
+Status check_call_exists(const Context& context);
 
 // kInvalidContext for a handle that was never made or is gone.
 Result<LockedContext> find_context(rknn_context handle);

@@ -151,7 +151,7 @@ int rknn_dup_context(rknn_context* context_in, rknn_context* context_out) {
     uint32_t flags = 0;
     {
       RK_ASSIGN(const auto context, find_context(*context_in));
-      RK_TRY(rk::capi::check_call_exists(*context, "rknn_dup_context"));
+      RK_TRY(rk::capi::check_call_exists(*context));
       if (context->model().program().variants.size() > 1) {
         return rk::unsupported("a dynamic-shape model cannot be duplicated: load it again");
       }

@@ -116,7 +116,7 @@ Status choose_shape(Context& context, const rknn_tensor_attr& attr) {
 int rknn_set_input_shapes(rknn_context ctx, uint32_t n_inputs, rknn_tensor_attr attr[]) {
   return rk::capi::guarded("rknn_set_input_shapes", [&]() -> rk::Status {
     RK_ASSIGN(const auto locked, rk::capi::find_context(ctx));
-    RK_TRY(rk::capi::check_call_exists(*locked, "rknn_set_input_shapes"));
+    RK_TRY(rk::capi::check_call_exists(*locked));
     if (attr == nullptr) return rk::invalid_argument("attr is NULL");
     return rk::capi::choose_shapes(*locked, {attr, n_inputs});
   });

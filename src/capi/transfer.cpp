@@ -174,7 +174,7 @@ using rk::capi::guarded;
 int rknn_inputs_set(rknn_context context, uint32_t n_inputs, rknn_input inputs[]) {
   return guarded("rknn_inputs_set", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(context));
-    RK_TRY(rk::capi::check_call_exists(*locked, "rknn_inputs_set"));
+    RK_TRY(rk::capi::check_call_exists(*locked));
     if (inputs == nullptr || n_inputs == 0) return rk::invalid_argument("no inputs are given");
     RK_TRY(rk::capi::check_flush(
         *locked, RKNN_FLAG_DISABLE_FLUSH_INPUT_MEM_CACHE,
@@ -187,7 +187,7 @@ int rknn_outputs_get(rknn_context context, uint32_t n_outputs, rknn_output outpu
                      rknn_output_extend* extend) {
   return guarded("rknn_outputs_get", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(context));
-    RK_TRY(rk::capi::check_call_exists(*locked, "rknn_outputs_get"));
+    RK_TRY(rk::capi::check_call_exists(*locked));
     if (outputs == nullptr || n_outputs == 0) return rk::invalid_argument("no outputs are given");
     RK_TRY(rk::capi::check_flush(
         *locked, RKNN_FLAG_DISABLE_FLUSH_OUTPUT_MEM_CACHE,
@@ -200,7 +200,7 @@ int rknn_outputs_get(rknn_context context, uint32_t n_outputs, rknn_output outpu
 int rknn_outputs_release(rknn_context context, uint32_t n_ouputs, rknn_output outputs[]) {
   return guarded("rknn_outputs_release", [&]() -> Status {
     RK_ASSIGN(const auto locked, find_context(context));
-    RK_TRY(rk::capi::check_call_exists(*locked, "rknn_outputs_release"));
+    RK_TRY(rk::capi::check_call_exists(*locked));
     if (outputs == nullptr) return rk::ok_status();
     const size_t count = std::min<size_t>(n_ouputs, locked->description().output_count());
     for (size_t i = 0; i < count; ++i) {

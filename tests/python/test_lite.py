@@ -65,7 +65,7 @@ class Lite(unittest.TestCase):
         with models.captured():
             self.assertIsNone(lite.inference([stored], inputs_pass_through=[1, 0]))
 
-    def test_takes_any_dtype_and_nchw_by_shape(self):
+    def test_row28_takes_any_dtype_and_nchw_by_shape(self):
         lite = self.lite()
         wanted = lite.inference([self.pictures[:1]])[0].tobytes()
         for dtype in ("int16", "int32", "int64", "uint16", "uint64", "float16", "float32", "float64", ">f4"):
@@ -75,7 +75,7 @@ class Lite(unittest.TestCase):
         self.assertEqual(lite.inference([nchw], data_format=["nchw"])[0].tobytes(), wanted)
         self.assertEqual(lite.inference([nchw], data_format="NCHW")[0].tobytes(), wanted)
 
-    def test_failures_return_none_or_minus_one(self):
+    def test_row27_failures_return_none_or_minus_one(self):
         lite = RKNNLite()
         with models.captured() as (_, err):
             self.assertEqual(lite.init_runtime(), -1)
@@ -94,7 +94,7 @@ class Lite(unittest.TestCase):
                 self.assertIsNone(lite.inference(inputs))
             self.assertIn("E ", err.getvalue())
 
-    def test_private_names_that_programs_use(self):
+    def test_row26_private_names_that_programs_use(self):
         lite = self.lite()
         runtime = lite.rknn_runtime
         self.assertEqual(tuple(runtime.get_in_out_num()), (1, 1))
