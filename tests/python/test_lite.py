@@ -112,6 +112,32 @@ class Lite(unittest.TestCase):
         self.assertEqual(runtime.lib.rknn_outputs_release(runtime.context, 1, outputs), 0)
         self.assertEqual(result.tobytes(), wanted.tobytes())
 
+    def test_several_shapes_in_one_model(self):
+        rknn = RKNN()
+        sizes = (160, 320, 192)
+        rknn.config(std_values=[[255, 255, 255]], target_platform="rk3588",
+                    dynamic_input=[[[1, 3, size, size]] for size in sizes])
+        self.assertEqual(rknn.load_onnx(os.path.join(models.SIGNS, "signs.onnx")), 0)
+        self.assertEqual(rknn.build(do_quantization=False), 0)
+        path = os.path.join(self.folder.name, "shapes.rknn")
+        self.assertEqual(rknn.export_rknn(path), 0)
+        self.assertEqual(rknn.init_runtime(), 0)
+        lite = RKNNLite()
+        self.addCleanup(lite.release)
+        self.assertEqual((lite.load_rknn(path), lite.init_runtime()), (0, 0))
+        self.assertTrue(lite.rknn_runtime.is_dynamic_shape)
+        for size in sizes + (160,):
+            picture = np.random.RandomState(size).randint(0, 256, (1, size, size, 3)).astype("uint8")
+            found, wanted = lite.inference([picture]), rknn.inference([picture])
+            self.assertEqual([o.shape for o in found], [(1, 39, size // s, size // s) for s in (8, 16, 32)])
+            self.assertEqual([o.tobytes() for o in found], [o.tobytes() for o in wanted])
+            nchw = lite.inference([picture.transpose(0, 3, 1, 2)], data_format="nchw")
+            self.assertEqual([o.tobytes() for o in nchw], [o.tobytes() for o in wanted])
+        with models.captured() as (_, err):
+            self.assertIsNone(lite.inference([np.zeros((1, 64, 64, 3), "uint8")]))
+            self.assertIsNone(rknn.inference([np.zeros((1, 64, 64, 3), "uint8")]))
+        self.assertIn("the model takes one of", err.getvalue())
+
     def test_versions_and_platforms(self):
         lite = self.lite()
         with models.captured() as (out, _):
