@@ -210,7 +210,7 @@ class Parser {
                 : to_i64(values.items[i].text);
         std::memcpy(to, &value, byte_size(type.dtype));
       } else {
-        store_f64(type.dtype, to, std::strtod(values.items[i].text.c_str(), nullptr));
+        store_unsaturated(type.dtype, to, std::strtod(values.items[i].text.c_str(), nullptr));
       }
     }
     return out;
