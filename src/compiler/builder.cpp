@@ -112,6 +112,18 @@ int32_t Builder::as_f16(const Value& value) {
   return to;
 }
 
+int32_t Builder::as_i16(const Value& value) {
+  const int32_t from = home(value);
+  if (value.is_constant() || !is_i8(value)) return from;
+  const auto [place, is_new] = i16_copies_.emplace(&value, from);
+  if (is_new) {
+    place->second =
+        add_internal(value.name() + "__int16", DType::kI16, value.shape(), affine_of(value));
+    convert(from, place->second);
+  }
+  return place->second;
+}
+
 int32_t Builder::output(const Value& value, DType form) {
   const int32_t index = home(value);
   if (variant_.tensors[static_cast<size_t>(index)].dtype == form) return index;

@@ -60,8 +60,10 @@ class Builder {
 
   // The tensor that holds the value. Constants become plain CPU constants.
   int32_t home(const Value& value);
-  // The same value as float16 or int8, converted where the home is the other.
+  // The same value as float16, converted where the home is another type.
   int32_t as_f16(const Value& value);
+  // An int8 value as int16, on the same scale, so exactly; others as they are.
+  int32_t as_i16(const Value& value);
 
   // The tensor a step of this form must write. For an int8 home and a float step it is a float16
   // tensor, which finish_output() converts into the home.
@@ -88,6 +90,7 @@ class Builder {
   program::Processor processor_ = program::Processor::kNpu;
   std::unordered_map<const Value*, int32_t> homes_;
   std::unordered_map<const Value*, int32_t> f16_copies_;
+  std::unordered_map<const Value*, int32_t> i16_copies_;
 };
 
 }  // namespace rk::compiler

@@ -79,11 +79,13 @@ Status emit_op(const Node& node, Builder& builder) {
   const bool float_result = std::ranges::any_of(node.outputs(), [](const Value* value) {
     return value != nullptr && is_float(value->dtype()) && !is_i8(*value) && !is_i16(*value);
   });
+  const bool wide = is_wide(node);
   for (size_t i = 0; i < node.input_count(); ++i) {
     if (!node.has_input(i)) {
       step.inputs.push_back(program::kNone);
     } else {
       step.inputs.push_back(float_result ? builder.as_f16(node.input(i))
+                            : wide       ? builder.as_i16(node.input(i))
                                          : builder.home(node.input(i)));
     }
   }

@@ -128,13 +128,17 @@ TEST_F(Hybrid, CfgAndModelUseTheSameNames) {
   EXPECT_THAT(cfg_text(), HasSubstr("qmethod: channel"));
 }
 
-TEST_F(Hybrid, AFloat16LayerHasConversionsAroundIt) {
+TEST_F(Hybrid, LayersOfOtherTypesHaveConversionsAroundThem) {
   ASSERT_TRUE(step1().ok());
   write_cfg(replaced(cfg_text(), "custom_quantize_layers: {}",
                      "custom_quantize_layers:\n    b: float16"));
   Toolkit toolkit;
   const Status built = toolkit.hybrid_quantization_step2(files());
   ASSERT_TRUE(built.ok()) << built.message();
+  EXPECT_THAT(steps(toolkit), Contains("exDataConvert"));
+  write_cfg(replaced(cfg_text(), "b: float16", "b: int16"));
+  const Status wide = toolkit.hybrid_quantization_step2(files());
+  ASSERT_TRUE(wide.ok()) << wide.message();
   EXPECT_THAT(steps(toolkit), Contains("exDataConvert"));
 }
 

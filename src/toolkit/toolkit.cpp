@@ -91,11 +91,16 @@ Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges&
 
 Result<Graph> optimize(const Graph& imported, const Config& config, const target::Target& target) {
   Graph graph = imported.clone();
+  std::vector<std::string> skip = skipped_passes();
+  if (quant::is_prequantized(graph)) {
+    // A Resize that only moves keeps its parameters; weights of our own would have none of the model.
+    skip.emplace_back("resize_to_conv_transpose");
+  }
   RK_TRY(quant::take_constants(graph));
   RK_TRY(passes::run_pipeline(graph, target,
                               {.optimization_level = config.optimization_level,
                                .remove_reshape = config.remove_reshape,
-                               .skip = skipped_passes()})
+                               .skip = std::move(skip)})
              .status());
   RK_TRY(quant::take_activations(graph, {.target = &target}));
   return graph;
