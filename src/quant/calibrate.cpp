@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "base/log.h"
-#include "exec/evaluate.h"
 #include "quant/quantize.h"
 
 namespace rk::quant {
@@ -18,9 +17,9 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {Algorithm::kNormal, "normal", 20, 200},
-    {Algorithm::kPercentile, "percentile", 20, 200},
-    {Algorithm::kKlDivergence, "kl_divergence", 20, 200},
+    {Algorithm::kNormal, "normal", 20, 100},
+    {Algorithm::kPercentile, "percentile", 20, 100},
+    {Algorithm::kKlDivergence, "kl_divergence", 20, 100},
     {Algorithm::kMmse, "mmse", 20, 50},
 };
 
@@ -30,6 +29,15 @@ constexpr double kShrink = 0.9;
 constexpr double kFineShrink[] = {1.08, 1.02, 0.98, 0.92};
 constexpr int kRefinements = 6;
 constexpr double kPercentileShare = 1e-4;  // left out on each side
+// Left out of the squared error on each side: one value in 100,000 must not cost all others their resolution, however
+// far away it is.
+constexpr double kMmseShare = 1e-5;
+
+// To nearest, ties to even, for |x| < 2^51; std::nearbyint is a call on baseline x86-64.
+double rounded(double x) {
+  constexpr double kMagic = 0x1.8p52;
+  return (x + kMagic) - kMagic;
+}
 
 Range with_zero(Range range) { return {std::min(range.min, 0.0f), std::max(range.max, 0.0f)}; }
 
@@ -66,29 +74,31 @@ Range search(Range seen, const Loss& loss) {
   return best;
 }
 
-Range percentile(const Histogram& histogram, Range seen) {
-  const auto leave_out =
-      static_cast<uint64_t>(static_cast<double>(histogram.total()) * kPercentileShare);
-  Range out = seen;
-  uint64_t left = 0;
-  for (int bin = -Histogram::kHalf; bin < 0; ++bin) {
-    left += histogram.at(bin);
-    if (left > leave_out) {
-      out.min = std::max(seen.min, static_cast<float>(bin * histogram.width()));
-      break;
-    }
-    out.min = 0;
+// What is left when a share of all values is left out at each end; 0 ends either side.
+struct Inner {
+  int first = 0, last = 0;                 // bins, like Histogram's
+  uint64_t less_first = 0, less_last = 0;  // left out of the outermost bins that remain
+  uint64_t count(const Histogram& histogram, int bin) const {
+    return histogram.at(bin) - (bin == first ? less_first : 0) - (bin == last - 1 ? less_last : 0);
   }
-  left = 0;
-  for (int bin = Histogram::kHalf - 1; bin >= 0; --bin) {
-    left += histogram.at(bin);
-    if (left > leave_out) {
-      out.max = std::min(seen.max, static_cast<float>((bin + 1) * histogram.width()));
-      break;
-    }
-    out.max = 0;
-  }
+};
+
+Inner without_tails(const Histogram& histogram, double share) {
+  const auto tail = static_cast<uint64_t>(static_cast<double>(histogram.total()) * share);
+  Inner out{histogram.first(), histogram.last(), tail, tail};
+  while (out.first < std::min(0, out.last) && histogram.at(out.first) <= out.less_first)
+    out.less_first -= histogram.at(out.first++);
+  while (out.last > std::max(0, out.first) && histogram.at(out.last - 1) <= out.less_last)
+    out.less_last -= histogram.at(--out.last);
+  if (out.first >= 0) out.less_first = 0;
+  if (out.last <= 0) out.less_last = 0;
   return out;
+}
+
+Range percentile(const Histogram& histogram, Range seen) {
+  const Inner inner = without_tails(histogram, kPercentileShare);
+  return {std::max(seen.min, static_cast<float>(std::min(inner.first, 0) * histogram.width())),
+          std::min(seen.max, static_cast<float>(std::max(inner.last, 0) * histogram.width()))};
 }
 
 }  // namespace
@@ -111,13 +121,14 @@ std::pair<size_t, size_t> recommended_samples(Algorithm algorithm) {
 double quantisation_error(const Histogram& histogram, Range range) {
   if (histogram.total() == 0 || histogram.width() == 0) return 0;
   const QuantParams params = activation_params(range);
-  const double scale = params.scale[0], zero_point = params.zero_point[0];
+  const double scale = params.scale[0], zero_point = params.zero_point[0], per_step = 1 / scale;
   double sum = 0;
-  for (int bin = -Histogram::kHalf; bin < Histogram::kHalf; ++bin) {
-    const uint64_t count = histogram.at(bin);
+  const Inner inner = without_tails(histogram, kMmseShare);
+  for (int bin = inner.first; bin < inner.last; ++bin) {
+    const uint64_t count = inner.count(histogram, bin);
     if (count == 0) continue;
     const double x = (bin + 0.5) * histogram.width();
-    const double q = std::clamp(std::nearbyint(x / scale) + zero_point, -128.0, 127.0);
+    const double q = std::clamp(rounded(x * per_step) + zero_point, -128.0, 127.0);
     const double error = (q - zero_point) * scale - x;
     sum += static_cast<double>(count) * error * error;
   }
@@ -129,7 +140,7 @@ double quantisation_error(const Histogram& histogram, Range range) {
 double information_loss(const Histogram& histogram, Range range) {
   if (histogram.width() == 0) return 0;
   const QuantParams params = activation_params(range);
-  const double scale = params.scale[0], zero_point = params.zero_point[0];
+  const double per_step = 1 / double{params.scale[0]}, zero_point = params.zero_point[0];
   const int first = static_cast<int>(std::floor(range.min / histogram.width()));
   const int last =
       std::min(static_cast<int>(std::ceil(range.max / histogram.width())), Histogram::kHalf);
@@ -139,7 +150,8 @@ double information_loss(const Histogram& histogram, Range range) {
   double inside[256] = {};
   int filled[256] = {};
   double total = 0;
-  for (int bin = -Histogram::kHalf; bin < Histogram::kHalf; ++bin) {
+  const int last_held = histogram.last();
+  for (int bin = histogram.first(); bin < last_held; ++bin) {
     const auto count = static_cast<double>(histogram.at(bin));
     if (count == 0) continue;
     total += count;
@@ -147,7 +159,7 @@ double information_loss(const Histogram& histogram, Range range) {
     const auto i = static_cast<size_t>(std::clamp(bin, first, last - 1) - first);
     p[i] += count;
     const double x = (bin + 0.5) * histogram.width();
-    const double q = std::clamp(std::nearbyint(x / scale) + zero_point, -128.0, 127.0);
+    const double q = std::clamp(rounded(x * per_step) + zero_point, -128.0, 127.0);
     level[i] = static_cast<int>(q) + 128;
     if (!is_inside) continue;
     inside[level[i]] += count;
@@ -188,29 +200,35 @@ Range choose_range(const Histogram& histogram, Algorithm algorithm) {
   return seen;
 }
 
-Ranges choose_ranges(const Histograms& histograms, Algorithm algorithm) {
+Ranges choose_ranges(const Histograms& histograms, Algorithm algorithm, ThreadPool* pool) {
+  std::vector<const Histogram*> from;
+  std::vector<Range*> to;
   Ranges out;
-  for (const auto& [name, histogram] : histograms) out[name] = choose_range(histogram, algorithm);
+  for (const auto& [name, histogram] : histograms) {
+    from.push_back(&histogram);
+    to.push_back(&out[name]);
+  }
+  const auto choose = [&](IndexRange range) {
+    for (auto i = static_cast<size_t>(range.begin); i < static_cast<size_t>(range.end); ++i)
+      *to[i] = choose_range(*from[i], algorithm);
+  };
+  const auto count = static_cast<int64_t>(from.size());
+  if (pool != nullptr) {
+    pool->parallel_for(count, 1, choose);
+  } else {
+    choose({0, count});
+  }
   return out;
 }
 
 Result<Histograms> observe_histograms(const Graph& graph, const SampleSource& samples,
                                       ThreadPool* pool, const Progress& progress) {
   Histograms out;
-  const auto observer = [&](const Value& value, const Tensor& tensor) -> Status {
-    if (tensor.dtype() == DType::kF32 && tensor.elements() > 0) {
-      out[value.name()].add(tensor.span<float>());
-    }
-    return ok_status();
-  };
-  for (size_t i = 0; i < samples.count(); ++i) {
-    RK_ASSIGN(const std::vector<Tensor> inputs, samples.load(i));
-    RK_TRY(exec::evaluate(graph, inputs, {pool, observer})
-               .status()
-               .with_context(str("calibration sample ", i)));
-    if (progress && !progress(i + 1, samples.count()))
-      return Status(Code::kCancelled, "calibration was cancelled");
-  }
+  RK_TRY(run_samples(graph, samples, pool, progress,
+                     [&](const Value& value, const Tensor& tensor) -> Status {
+                       out[value.name()].add(tensor.span<float>(), pool);
+                       return ok_status();
+                     }));
   for (const auto& [name, histogram] : out) {
     if (histogram.total() > 0) continue;
     return invalid_argument(str("value '", name,
@@ -224,12 +242,12 @@ Result<Ranges> calibrate(const Graph& graph, const SampleSource& samples, Algori
                          ThreadPool* pool, const Progress& progress) {
   const auto [least, most] = recommended_samples(algorithm);
   if (samples.count() < least || samples.count() > most) {
-    log(LogLevel::kInfo, str("the calibration set has ", samples.count(), " sample(s); ", least,
-                             " to ", most, " are recommended for ", to_string(algorithm)));
+    log(LogLevel::kWarning, str("the calibration set has ", samples.count(), " sample(s); ", least,
+                                " to ", most, " are recommended for ", to_string(algorithm)));
   }
   if (algorithm == Algorithm::kNormal) return observe(graph, samples, pool, progress);
   RK_ASSIGN(const Histograms histograms, observe_histograms(graph, samples, pool, progress));
-  return choose_ranges(histograms, algorithm);
+  return choose_ranges(histograms, algorithm, pool);
 }
 
 }  // namespace rk::quant

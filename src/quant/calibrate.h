@@ -4,7 +4,8 @@
 //   normal         the smallest and largest value seen (min/max, not 3 sigma)
 //   percentile     leaves out the outermost 1 in 10,000 values of each side
 //   kl_divergence  the clipping whose 256 levels keep most of the distribution's information
-//   mmse           the clipping with the least mean squared error after quantising and dequantising
+//   mmse           the clipping with the least mean squared error after quantising and dequantising; the outermost 1
+//                  in 100,000 values of each side do not count
 #pragma once
 
 #include <optional>
@@ -29,13 +30,15 @@ Result<Histograms> observe_histograms(const Graph& graph, const SampleSource& sa
 
 // The range always holds 0 and never exceeds what was seen.
 Range choose_range(const Histogram& histogram, Algorithm algorithm);
-Ranges choose_ranges(const Histograms& histograms, Algorithm algorithm);
+// One value per thread of the pool, which may be null.
+Ranges choose_ranges(const Histograms& histograms, Algorithm algorithm, ThreadPool* pool);
 
 // One pass over the samples, whatever the algorithm.
 Result<Ranges> calibrate(const Graph& graph, const SampleSource& samples, Algorithm algorithm,
                          ThreadPool* pool, const Progress& progress);
 
-// Mean squared error of the binned values after int8 quantisation to `range`; what mmse minimises.
+// Mean squared error of the binned values after int8 quantisation to `range`, without the outermost 1 in 100,000 of each
+// side; what mmse minimises.
 double quantisation_error(const Histogram& histogram, Range range);
 // Divergence of the distribution quantised to `range` from the true one; what kl_divergence minimises.
 double information_loss(const Histogram& histogram, Range range);

@@ -52,21 +52,46 @@ TEST(ChooseRange, KeepsAnEvenDistributionWhole) {
   }
 }
 
-TEST(ChooseRange, MmseFindsTheHandComputedOptimumForOneOutlier) {
-  // n values evenly in [-1, 1] and one at 30. With the range [-t, t'] the error is n * s^2 / 12 + (30 - t')^2 where
-  // s = (1 + t') / 255. Setting the derivative to 0: n * (1 + t') / (6 * 255^2) = 2 * (30 - t').
-  constexpr double n = 2e6;
+TEST(ChooseRange, MmseFindsTheHandComputedOptimumForOutliers) {
+  // n values evenly in [-1, 1] and m at 30. The outermost n / 100,000 do not count, so k = m - 20 remain. With the
+  // range [-1, t] the error is n * s^2 / 12 + k * (30 - t)^2 where s = (1 + t) / 255. Setting the derivative to 0:
+  // n * (1 + t) / (6 * 255^2) = 2 * k * (30 - t).
+  constexpr double n = 2e6, k = 1;
   Histogram h;
   h.add(even(static_cast<int>(n), 1));
-  h.add(std::vector<float>{30});
+  h.add(std::vector<float>(21, 30.0f));
   const double slope = n / (6 * 255.0 * 255.0);
-  const double optimum = (60 - slope) / (2 + slope);
+  const double optimum = (60 * k - slope) / (2 * k + slope);
   ASSERT_GT(optimum, 1);
   const Range range = choose_range(h, Algorithm::kMmse);
   EXPECT_NEAR(range.max, optimum, 0.12 * optimum);
   EXPECT_NEAR(range.min, -1, 0.05);
   EXPECT_LE(quantisation_error(h, range),
             1.02 * quantisation_error(h, {-1, static_cast<float>(optimum)}));
+}
+
+TEST(ChooseRange, OneOutlierInAHundredThousandDoesNotWidenMmse) {
+  Histogram h;
+  h.add(even(99999, 1));
+  h.add(std::vector<float>{100});
+  EXPECT_LT(choose_range(h, Algorithm::kMmse).max, 1.5);
+}
+
+TEST(ChooseRange, KlFindsTheHandComputedOptimum) {
+  // 256 values, one per level of the range [0, 256), in turn 3000 and 1000 times, and a single one far away. With that
+  // range every level holds one value, so nothing but the far one is lost; a wider one puts unequal neighbours into one
+  // level, a narrower one merges values at its end.
+  Histogram h;
+  std::vector<float> values;
+  for (int i = 0; i < 256; ++i)
+    values.insert(values.end(), i % 2 == 0 ? 3000 : 1000, static_cast<float>(i) + 0.5f);
+  values.push_back(4000);
+  h.add(values);
+  const Range range = choose_range(h, Algorithm::kKlDivergence);
+  EXPECT_NEAR(range.max, 256, 8);
+  EXPECT_LT(information_loss(h, {0, 256}), information_loss(h, {0, 400}));
+  EXPECT_LT(information_loss(h, {0, 256}), information_loss(h, {0, 4000}));
+  EXPECT_LT(information_loss(h, {0, 256}), information_loss(h, {0, 150}));
 }
 
 TEST(ChooseRange, KlAndMmseAndPercentileClipRareOutliers) {

@@ -4,35 +4,33 @@
 #include <algorithm>
 #include <cmath>
 
-namespace rk::quant {
+#include "quant/scan.h"
 
-void Histogram::add(std::span<const float> values) {
-  float low = INFINITY, high = -INFINITY;
-  for (const float x : values) {
-    if (!std::isfinite(x)) continue;
-    low = x < low ? x : low;
-    high = x > high ? x : high;
-  }
-  if (low > high) return;
-  range_ =
-      total_ == 0 ? Range{low, high} : Range{std::min(range_.min, low), std::max(range_.max, high)};
-  const double reach = std::max(std::fabs(double{low}), std::fabs(double{high}));
+namespace rk::quant {
+namespace {
+
+// Below the smallest normal number scaling by 1 / width would not be exact.
+constexpr double kLeastWidth = 0x1p-126;
+
+}  // namespace
+
+void Histogram::add(std::span<const float> values, ThreadPool* pool) {
+  const Extremes seen = find_extremes(values, pool);
+  if (!seen.any_finite) return;
+  range_ = total_ == 0 ? Range{seen.low, seen.high}
+                       : Range{std::min(range_.min, seen.low), std::max(range_.max, seen.high)};
+  const double reach = std::max(std::fabs(double{seen.low}), std::fabs(double{seen.high}));
   if (reach > 0 && width_ == 0) {
     counts_.assign(2 * kHalf, 0);
     // The smallest power of two whose bins reach strictly beyond `reach`.
-    width_ = std::exp2(std::floor(std::log2(reach)) + 1) / kHalf;
+    width_ = std::max(std::exp2(std::floor(std::log2(reach)) + 1) / kHalf, kLeastWidth);
   }
   while (reach >= width_ * kHalf && width_ > 0) widen();
-  const double per_bin = width_ > 0 ? 1 / width_ : 0;
-  for (const float x : values) {
-    if (!std::isfinite(x)) continue;
-    ++total_;
-    if (x == 0) {
-      ++zeros_;
-      continue;
-    }
-    ++counts_[static_cast<size_t>(static_cast<int>(std::floor(x * per_bin)) + kHalf)];
-  }
+  BinCounts found(kHalf);
+  count_bins(values, width_ > 0 ? static_cast<float>(1 / width_) : 0.0f, found, pool);
+  for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += found.counts[i];
+  zeros_ += found.zeros();
+  total_ += values.size() - found.others();
 }
 
 void Histogram::widen() {
@@ -43,6 +41,17 @@ void Histogram::widen() {
   }
   counts_ = std::move(merged);
   width_ *= 2;
+}
+
+int Histogram::first() const {
+  const auto it = std::ranges::find_if(counts_, [](uint64_t count) { return count > 0; });
+  return static_cast<int>(it - counts_.begin()) - kHalf;
+}
+
+int Histogram::last() const {
+  const auto it =
+      std::find_if(counts_.rbegin(), counts_.rend(), [](uint64_t count) { return count > 0; });
+  return static_cast<int>(counts_.rend() - it) - kHalf;
 }
 
 }  // namespace rk::quant

@@ -19,7 +19,7 @@ class Histogram {
   static constexpr int kHalf = 4096;  // bins on each side of 0
 
   // NaN and infinity are left out.
-  void add(std::span<const float> values);
+  void add(std::span<const float> values, ThreadPool* pool = nullptr);
 
   uint64_t total() const { return total_; }  // zeros included
   // 0 is exact in every int8 range, so zeros are counted apart and are in no bin.
@@ -29,6 +29,9 @@ class Histogram {
   uint64_t at(int bin) const {
     return counts_.empty() ? 0 : counts_[static_cast<size_t>(bin + kHalf)];
   }
+  // The bins from first() up to and without last() hold everything that is not 0.
+  int first() const;
+  int last() const;
   Range range() const { return range_; }  // of the finite values
 
  private:

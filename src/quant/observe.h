@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of a graph's float values over calibration samples, measured on the float evaluator.
+// Ranges of a graph's float values over calibration samples, measured on the float evaluator. One sample is alive at a
+// time, and of it only what later nodes still read: memory does not grow with the number of samples.
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -20,6 +22,13 @@ using Ranges = std::map<std::string, Range, std::less<>>;
 
 // Called after each sample with (done, total); returning false stops with kCancelled.
 using Progress = std::function<bool(size_t done, size_t total)>;
+
+// Evaluates the first `limit` samples; the observer sees every float value that holds anything. Warns when all samples
+// are nearly the same.
+Status run_samples(const Graph& graph, const SampleSource& samples, ThreadPool* pool,
+                   const Progress& progress,
+                   const std::function<Status(const Value&, const Tensor&)>& observer,
+                   size_t limit = std::numeric_limits<size_t>::max());
 
 Result<Ranges> observe(const Graph& graph, const SampleSource& samples, ThreadPool* pool,
                        const Progress& progress);

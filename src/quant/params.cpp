@@ -71,4 +71,13 @@ QuantParams weight_params(const Tensor& weights, int axis, std::vector<int64_t>*
   return out;
 }
 
+std::vector<int64_t> floored_channels(const QuantParams& weights) {
+  std::vector<int64_t> out;
+  for (size_t c = 0; c < std::min(weights.min.size(), weights.scale.size()); ++c) {
+    const double own = (double{weights.max[c]} - weights.min[c]) / steps_of(weights.dtype);
+    if (own > 0 && own < weights.scale[c] * 0.999) out.push_back(static_cast<int64_t>(c));
+  }
+  return out;
+}
+
 }  // namespace rk::quant

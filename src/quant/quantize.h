@@ -29,6 +29,9 @@ QuantParams activation_params(Range range, DType dtype = DType::kI8);
 QuantParams weight_params(const Tensor& weights, int axis, std::vector<int64_t>* floored = nullptr,
                           DType dtype = DType::kI8);
 
+// Channels whose scale is wider than their own range asks for; all-zero ones lose nothing by it and are left out.
+std::vector<int64_t> floored_channels(const QuantParams& weights);
+
 // Sets `quant` on the constant weights of an accumulating node that the chip computes in int8, unless they have it.
 Status quantize_weights(const Node& node, const QuantizeOptions& options);
 

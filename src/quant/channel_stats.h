@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each channel of a value does, over a few calibration samples: the data that equalisation and bias correction
+// work from. A few samples are enough, because both use it for proportions and means, never as a range.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "quant/observe.h"
+
+namespace rk::quant {
+
+struct ChannelStats {
+  float min = 0, max = 0;  // with 0
+  double mean = 0;
+  double power = 0;  // mean of the squares
+};
+
+// By value name: inputs 0 and outputs of Linear nodes, one entry per index of axis 1.
+using ValueStats = std::map<std::string, std::vector<ChannelStats>, std::less<>>;
+
+// Samples that observe_channels looks at.
+inline constexpr size_t kStatsSamples = 4;
+
+Result<ValueStats> observe_channels(const Graph& graph, const SampleSource& samples,
+                                    ThreadPool* pool);
+
+}  // namespace rk::quant

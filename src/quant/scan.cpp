@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quant/scan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <mutex>
+
+namespace rk::quant {
+namespace {
+
+constexpr size_t kLanes = 16;
+constexpr int64_t kGrain = 1 << 15;  // values worth a hand-over to another thread
+constexpr uint32_t kExponent = 0x7f800000;
+
+bool is_other(float x) { return (std::bit_cast<uint32_t>(x) & kExponent) == kExponent; }
+
+// Wherever a NaN or infinity occurs, one value at a time.
+Extremes extremes_with_others(std::span<const float> values) {
+  Extremes out{INFINITY, -INFINITY, false, false};
+  for (const float x : values) {
+    if (is_other(x)) {
+      out.any_other = true;
+      continue;
+    }
+    out.any_finite = true;
+    out.low = x < out.low ? x : out.low;
+    out.high = x > out.high ? x : out.high;
+  }
+  return out;
+}
+
+Extremes extremes_of(std::span<const float> values) {
+  float low[kLanes], high[kLanes];
+  uint32_t other[kLanes] = {};
+  std::ranges::fill(low, INFINITY);
+  std::ranges::fill(high, -INFINITY);
+  const size_t whole = values.size() / kLanes * kLanes;
+  for (size_t i = 0; i < whole; i += kLanes) {
+    const float* x = values.data() + i;
+    for (size_t l = 0; l < kLanes; ++l) {
+      low[l] = x[l] < low[l] ? x[l] : low[l];
+      high[l] = x[l] > high[l] ? x[l] : high[l];
+      const uint32_t exponent = std::bit_cast<uint32_t>(x[l]) & kExponent;
+      other[l] |= exponent == kExponent ? 1u : 0u;
+    }
+  }
+  if (std::ranges::any_of(other, [](uint32_t flag) { return flag != 0; }))
+    return extremes_with_others(values);
+  Extremes out = extremes_with_others(values.subspan(whole));
+  out.low = std::min(out.low, *std::ranges::min_element(low));
+  out.high = std::max(out.high, *std::ranges::max_element(high));
+  out.any_finite |= whole > 0;
+  return out;
+}
+
+void merge(const Extremes& from, Extremes& to) {
+  to.any_other |= from.any_other;
+  if (!from.any_finite) return;
+  to.low = to.any_finite ? std::min(to.low, from.low) : from.low;
+  to.high = to.any_finite ? std::max(to.high, from.high) : from.high;
+  to.any_finite = true;
+}
+
+void for_ranges(size_t count, ThreadPool* pool, const std::function<void(IndexRange)>& work) {
+  const auto all = static_cast<int64_t>(count);
+  if (pool == nullptr || all < 2 * kGrain) return work({0, all});
+  pool->parallel_for(all, kGrain, work);
+}
+
+std::span<const float> part(std::span<const float> values, IndexRange range) {
+  return values.subspan(static_cast<size_t>(range.begin),
+                        static_cast<size_t>(range.end - range.begin));
+}
+
+void count_part(std::span<const float> values, float per_bin, int32_t half, uint32_t* counts) {
+  constexpr size_t kBlock = 512;
+  int32_t slots[kBlock];
+  const int32_t zeros = 2 * half, others = zeros + 1;
+  for (size_t begin = 0; begin < values.size(); begin += kBlock) {
+    const size_t size = std::min(kBlock, values.size() - begin);
+    const float* x = values.data() + begin;
+    for (size_t i = 0; i < size; ++i) {
+      const float scaled = x[i] * per_bin;
+      // floor() by truncation and a correction. What is not finite gives some number that is replaced below.
+      int32_t bin = static_cast<int32_t>(
+          std::bit_cast<float>(is_other(x[i]) ? 0u : std::bit_cast<uint32_t>(scaled)));
+      bin -= scaled < static_cast<float>(bin) ? 1 : 0;
+      bin += half;
+      bin = x[i] == 0 ? zeros : bin;
+      slots[i] = is_other(x[i]) ? others : bin;
+    }
+    for (size_t i = 0; i < size; ++i) ++counts[slots[i]];
+  }
+}
+
+}  // namespace
+
+Extremes find_extremes(std::span<const float> values, ThreadPool* pool) {
+  Extremes out;
+  std::mutex mutex;
+  for_ranges(values.size(), pool, [&](IndexRange range) {
+    const Extremes found = extremes_of(part(values, range));
+    const std::lock_guard lock(mutex);
+    merge(found, out);
+  });
+  return out;
+}
+
+void count_bins(std::span<const float> values, float per_bin, BinCounts& out, ThreadPool* pool) {
+  std::mutex mutex;
+  for_ranges(values.size(), pool, [&](IndexRange range) {
+    // 32 bits halve the memory that the counting touches; a part is never longer than that.
+    std::vector<uint32_t> counts(out.counts.size());
+    count_part(part(values, range), per_bin, out.half, counts.data());
+    const std::lock_guard lock(mutex);
+    for (size_t i = 0; i < counts.size(); ++i) out.counts[i] += counts[i];
+  });
+}
+
+}  // namespace rk::quant
