@@ -3,125 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
-#include <unordered_map>
 
+#include "analysis/simulate.h"
+#include "analysis/tensor_folder.h"
 #include "base/file.h"
-#include "base/npy.h"
 #include "exec/evaluate.h"
-#include "runtime/session.h"
 
 namespace rk::analysis {
 namespace {
 
-constexpr double kEqualDb = 200;
 constexpr float kMaxF16 = 65504;
 constexpr size_t kBins = 64;
+constexpr uint64_t kNpyHeader = 128;
 
 using Tensors = std::map<std::string, Tensor, std::less<>>;
-
-std::string file_name(std::string_view value_name) {
-  std::string out(value_name);
-  for (char& c : out) {
-    if (c == '/' || c == '\\' || c == ':' || static_cast<unsigned char>(c) < 0x20) c = '_';
-  }
-  return out + ".npy";
-}
-
-Status save(const std::filesystem::path& folder, std::string_view name, const Tensor& tensor) {
-  NpyArray array;
-  array.shape.assign(tensor.shape().dims().begin(), tensor.shape().dims().end());
-  const ByteSpan bytes = tensor.bytes();
-  array.bytes.assign(bytes.begin(), bytes.end());
-  return write_npy((folder / file_name(name)).string(), array);
-}
-
-Status make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (!error) return ok_status();
-  return io_error(str("cannot make folder '", folder.string(), "': ", error.message()));
-}
-
-Result<Tensors> golden_values(const Graph& graph, const std::vector<Tensor>& inputs,
-                              ThreadPool* pool) {
-  Tensors out;
-  RK_TRY(exec::evaluate(graph, inputs,
-                        {pool,
-                         [&](const Value& value, const Tensor& tensor) {
-                           out[value.name()] = tensor;
-                           return ok_status();
-                         }})
-             .status());
-  return out;
-}
-
-// Runs a Program once and gives every float tensor it wrote, as float32, by name.
-Result<Tensors> simulate(program::Program program, const OpRegistry& operators,
-                         const std::vector<Tensor>& raw_inputs) {
-  RK_ASSIGN(auto model, runtime::LoadedModel::from_program(
-                            std::move(program), {.device = {}, .operators = &operators}));
-  RK_ASSIGN(auto session, runtime::Session::create(model));
-  Tensors out;
-  session->set_observer([&](int32_t tensor, const Tensor& stored) {
-    const program::ProgramTensor& about = model->variant().tensors[static_cast<size_t>(tensor)];
-    if (about.quantized() || is_float(about.dtype)) {
-      out[about.name] = runtime::to_f32(about, stored);
-    }
-    return ok_status();
-  });
-  for (size_t i = 0; i < raw_inputs.size(); ++i) {
-    const Tensor& input = raw_inputs[i];
-    runtime::CallerFormat format;
-    format.dtype = input.dtype();
-    if (input.shape().rank() == 4) format.format = runtime::TensorFormat::kNchw;
-    RK_TRY(session->set_input(i, format, input.bytes().data(), input.size_bytes()));
-  }
-  RK_TRY(session->run());
-  return out;
-}
-
-// The node alone, with its constants, fed by the values it reads.
-Result<Graph> graph_of(const Graph& graph, const Node& node) {
-  Graph out(graph.registry());
-  out.name = graph.name;
-  std::unordered_map<const Value*, Value*> copies;
-  std::vector<Value*> inputs;
-  for (const Value* input : node.inputs()) {
-    if (input == nullptr) {
-      inputs.push_back(nullptr);
-      continue;
-    }
-    Value*& copy = copies[input];
-    if (copy == nullptr && input->is_constant())
-      copy = out.add_constant(input->name(), input->constant());
-    if (copy == nullptr) {
-      RK_ASSIGN(copy, out.add_input(input->name(), input->type()));
-    }
-    copy->quant = input->quant;
-    inputs.push_back(copy);
-  }
-  NodeSpec spec{std::string(node.op()), node.name(), std::move(inputs), {}, node.attrs()};
-  for (const Value* output : node.outputs()) spec.outputs.push_back(output->name());
-  RK_ASSIGN(Node* const added, out.add_node(std::move(spec)));
-  for (size_t i = 0; i < node.output_count(); ++i) {
-    added->output(i).quant = node.output(i).quant;
-    RK_TRY(out.add_output(&added->output(i)));
-  }
-  return out;
-}
-
-Result<Tensors> simulate_alone(const Graph& graph, const Node& node,
-                               const compiler::CompileOptions& compile, const Tensors& golden) {
-  RK_ASSIGN(const Graph alone, graph_of(graph, node));
-  compiler::CompileOptions options = compile;
-  options.inputs.clear();
-  RK_ASSIGN(program::Program program, compiler::compile(alone, options));
-  std::vector<Tensor> inputs;
-  for (const Value* input : alone.inputs()) inputs.push_back(golden.find(input->name())->second);
-  return simulate(std::move(program), graph.registry(), inputs);
-}
 
 void describe_values(const Value& value, const Tensor& golden, Layer& layer) {
   layer.is_float = !value.quantized();
@@ -130,9 +26,11 @@ void describe_values(const Value& value, const Tensor& golden, Layer& layer) {
   if (value.quantized()) {
     const float scale = value.quant.scale[0];
     const int32_t zero = value.quant.zero_point.empty() ? 0 : value.quant.zero_point[0];
-    const int32_t least = value.quant.dtype == DType::kU8 ? 0 : -128;
-    layer.low = scale * static_cast<float>(least - zero);
-    layer.high = scale * static_cast<float>(least + 255 - zero);
+    const size_t bits = 8 * byte_size(value.quant.dtype);
+    const double levels = std::exp2(static_cast<double>(bits));
+    const double least = value.quant.dtype == DType::kU8 ? 0 : -levels / 2;
+    layer.low = static_cast<float>(scale * (least - zero));
+    layer.high = static_cast<float>(scale * (least + levels - 1 - zero));
   }
   const auto values = golden.span<float>();
   if (values.empty()) return;
@@ -151,100 +49,265 @@ void describe_values(const Value& value, const Tensor& golden, Layer& layer) {
   layer.saturated = static_cast<double>(outside) / static_cast<double>(values.size());
 }
 
-const Tensor* find(const Tensors& tensors, const std::string& name) {
-  const auto it = tensors.find(name);
-  return it == tensors.end() ? nullptr : &it->second;
+// The folders of one analysis. Without output_dir only the simulator's tensors are kept, for as long as it takes.
+struct Folders {
+  std::optional<TensorFolder> golden;
+  std::optional<TensorFolder> single;
+  TensorFolder simulator;
+  std::optional<TensorFolder> board;
+};
+
+// One file per layer and folder.
+uint64_t bytes_to_write(const Graph& graph, uint64_t folders) {
+  uint64_t bytes = 0;
+  for (const Value* value : graph.values()) {
+    if (value->is_constant() || value->dtype() != DType::kF32) continue;
+    bytes += static_cast<uint64_t>(value->shape().elements()) * sizeof(float) + kNpyHeader;
+  }
+  return bytes * folders;
 }
 
-}  // namespace
-
-Errors compare(std::span<const float> golden, std::span<const float> found) {
-  Errors out;
-  double dot = 0, g2 = 0, f2 = 0, e2 = 0;
-  for (size_t i = 0; i < std::min(golden.size(), found.size()); ++i) {
-    const double g = golden[i], f = found[i];
-    dot += g * f;
-    g2 += g * g;
-    f2 += f * f;
-    e2 += (f - g) * (f - g);
-    out.max_abs = std::max(out.max_abs, std::fabs(f - g));
+Result<Folders> make_folders(const Graph& graph, const AccuracyOptions& options) {
+  const bool has_board = !options.board.empty();
+  if (options.output_dir.empty()) {
+    RK_ASSIGN(TensorFolder simulator, TensorFolder::temporary());
+    Folders out{{}, {}, std::move(simulator), {}};
+    if (has_board) {
+      RK_ASSIGN(TensorFolder board, TensorFolder::temporary());
+      out.board.emplace(std::move(board));
+    }
+    return out;
   }
-  out.euclidean = std::sqrt(e2);
-  out.cosine = g2 == 0 && f2 == 0 ? 1 : g2 == 0 || f2 == 0 ? 0 : dot / std::sqrt(g2 * f2);
-  if (!std::isfinite(out.cosine)) out.cosine = 0;
-  out.sqnr_db = e2 == 0 ? kEqualDb : g2 == 0 ? -kEqualDb : 10 * std::log10(g2 / e2);
+  const std::filesystem::path folder = options.output_dir;
+  RK_ASSIGN(TensorFolder golden, TensorFolder::make(folder / "golden"));
+  RK_TRY(check_space(folder, bytes_to_write(graph, has_board ? 4 : 3)));
+  RK_ASSIGN(TensorFolder simulator, TensorFolder::make(folder / "simulator"));
+  RK_ASSIGN(TensorFolder single, TensorFolder::make(folder / "simulator_single"));
+  Folders out{std::move(golden), std::move(single), std::move(simulator), {}};
+  if (has_board) {
+    RK_ASSIGN(TensorFolder board, TensorFolder::make(folder / "runtime"));
+    out.board.emplace(std::move(board));
+  }
   return out;
 }
 
-double AccuracyReport::worst_output_cosine() const {
+class Analysis {
+ public:
+  Analysis(const Subject& subject, const AccuracyOptions& options, Folders folders)
+      : subject_(subject), options_(options), folders_(std::move(folders)) {
+    report_.has_board = folders_.board.has_value();
+    const program::Variant& variant = subject.program.main_variant();
+    for (const program::Step& step : variant.steps) {
+      for (const int32_t tensor : step.outputs) {
+        if (tensor >= 0) type_of_[variant.tensors[static_cast<size_t>(tensor)].name] = step.type;
+      }
+    }
+  }
+
+  // What the Program stores, whole: from here on in files.
+  Status run_programs(const std::vector<Tensor>& raw_inputs) {
+    const auto keep_in = [this](TensorFolder& folder) {
+      return [this, &folder](const std::string& name, const Tensor& tensor) -> Status {
+        const Value* value = subject_.golden.find(name);
+        if (value == nullptr || value->is_constant()) return ok_status();
+        return folder.put(file_of(*value), tensor);
+      };
+    };
+    RK_TRY(simulate(subject_.program, subject_.golden.registry(), raw_inputs,
+                    keep_in(folders_.simulator)));
+    if (!folders_.board) return ok_status();
+    RK_ASSIGN(auto model,
+              runtime::LoadedModel::from_bytes(
+                  options_.board, {.device = {}, .operators = &subject_.golden.registry()}));
+    return simulate(std::move(model), raw_inputs, keep_in(*folders_.board));
+  }
+
+  // Called in execution order, as the evaluator computes the values.
+  Status see(const Value& value, const Tensor& tensor) {
+    live_[value.name()] = tensor;
+    const Node* node = value.producer();
+    if (node == nullptr) return add_input(value, tensor);
+    if (&value != node->outputs().back()) return ok_status();
+    RK_TRY(add_node(*node));
+    release_inputs(*node);
+    ++done_;
+    if (options_.progress && !options_.progress(done_, subject_.golden.node_count()))
+      return Status(Code::kCancelled, "accuracy_analysis was cancelled");
+    return ok_status();
+  }
+
+  Result<AccuracyReport> finish() {
+    for (const Layer& layer : report_.layers) {
+      const Value* value = subject_.golden.find(layer.name);
+      if (value != nullptr && subject_.golden.is_output(*value) && layer.entire)
+        report_.outputs.push_back(*layer.entire);
+      if (layer.is_float && layer.saturated > 0) {
+        report_.findings.push_back(str("'", layer.name, "' exceeds the range of float16: it holds ",
+                                       layer.seen_min, " .. ", layer.seen_max, ", float16 ends at ",
+                                       kMaxF16,
+                                       ". Scale the model down before it, or quantise this layer"));
+      }
+    }
+    if (folders_.golden) {
+      const std::string text = names_.map_text();
+      RK_TRY(
+          write_file((std::filesystem::path(options_.output_dir) / "map_name_to_file.txt").string(),
+                     std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size())));
+    }
+    return std::move(report_);
+  }
+
+ private:
+  // An input's own file holds it as given; what the chip makes of it has a file of its own.
+  std::string file_of(const Value& value) {
+    return names_.of(value.producer() == nullptr ? stored_name(value) : value.name());
+  }
+  std::string stored_name(const Value& input) const {
+    const Value* quantized = subject_.quantized.find(input.name());
+    return quantized != nullptr && quantized->quantized()
+               ? str(input.name(), "_", quantized->quant.dtype == DType::kI16 ? "int16" : "int8")
+               : input.name();
+  }
+
+  Status add_input(const Value& value, const Tensor& tensor) {
+    if (tensor.dtype() != DType::kF32) return ok_status();
+    const std::string stored = stored_name(value);
+    if (stored != value.name()) {
+      Layer as_given;
+      as_given.type = "Input";
+      as_given.name = value.name();
+      as_given.entire = as_given.single = compare(tensor.span<float>(), tensor.span<float>());
+      if (report_.has_board) as_given.board_entire = as_given.board_single = as_given.entire;
+      as_given.is_float = true;
+      const std::string& file = names_.of(value.name());
+      if (folders_.golden) {
+        RK_TRY(folders_.golden->put(file, tensor));
+        RK_TRY(folders_.simulator.put(file, tensor));
+        RK_TRY(folders_.single->put(file, tensor));
+      }
+      report_.layers.push_back(std::move(as_given));
+    }
+    // The conversion is the input's only error, so what accumulated and its own are the same.
+    RK_ASSIGN(const auto got, folders_.simulator.get(file_of(value)));
+    Tensors single;
+    if (got) single[value.name()] = *got;
+    return add_layer(value, stored == value.name() ? "Input" : "exDataConvert", stored, single);
+  }
+
+  Status add_node(const Node& node) {
+    const Value* counterpart = subject_.quantized.find(node.output().name());
+    Tensors single;
+    if (counterpart != nullptr && counterpart->producer() != nullptr) {
+      RK_TRY(simulate_alone(
+                 subject_.quantized, *counterpart->producer(), subject_.compile,
+                 [this](const Value& value) -> const Tensor& { return live_.at(value.name()); },
+                 [&](const std::string& name, const Tensor& tensor) {
+                   single[name] = tensor;
+                   return ok_status();
+                 })
+                 .with_context(node.label()));
+    }
+    for (const Value* output : node.outputs()) {
+      const auto type = type_of_.find(output->name());
+      RK_TRY(add_layer(*output, type == type_of_.end() ? std::string(node.op()) : type->second,
+                       output->name(), single));
+    }
+    return ok_status();
+  }
+
+  Status add_layer(const Value& value, std::string type, const std::string& name,
+                   const Tensors& single) {
+    const Tensor& want = live_.at(value.name());
+    if (want.dtype() != DType::kF32) return ok_status();
+    const Value* counterpart = subject_.quantized.find(value.name());
+    Layer layer;
+    layer.type = std::move(type);
+    layer.name = name;
+    describe_values(counterpart != nullptr ? *counterpart : value, want, layer);
+    const std::string file = file_of(value);
+    RK_ASSIGN(const auto got, folders_.simulator.get(file));
+    if (got) layer.entire = compare(want.span<float>(), got->span<float>());
+    const auto alone = single.find(value.name());
+    if (alone != single.end())
+      layer.single = compare(want.span<float>(), alone->second.span<float>());
+    if (folders_.board) {
+      RK_ASSIGN(const auto board, folders_.board->get(file));
+      if (board) layer.board_entire = compare(want.span<float>(), board->span<float>());
+      if (board && got) layer.board_single = compare(got->span<float>(), board->span<float>());
+    }
+    if (folders_.golden) {
+      RK_TRY(folders_.golden->put(file, want));
+      if (layer.single) RK_TRY(folders_.single->put(file, alone->second));
+    }
+    report_.layers.push_back(std::move(layer));
+    return ok_status();
+  }
+
+  // Tensors share their bytes with the evaluator's, so holding one costs something only if it outlives that.
+  void release_inputs(const Node& node) {
+    for (const Value* input : node.inputs()) {
+      if (input == nullptr || input->is_constant()) continue;
+      if (++uses_[input] == input->uses().size()) live_.erase(input->name());
+    }
+    for (const Value* output : node.outputs()) {
+      if (output->uses().empty()) live_.erase(output->name());
+    }
+  }
+
+  const Subject& subject_;
+  const AccuracyOptions& options_;
+  Folders folders_;
+  FileNames names_;
+  std::map<std::string, std::string, std::less<>> type_of_;
+  Tensors live_;
+  std::map<const Value*, size_t> uses_;
+  size_t done_ = 0;
+  AccuracyReport report_;
+};
+
+}  // namespace
+
+double worst_cosine(const std::vector<Errors>& outputs) {
   double worst = 1;
   for (const Errors& output : outputs) worst = std::min(worst, output.cosine);
   return worst;
 }
 
-Result<AccuracyReport> analyze(const Graph& graph, const program::Program& program,
-                               const compiler::CompileOptions& compile,
-                               const std::vector<Tensor>& inputs,
-                               const std::vector<Tensor>& raw_inputs,
+double AccuracyReport::worst_output_cosine() const { return worst_cosine(outputs); }
+
+Result<AccuracyReport> analyze(const Subject& subject, const TrialInput& input,
                                const AccuracyOptions& options, ThreadPool* pool) {
-  RK_ASSIGN(const Tensors golden, golden_values(graph, inputs, pool));
-  RK_ASSIGN(const Tensors entire, simulate(program, graph.registry(), raw_inputs));
-  std::map<std::string, std::string, std::less<>> type_of;
+  RK_ASSIGN(Folders folders, make_folders(subject.golden, options));
+  Analysis analysis(subject, options, std::move(folders));
+  RK_TRY(analysis.run_programs(input.raw));
+  RK_TRY(exec::evaluate(subject.golden, input.normalised,
+                        {pool, [&](const Value& value,
+                                   const Tensor& tensor) { return analysis.see(value, tensor); }})
+             .status());
+  return analysis.finish();
+}
+
+Result<std::vector<Errors>> output_errors(const std::vector<Tensor>& golden,
+                                          const program::Program& program,
+                                          const OpRegistry& operators,
+                                          const std::vector<Tensor>& raw_inputs) {
   const program::Variant& variant = program.main_variant();
-  for (const program::Step& step : variant.steps) {
-    for (const int32_t tensor : step.outputs) {
-      if (tensor >= 0) type_of[variant.tensors[static_cast<size_t>(tensor)].name] = step.type;
-    }
+  Tensors found;
+  RK_TRY(
+      simulate(program, operators, raw_inputs, [&](const std::string& name, const Tensor& tensor) {
+        const bool is_output = std::ranges::any_of(variant.outputs, [&](int32_t output) {
+          return variant.tensors[static_cast<size_t>(output)].name == name;
+        });
+        if (is_output) found[name] = tensor;
+        return ok_status();
+      }));
+  std::vector<Errors> out;
+  for (size_t i = 0; i < std::min(golden.size(), variant.outputs.size()); ++i) {
+    const auto it = found.find(variant.tensors[static_cast<size_t>(variant.outputs[i])].name);
+    if (it == found.end() || golden[i].dtype() != DType::kF32) continue;
+    out.push_back(compare(golden[i].span<float>(), it->second.span<float>()));
   }
-  const std::filesystem::path folder = options.output_dir;
-  std::string map_text;
-  if (!options.output_dir.empty()) {
-    RK_TRY(make_folder(folder / "golden"));
-    RK_TRY(make_folder(folder / "simulator"));
-  }
-  AccuracyReport report;
-  const auto add = [&](const Value& value, std::string type, const Tensors& single) -> Status {
-    const Tensor* want = find(golden, value.name());
-    if (want == nullptr || want->dtype() != DType::kF32) return ok_status();
-    Layer layer;
-    layer.type = std::move(type);
-    layer.name = value.name();
-    describe_values(value, *want, layer);
-    const Tensor* got = find(entire, value.name());
-    if (got != nullptr) layer.entire = compare(want->span<float>(), got->span<float>());
-    if (const Tensor* alone = find(single, value.name())) {
-      layer.single = compare(want->span<float>(), alone->span<float>());
-    }
-    if (!options.output_dir.empty()) {
-      RK_TRY(save(folder / "golden", value.name(), *want));
-      if (got != nullptr) RK_TRY(save(folder / "simulator", value.name(), *got));
-      map_text += str(value.name(), " ", file_name(value.name()), "\n");
-    }
-    report.layers.push_back(std::move(layer));
-    return ok_status();
-  };
-  for (const Value* input : graph.inputs()) RK_TRY(add(*input, "Input", entire));
-  for (const Node* node : graph.nodes()) {
-    Tensors single;
-    if (options.single) {
-      RK_ASSIGN(single, simulate_alone(graph, *node, compile, golden));
-    }
-    for (const Value* output : node->outputs()) {
-      const auto type = type_of.find(output->name());
-      RK_TRY(add(*output, type == type_of.end() ? std::string(node->op()) : type->second, single));
-    }
-  }
-  for (const Value* output : graph.outputs()) {
-    const Tensor *want = find(golden, output->name()), *got = find(entire, output->name());
-    if (want == nullptr || got == nullptr || want->dtype() != DType::kF32) continue;
-    report.outputs.push_back(compare(want->span<float>(), got->span<float>()));
-  }
-  if (!options.output_dir.empty()) {
-    const auto bytes =
-        std::span(reinterpret_cast<const uint8_t*>(map_text.data()), map_text.size());
-    RK_TRY(write_file((folder / "map_name_to_file.txt").string(), bytes));
-  }
-  return report;
+  return out;
 }
 
 }  // namespace rk::analysis

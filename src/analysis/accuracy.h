@@ -6,24 +6,16 @@
 // error when it is fed with golden inputs. The remedy belongs where `single` is bad.
 #pragma once
 
+#include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "analysis/errors.h"
 #include "compiler/compile.h"
 #include "ir/graph.h"
 
 namespace rk::analysis {
-
-struct Errors {
-  double cosine = 1;
-  double euclidean = 0;
-  double max_abs = 0;
-  double sqnr_db = 0;  // 10 log10(sum golden^2 / sum (found - golden)^2); 200 when equal
-};
-// Two zero vectors have cosine 1, a zero and another one 0. Elements that are not finite on either side make it 0.
-Errors compare(std::span<const float> golden, std::span<const float> found);
 
 struct Layer {
   std::string type;  // as in the Program: ConvRelu, Add, ...
@@ -31,10 +23,12 @@ struct Layer {
   bool is_float = false;
   std::optional<Errors> entire;  // empty: the compiler fused it away
   std::optional<Errors> single;
-  float low = 0, high = 0;           // the range that int8 can hold; float16: its own limits
-  float seen_min = 0, seen_max = 0;  // of the golden values
-  double saturated = 0;              // share of the golden values outside low..high
-  std::vector<uint64_t> histogram;   // of the golden values, even bins from seen_min to seen_max
+  std::optional<Errors> board_entire;  // only with AccuracyOptions::board
+  std::optional<Errors> board_single;  // the board against the simulator
+  float low = 0, high = 0;             // the range that int8 can hold; float16: its own limits
+  float seen_min = 0, seen_max = 0;    // of the golden values
+  double saturated = 0;                // share of the golden values outside low..high
+  std::vector<uint64_t> histogram;     // of the golden values, even bins from seen_min to seen_max
 };
 
 // A remedy and what it did to the worst output, measured.
@@ -45,26 +39,51 @@ struct Proposal {
 };
 
 struct AccuracyReport {
-  std::vector<Layer> layers;        // in execution order, inputs first
-  std::vector<Errors> outputs;      // of the model, entire
-  std::vector<Proposal> proposals;  // best first
+  std::vector<Layer> layers;          // in execution order, inputs first
+  std::vector<Errors> outputs;        // of the model, entire, in execution order
+  std::vector<std::string> findings;  // sentences about what is wrong and where
+  std::vector<Proposal> proposals;    // layers first, then settings, each by its effect
+  bool has_board = false;
   double worst_output_cosine() const;
+};
+
+// The golden graph computes in float; the quantised one has the same values by name, with parameters, and is what the
+// Program was compiled from.
+struct Subject {
+  const Graph& golden;
+  const Graph& quantized;
+  const program::Program& program;
+  const compiler::CompileOptions& compile;
+};
+
+// One input: normalised, for the graph, and raw as the application feeds it, for the Program.
+struct TrialInput {
+  std::vector<Tensor> normalised;
+  std::vector<Tensor> raw;
 };
 
 struct AccuracyOptions {
   std::string output_dir;  // empty: no files
-  bool single = true;
+  // The file as the simulated board reads it; empty: no board.
+  std::vector<uint8_t> board;
+  // Called with (done, total) nodes; false stops with kCancelled.
+  std::function<bool(size_t, size_t)> progress;
 };
 
-// `inputs` are normalised, for the graph; `raw_inputs` are as the application feeds them, for the Program.
-Result<AccuracyReport> analyze(const Graph& graph, const program::Program& program,
-                               const compiler::CompileOptions& compile,
-                               const std::vector<Tensor>& inputs,
-                               const std::vector<Tensor>& raw_inputs,
+// Tensors are streamed through files (of output_dir, or temporary ones): memory holds what the evaluator holds anyway.
+Result<AccuracyReport> analyze(const Subject& subject, const TrialInput& input,
                                const AccuracyOptions& options, ThreadPool* pool);
 
+// Only the model's float outputs of a Program, against those of the golden graph.
+Result<std::vector<Errors>> output_errors(const std::vector<Tensor>& golden,
+                                          const program::Program& program,
+                                          const OpRegistry& operators,
+                                          const std::vector<Tensor>& raw_inputs);
+double worst_cosine(const std::vector<Errors>& outputs);
+
 // The vendor's table, and a page that needs no other file.
-std::string to_text(const AccuracyReport& report);
+enum class Colour { kNone, kTerminal };  // a terminal shows low cosines yellow and red
+std::string to_text(const AccuracyReport& report, Colour colour = Colour::kNone);
 std::string to_html(const AccuracyReport& report);
 // error_analysis.txt and report.html.
 Status write_report(const AccuracyReport& report, const std::string& output_dir);

@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
 
 #include "analysis/auto_hybrid.h"
+#include "analysis/tensor_folder.h"
+#include "format/writer.h"
 #include "ir/text.h"
 #include "ops/registry.h"
 #include "quant/quantize.h"
@@ -32,6 +37,12 @@ TEST(Compare, ZeroVectorsAreEqualToEachOtherOnly) {
   EXPECT_EQ(compare(other, std::vector<float>{INFINITY, 0}).cosine, 0);
 }
 
+std::vector<Tensor> sixteen() {
+  std::vector<float> values;
+  for (int i = 0; i < 16; ++i) values.push_back(static_cast<float>(i - 8) / 2);
+  return {Tensor::f32({1, 4, 2, 2}, values)};
+}
+
 Trial trial_of(const quant::Ranges& ranges) {
   auto graph = parse_graph(R"(graph "g" {
     input %x: f32[1,4,2,2]
@@ -49,25 +60,119 @@ Trial trial_of(const quant::Ranges& ranges) {
 }
 
 TEST(Analyze, BlamesTheLayerWhoseRangeIsTooNarrow) {
-  std::vector<float> values;
-  for (int i = 0; i < 16; ++i) values.push_back(static_cast<float>(i - 8) / 2);
-  const std::vector<Tensor> input = {Tensor::f32({1, 4, 2, 2}, values)};
+  const std::vector<Tensor> input = sixteen();
   // The convolution copies -4..3.5, but its range ends at 1.1.
   const Trial trial = trial_of({{"x", {-4, 4}}, {"a", {-1.1f, 1.1f}}, {"y", {0, 1}}});
-  const auto report = analyze(trial.graph, trial.program, {}, input, input, {}, nullptr);
+  const auto report =
+      analyze({trial.graph, trial.graph, trial.program, {}}, {input, input}, {}, nullptr);
   ASSERT_TRUE(report.ok()) << report.status().message();
-  ASSERT_EQ(report->layers.size(), 3u);
+  ASSERT_EQ(report->layers.size(), 4u);
   EXPECT_EQ(report->layers[0].type, "Input");
-  const Layer& conv = report->layers[1];
+  EXPECT_EQ(report->layers[0].entire->euclidean, 0);
+  EXPECT_EQ(report->layers[1].type, "exDataConvert");
+  EXPECT_EQ(report->layers[1].name, "x_int8");
+  EXPECT_GT(report->layers[1].single->euclidean, 0);
+  const Layer& conv = report->layers[2];
   EXPECT_EQ(conv.name, "a");
   ASSERT_TRUE(conv.single.has_value());
   EXPECT_LT(conv.single->cosine, 0.97);
   EXPECT_NEAR(conv.saturated, 11.0 / 16, 1e-9);  // all but -1, -0.5, 0, 0.5, 1
-  ASSERT_TRUE(report->layers[2].single.has_value());
-  EXPECT_GT(report->layers[2].single->sqnr_db, conv.single->sqnr_db);
+  ASSERT_TRUE(report->layers[3].single.has_value());
+  EXPECT_GT(report->layers[3].single->sqnr_db, conv.single->sqnr_db);
   EXPECT_EQ(worst_layers(*report).front(), "a");
   EXPECT_THAT(to_text(*report), HasSubstr("[Conv] a"));
   EXPECT_THAT(to_html(*report), HasSubstr("\"name\":\"a\""));
+}
+
+class WithFolder : public testing::Test {
+ protected:
+  WithFolder() : folder_(std::filesystem::temp_directory_path() / str("analysis_", ::getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~WithFolder() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(WithFolder, TheBoardRunsTheWrittenFileWithTheSameBytes) {
+  const Trial trial = trial_of({{"x", {-4, 4}}, {"a", {-4, 4}}, {"y", {0, 1}}});
+  const auto file = format::write_rknn(trial.program);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  AccuracyOptions options;
+  options.output_dir = folder_.string();
+  options.board = *file;
+  const auto report = analyze({trial.graph, trial.graph, trial.program, {}}, {sixteen(), sixteen()},
+                              options, nullptr);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  for (const Layer& layer : report->layers) {
+    ASSERT_TRUE(layer.board_single.has_value()) << layer.name;
+    EXPECT_EQ(layer.board_single->euclidean, 0) << layer.name;
+    EXPECT_EQ(layer.board_entire->euclidean, layer.entire->euclidean) << layer.name;
+  }
+  EXPECT_THAT(to_text(*report), HasSubstr("single_sim"));
+  for (const char* name : {"golden/a.npy", "simulator/a.npy", "simulator_single/a.npy",
+                           "runtime/a.npy", "golden/x_int8.npy", "map_name_to_file.txt"})
+    EXPECT_TRUE(std::filesystem::exists(folder_ / name)) << name;
+}
+
+TEST_F(WithFolder, AFullDiskIsAnErrorThatNamesTheFile) {
+  const Trial trial = trial_of({{"x", {-4, 4}}, {"a", {-4, 4}}, {"y", {0, 1}}});
+  std::filesystem::create_directories(folder_ / "golden");
+  std::filesystem::create_symlink("/dev/full", folder_ / "golden" / "a.npy");
+  AccuracyOptions options;
+  options.output_dir = folder_.string();
+  const auto report = analyze({trial.graph, trial.graph, trial.program, {}}, {sixteen(), sixteen()},
+                              options, nullptr);
+  ASSERT_FALSE(report.ok());
+  EXPECT_THAT(report.status().message(), HasSubstr("golden/a.npy"));
+  EXPECT_THAT(report.status().message(), HasSubstr("No space left"));
+}
+
+TEST_F(WithFolder, TheSpaceNeededIsToldBeforeItIsUsed) {
+  EXPECT_TRUE(check_space(folder_, 1).ok());
+  EXPECT_THAT(check_space(folder_, uint64_t{1} << 60).message(),
+              HasSubstr("would write 1099511627776 MiB (1152921504606846976 bytes)"));
+}
+
+TEST(FileNamesTest, AreSafeAndEachOnlyOnce) {
+  FileNames names;
+  EXPECT_EQ(names.of("/conv/out:0"), "_conv_out_0.npy");
+  EXPECT_EQ(names.of("_conv_out_0"), "_conv_out_0_1.npy");
+  EXPECT_EQ(names.of("/conv/out:0"), "_conv_out_0.npy");
+  EXPECT_EQ(names.of(".."), "_...npy");
+  EXPECT_EQ(names.map_text(),
+            "/conv/out:0 _conv_out_0.npy\n_conv_out_0 _conv_out_0_1.npy\n.. _...npy\n");
+}
+
+TEST(Analyze, NamesTheLayerThatOverflowsFloat16) {
+  auto graph = parse_graph(R"(graph "g" {
+    input %x: f32[1,4,2,2]
+    const %w: f32[1,4,1,1] = [30000, 1, 1, 1]
+    %big = Conv(%x, %w)
+    %y = Sigmoid(%big)
+    output %y
+  })",
+                           ops::registry());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto program = compiler::compile(*graph, {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const auto report = analyze({*graph, *graph, *program, {}}, {sixteen(), sixteen()}, {}, nullptr);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  ASSERT_EQ(report->findings.size(), 1u);
+  EXPECT_THAT(report->findings[0], HasSubstr("'big' exceeds the range of float16"));
+}
+
+TEST(Analyze, CanBeStopped) {
+  const Trial trial = trial_of({{"x", {-4, 4}}, {"a", {-4, 4}}, {"y", {0, 1}}});
+  AccuracyOptions options;
+  options.progress = [](size_t done, size_t total) {
+    EXPECT_EQ(total, 2u);
+    return done < 1;
+  };
+  EXPECT_EQ(analyze({trial.graph, trial.graph, trial.program, {}}, {sixteen(), sixteen()}, options,
+                    nullptr)
+                .status()
+                .code(),
+            Code::kCancelled);
 }
 
 }  // namespace

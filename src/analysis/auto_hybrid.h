@@ -24,17 +24,15 @@ struct HybridGoal {
   double max_share = 0.1;           // of the quantised layers, at least one
 };
 
-// One input, in both forms (see analyze()).
-struct TrialInput {
-  std::vector<Tensor> normalised;
-  std::vector<Tensor> raw;
-};
-
 // Judged by the worst output on the worst input. Empty when the outputs are good enough as they are.
-Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build,
+Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build, const Graph& golden,
                                                std::span<const TrialInput> inputs,
                                                const compiler::CompileOptions& compile,
                                                const HybridGoal& goal, ThreadPool* pool);
+
+// The layer that computes a value, and those that read it: a value between two int8 layers is int8, so one whose range
+// is the trouble becomes float16 only together with its readers.
+quant::FloatLayers with_readers(const Graph& graph, const std::string& name);
 
 // Quantised layers by their own error, worst first.
 std::vector<std::string> worst_layers(const AccuracyReport& report);

@@ -1,74 +1,303 @@
 // SPDX-License-Identifier: Apache-2.0
-// accuracy_analysis: the built model against the float model layer by layer, and remedies whose effect was measured.
+// accuracy_analysis: the built model against the float model layer by layer, and remedies whose effect was measured by
+// building the model with each of them.
 #include <algorithm>
 
+#include "exec/evaluate.h"
+#include "target/target.h"
 #include "toolkit/config_check.h"
+#include "toolkit/methods.h"
+#include "toolkit/options.h"
 #include "toolkit/state.h"
 
 namespace rk::toolkit {
+namespace {
 
-Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<std::string>& files,
-                                                            const std::string& output_dir) const {
-  if (!state_->program || !state_->quantized)
-    return invalid_argument("accuracy_analysis: build the model first");
+constexpr size_t kLayersTried = 3;
+// A remedy must take this share of what is missing to cosine 1 to be worth a sentence.
+constexpr double kWorthSaying = 0.02;
+// Calibration on the analysed input alone must take this share for the calibration set to be to blame.
+constexpr double kBlame = 0.3;
+
+// The analysed input as the only calibration sample.
+class OneSample : public quant::SampleSource {
+ public:
+  explicit OneSample(const std::vector<Tensor>& inputs) : inputs_(inputs) {}
+  size_t count() const override { return 1; }
+  Result<std::vector<Tensor>> load(size_t) const override { return inputs_; }
+
+ private:
+  const std::vector<Tensor>& inputs_;
+};
+
+bool helps(const analysis::Proposal& proposal) {
+  return proposal.cosine_after - proposal.cosine_before >
+         kWorthSaying * (1 - proposal.cosine_before);
+}
+
+void best_first(std::vector<analysis::Proposal>& proposals) {
+  std::erase_if(proposals, [](const analysis::Proposal& p) { return !helps(p); });
+  std::ranges::stable_sort(proposals, std::greater<>(), &analysis::Proposal::cosine_after);
+}
+
+// " with what reads it, 'b', 'c'", without `layer` itself.
+std::string listed(const quant::FloatLayers& layers, const std::string& layer) {
+  std::string out;
+  for (const std::string& name : layers) {
+    if (name != layer) out += str(out.empty() ? " with what reads it, '" : ", '", name, "'");
+  }
+  return out;
+}
+
+std::vector<std::string> floored_channels(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const Node* node : graph.nodes()) {
+    if (node->input_count() < 2 || !node->has_input(1) || !node->input(1).is_constant()) continue;
+    const QuantParams& quant = node->input(1).quant;
+    const auto floored = quant::floored_channels(quant);
+    if (floored.empty()) continue;
+    out.push_back(str("'", node->output().name(), "': ", floored.size(), " of ", quant.scale.size(),
+                      " weight channels are narrower than 1/512 of the widest and share its floor "
+                      "scale; the first is channel ",
+                      floored.front()));
+  }
+  return out;
+}
+
+// What a build is made of.
+struct BuildParts {
+  const Graph& optimized;
+  const Config& config;
+  const target::Target& target;
+  const quant::ValueStats& stats;
+};
+
+// Tries remedies on one input.
+class Remedies {
+ public:
+  Remedies(const BuildParts& from, const analysis::TrialInput& input,
+           const std::vector<Tensor>& golden, ThreadPool* pool, double before)
+      : from_(from), input_(input), golden_(golden), pool_(pool), before_(before) {}
+
+  Result<analysis::Proposal> measure(std::string text, const quant::Ranges& ranges,
+                                     const quant::FloatLayers& layers) const {
+    RK_ASSIGN(const analysis::Trial trial, build_trial(from_.optimized, ranges, from_.config,
+                                                       from_.target, layers, from_.stats));
+    RK_ASSIGN(const auto errors, analysis::output_errors(golden_, trial.program,
+                                                         from_.optimized.registry(), input_.raw));
+    return analysis::Proposal{std::move(text), before_, analysis::worst_cosine(errors)};
+  }
+
+  // Each of the worst layers alone or, where that is better, with its readers; then all of them together.
+  Result<std::vector<analysis::Proposal>> layers(const std::vector<std::string>& worst,
+                                                 const quant::Ranges& ranges,
+                                                 const quant::FloatLayers& already) const {
+    std::vector<analysis::Proposal> out;
+    quant::FloatLayers all = already;
+    const size_t count = std::min(kLayersTried, worst.size());
+    for (size_t i = 0; i < count; ++i) {
+      quant::FloatLayers one = already, more = analysis::with_readers(from_.optimized, worst[i]);
+      one.insert(worst[i]);
+      RK_ASSIGN(auto proposal, measure(str("keep '", worst[i], "' in float16"), ranges, one));
+      const std::string text = str("keep '", worst[i], "'", listed(more, worst[i]), " in float16");
+      more.insert(already.begin(), already.end());
+      RK_ASSIGN(auto wider, measure(text, ranges, more));
+      all.insert(more.begin(), more.end());
+      const bool better = helps({"", proposal.cosine_after, wider.cosine_after});
+      out.push_back(better ? std::move(wider) : std::move(proposal));
+    }
+    best_first(out);
+    if (count < 2) return out;
+    RK_ASSIGN(auto together,
+              measure(str("keep the ", count, " worst layers and their readers in float16"), ranges,
+                      all));
+    const double best = out.empty() ? before_ : out.front().cosine_after;
+    if (helps({"", best, together.cosine_after})) {
+      together.cosine_before = before_;
+      out.push_back(std::move(together));
+    }
+    return out;
+  }
+
+  Result<std::vector<analysis::Proposal>> algorithms(const quant::SampleSource& samples,
+                                                     const quant::FloatLayers& layers) const {
+    std::vector<analysis::Proposal> out;
+    RK_ASSIGN(const quant::Histograms histograms,
+              quant::observe_histograms(from_.optimized, samples, pool_, {}));
+    for (const auto algorithm : {quant::Algorithm::kNormal, quant::Algorithm::kPercentile,
+                                 quant::Algorithm::kKlDivergence, quant::Algorithm::kMmse}) {
+      if (quant::to_string(algorithm) == from_.config.quantized_algorithm) continue;
+      RK_ASSIGN(auto proposal,
+                measure(str("quantized_algorithm '", quant::to_string(algorithm), "'"),
+                        quant::choose_ranges(histograms, algorithm, pool_), layers));
+      out.push_back(std::move(proposal));
+    }
+    return out;
+  }
+
+  // The sentence says whether other calibration samples would help.
+  Result<std::string> blame(const quant::FloatLayers& layers) const {
+    const auto algorithm = *quant::parse_algorithm(from_.config.quantized_algorithm);
+    RK_ASSIGN(const quant::Histograms histograms,
+              quant::observe_histograms(from_.optimized, OneSample(input_.normalised), pool_, {}));
+    RK_ASSIGN(const auto alone,
+              measure("", quant::choose_ranges(histograms, algorithm, pool_), layers));
+    const std::string figures =
+        str("calibrated on the analysed input alone the worst output has "
+            "cosine ",
+            alone.cosine_after, " instead of ", before_);
+    const bool to_blame = alone.cosine_after - before_ > kBlame * (1 - before_);
+    return figures + (to_blame ? ": the calibration set is to blame, it lacks samples like this "
+                                 "one or holds rare outliers"
+                               : ": the calibration set is not to blame");
+  }
+
+ private:
+  BuildParts from_;
+  const analysis::TrialInput& input_;
+  const std::vector<Tensor>& golden_;
+  ThreadPool* pool_;
+  double before_;
+};
+
+// When the worst layer gives an output of the model: end the model before it. The gain is read from the report, where
+// the layer's inputs have been measured.
+std::optional<analysis::Proposal> cut_off(const analysis::AccuracyReport& report,
+                                          const Graph& graph, const std::string& worst) {
+  const Value* value = graph.find(worst);
+  if (value == nullptr || !graph.is_output(*value) || value->producer() == nullptr)
+    return std::nullopt;
+  const auto entire = [&](const std::string& name) -> std::optional<double> {
+    const auto it = std::ranges::find(report.layers, name, &analysis::Layer::name);
+    if (it == report.layers.end() || !it->entire) return std::nullopt;
+    return it->entire->cosine;
+  };
+  double after = 1;
+  for (const Value* output : graph.outputs()) {
+    if (output != value) after = std::min(after, entire(output->name()).value_or(1));
+  }
+  std::string names;
+  for (const Value* input : value->producer()->inputs()) {
+    if (input == nullptr || input->is_constant()) continue;
+    const auto cosine = entire(input->name());
+    if (!cosine || graph.is_input(*input)) return std::nullopt;
+    after = std::min(after, *cosine);
+    names += str(names.empty() ? "'" : ", '", input->name(), "'");
+  }
+  if (names.empty()) return std::nullopt;
+  return analysis::Proposal{str("cut off the last layer '", worst, "' with outputs=[", names,
+                                "] and compute it in the application"),
+                            report.worst_output_cosine(), after};
+}
+
+}  // namespace
+
+Result<analysis::TrialInput> Toolkit::load_trial_input(
+    const std::vector<std::string>& files) const {
   const Config& config = *state_->config;
-  const Graph& graph = *state_->quantized;
-  const auto& inputs = graph.inputs();
+  const auto& inputs = state_->quantized->inputs();
   if (files.size() != inputs.size()) {
     return invalid_argument(str("accuracy_analysis: ", files.size(),
                                 " input file(s), the model has ", inputs.size(), " input(s)"));
   }
   const auto feeds = input_feeds(config, inputs.size()), raw = raw_feeds(config, inputs.size());
-  analysis::TrialInput input;
+  analysis::TrialInput out;
   for (size_t i = 0; i < files.size(); ++i) {
     const auto load = [&](const quant::InputFeed& feed) {
       return quant::load_input_file(files[i], inputs[i]->name(), inputs[i]->type(), feed);
     };
     RK_ASSIGN(Tensor normalised, load(feeds[i]));
     RK_ASSIGN(Tensor fed, load(raw[i]));
-    input.normalised.push_back(std::move(normalised));
-    input.raw.push_back(std::move(fed));
+    out.normalised.push_back(std::move(normalised));
+    out.raw.push_back(std::move(fed));
   }
-  const compiler::CompileOptions compile = compile_options(config, *state_->target, graph);
-  const auto measure = [&](const Graph& of, const program::Program& program,
-                           const analysis::AccuracyOptions& options) {
-    return analysis::analyze(of, program, compile, input.normalised, input.raw, options,
-                             state_->pool.get());
-  };
+  return out;
+}
+
+Status Toolkit::propose(const analysis::TrialInput& input, analysis::AccuracyReport& report) const {
+  const Config& config = *state_->config;
+  const Graph& golden_graph = *state_->optimized;
+  RK_ASSIGN(const std::vector<Tensor> golden,
+            exec::evaluate(golden_graph, input.normalised, {state_->pool.get(), {}}));
+  const Remedies remedies({golden_graph, config, *state_->target, state_->stats}, input, golden,
+                          state_->pool.get(), report.worst_output_cosine());
+  const std::vector<std::string> worst = analysis::worst_layers(report);
+  RK_ASSIGN(report.proposals, remedies.layers(worst, state_->ranges, state_->float_layers));
+  RK_ASSIGN(const auto samples,
+            quant::DatasetSamples::open(state_->dataset, golden_graph,
+                                        input_feeds(config, golden_graph.inputs().size())));
+  RK_ASSIGN(std::vector<analysis::Proposal> settings,
+            remedies.algorithms(samples, state_->float_layers));
+  if (!worst.empty()) {
+    if (const auto cut = cut_off(report, golden_graph, worst.front())) settings.push_back(*cut);
+  }
+  best_first(settings);
+  report.proposals.insert(report.proposals.end(), settings.begin(), settings.end());
+  RK_ASSIGN(std::string blame, remedies.blame(state_->float_layers));
+  report.findings.push_back(std::move(blame));
+  return ok_status();
+}
+
+Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<std::string>& files,
+                                                            const AnalysisOptions& options) const {
+  if (!state_->program || !state_->quantized)
+    return invalid_argument("accuracy_analysis: build the model first");
+  RK_ASSIGN(const analysis::TrialInput input, load_trial_input(files));
+  const Graph& graph = *state_->quantized;
+  analysis::AccuracyOptions how{options.output_dir, {}, options.progress};
+  if (!options.target.empty()) {
+    if (!target::runs_on(state_->program->target, options.target)) {
+      return Status(Code::kTargetMismatch,
+                    str("accuracy_analysis: the model is built for ", state_->program->target,
+                        ", the board is ", options.target));
+    }
+    RK_ASSIGN(how.board, rknn_bytes());
+  }
+  const compiler::CompileOptions compile = compile_options(*state_->config, *state_->target, graph);
   RK_ASSIGN(analysis::AccuracyReport report,
-            measure(graph, *state_->program, {.output_dir = output_dir, .single = true}));
-  const auto propose = [&](std::string text, const quant::Ranges& ranges,
-                           const quant::FloatLayers& layers) -> Status {
-    RK_ASSIGN(const analysis::Trial trial,
-              build_trial(*state_->optimized, ranges, config, *state_->target, layers));
-    RK_ASSIGN(const analysis::AccuracyReport found,
-              measure(trial.graph, trial.program, {.output_dir = "", .single = false}));
-    report.proposals.push_back(
-        {std::move(text), report.worst_output_cosine(), found.worst_output_cosine()});
-    return ok_status();
-  };
-  if (!state_->dataset.empty()) {
-    const std::vector<std::string> worst = analysis::worst_layers(report);
-    quant::FloatLayers layers = state_->float_layers;
-    for (size_t i = 0; i < std::min<size_t>(3, worst.size()); ++i) {
-      layers.insert(worst[i]);
-      RK_TRY(propose(str(i == 0 ? "" : "also ", "keep '", worst[i], "' in float16"), state_->ranges,
-                     layers));
-    }
-    RK_ASSIGN(const auto samples,
-              quant::DatasetSamples::open(state_->dataset, *state_->optimized, feeds));
-    RK_ASSIGN(const quant::Histograms histograms,
-              quant::observe_histograms(*state_->optimized, samples, state_->pool.get(), {}));
-    for (const auto algorithm : {quant::Algorithm::kNormal, quant::Algorithm::kPercentile,
-                                 quant::Algorithm::kKlDivergence, quant::Algorithm::kMmse}) {
-      if (quant::to_string(algorithm) == config.quantized_algorithm) continue;
-      RK_TRY(propose(str("quantized_algorithm '", quant::to_string(algorithm), "'"),
-                     quant::choose_ranges(histograms, algorithm), state_->float_layers));
-    }
-    std::ranges::stable_sort(report.proposals, std::greater<>(), &analysis::Proposal::cosine_after);
+            analysis::analyze({*state_->optimized, graph, *state_->program, compile}, input, how,
+                              state_->pool.get()));
+  for (std::string& sentence : floored_channels(graph))
+    report.findings.push_back(std::move(sentence));
+  for (const quant::Equalized& value : state_->equalized) {
+    report.findings.push_back(str("'", value.value, "': channels equalised, expected noise ",
+                                  value.noise_before, " -> ", value.noise_after));
   }
-  if (!output_dir.empty()) RK_TRY(analysis::write_report(report, output_dir));
+  if (!state_->dataset.empty()) RK_TRY(propose(input, report));
+  if (!options.output_dir.empty()) RK_TRY(analysis::write_report(report, options.output_dir));
   return report;
+}
+
+Result<Json> Methods::accuracy_analysis(const Json& options) {
+  std::vector<std::string> inputs;
+  AnalysisOptions analysis;
+  std::string device_id;
+  bool colour = false;
+  OptionReader reader(options);
+  reader.read("inputs", inputs);
+  reader.read("output_dir", analysis.output_dir);
+  reader.read("target", analysis.target);
+  reader.read("device_id", device_id);
+  reader.read("colour", colour);
+  RK_TRY(reader.finish());
+  if (!built_) return invalid_argument("call build() first");
+  if (!device_id.empty()) {
+    return Status(Code::kUnavailable,
+                  str("device_id '", device_id,
+                      "': there is no server for boards; leave it out to analyse on the simulated "
+                      "board"));
+  }
+  RK_TRY(begin("AccuracyAnalysing"));
+  analysis.progress = [this](size_t done, size_t total) {
+    return !progress_ || progress_("AccuracyAnalysing", done, total);
+  };
+  RK_ASSIGN(const analysis::AccuracyReport report, toolkit_.accuracy_analysis(inputs, analysis));
+  Json outputs = Json::array();
+  for (const analysis::Errors& output : report.outputs) {
+    outputs.push(Json::object({{"cosine", output.cosine}, {"euclidean", output.euclidean}}));
+  }
+  const auto paint = colour ? analysis::Colour::kTerminal : analysis::Colour::kNone;
+  return Json::object({{"text", analysis::to_text(report, paint)}, {"outputs", outputs}});
 }
 
 }  // namespace rk::toolkit

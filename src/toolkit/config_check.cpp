@@ -60,8 +60,9 @@ Status check_method(const Config& config) {
   const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), size);
   const bool whole = end.ec == std::errc() && end.ptr == digits.data() + digits.size();
   if (!whole || size < 32 || size > 256 || size % 32 != 0) {
-    return invalid_argument(str("Invalid quantized_method '", method,
-                                "', expect group{SIZE} with SIZE a multiple of 32 from 32 to 256!"));
+    return invalid_argument(
+        str("Invalid quantized_method '", method,
+            "', expect group{SIZE} with SIZE a multiple of 32 from 32 to 256!"));
   }
   if (config.quantized_dtype == "w4a16") return ok_status();
   return invalid_argument(str("Invalid quantized_method '", method, "' for quantized_dtype '",
@@ -129,8 +130,9 @@ bool computes_in_float(const Config& config) {
 
 Status check_hybrid_type(const Config& config) {
   if (config.quantized_dtype == "w8a8") return ok_status();
-  return unsupported(str("hybrid quantisation and auto_hybrid are for quantized_dtype 'w8a8', not '",
-                         config.quantized_dtype, "'"));
+  return unsupported(
+      str("hybrid quantisation and auto_hybrid are for quantized_dtype 'w8a8', not '",
+          config.quantized_dtype, "'"));
 }
 
 Status check_inputs(const Config& config, const Graph& graph) {

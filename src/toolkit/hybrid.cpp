@@ -106,6 +106,7 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   std::error_code ignored;
   data.dataset = std::filesystem::absolute(options.dataset, ignored).string();
   data.ranges = state_->ranges;
+  data.stats = state_->stats;
   for (const Value* value : graph.values()) {
     if (value->quantized()) data.own_params[value->name()] = value->quant;
   }
@@ -141,6 +142,8 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
   state_->model_name = std::filesystem::path(files.model).stem().string();
   state_->imported = graph->clone();
   state_->ranges = std::move(data.ranges);
+  state_->stats = std::move(data.stats);
+  state_->equalized.clear();
   state_->dataset = data.dataset;
   const target::Target& target = *state_->target;
 
@@ -175,8 +178,8 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
   }
   state_->optimized = std::move(*graph);
   state_->float_layers = layers.f16;
-  RK_ASSIGN(analysis::Trial trial,
-            build_trial(*state_->optimized, state_->ranges, *state_->config, target, layers));
+  RK_ASSIGN(analysis::Trial trial, build_trial(*state_->optimized, state_->ranges, *state_->config,
+                                               target, layers, state_->stats));
   state_->quantized = std::move(trial.graph);
   state_->program = std::move(trial.program);
   return ok_status();

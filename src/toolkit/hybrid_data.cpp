@@ -102,11 +102,12 @@ Result<HybridData> data_from(const Json& json) {
   if (format == nullptr || format->as_string() == nullptr || *format->as_string() != kFormat)
     return damaged("its first line");
   const Json *config = json.find("config"), *ranges = json.find("ranges"),
-             *own = json.find("own_parameters"), *crc = json.find("model_crc32"),
-             *dataset = json.find("dataset");
+             *own = json.find("own_parameters"), *means = json.find("means"),
+             *crc = json.find("model_crc32"), *dataset = json.find("dataset");
   if (config == nullptr || !config->is_object()) return damaged("config");
   if (ranges == nullptr || !ranges->is_object()) return damaged("ranges");
   if (own == nullptr || !own->is_object()) return damaged("own_parameters");
+  if (means == nullptr || !means->is_object()) return damaged("means");
   if (crc == nullptr || !crc->as_int()) return damaged("model_crc32");
   if (dataset == nullptr || dataset->as_string() == nullptr) return damaged("dataset");
   HybridData out;
@@ -119,6 +120,15 @@ Result<HybridData> data_from(const Json& json) {
       return damaged(str("the range of '", member.key, "'"));
     out.ranges[member.key] = {static_cast<float>(*low->as_double()),
                               static_cast<float>(*high->as_double())};
+  }
+  for (const Json::Member& member : *means->as_object()) {
+    std::vector<quant::ChannelStats>& channels = out.stats[member.key];
+    for (size_t i = 0; i < member.value.size(); ++i) {
+      const Json* const mean = member.value.at(i);
+      if (mean == nullptr || !mean->as_double())
+        return damaged(str("the means of '", member.key, "'"));
+      channels.emplace_back().mean = *mean->as_double();
+    }
   }
   for (const Json::Member& member : *own->as_object()) {
     auto params = params_from(member.value);
@@ -137,11 +147,18 @@ std::string write_hybrid_data(const HybridData& data) {
   }
   Json own = Json::object();
   for (const auto& [name, params] : data.own_params) own.set(name, params_json(params));
+  Json means = Json::object();
+  for (const auto& [name, channels] : data.stats) {
+    Json list = Json::array();
+    for (const quant::ChannelStats& channel : channels) list.push(channel.mean);
+    means.set(name, std::move(list));
+  }
   return write_json(Json::object({{"format", kFormat},
                                   {"model_crc32", data.model_crc32},
                                   {"dataset", data.dataset},
                                   {"config", config_json(data.config)},
                                   {"ranges", ranges},
+                                  {"means", means},
                                   {"own_parameters", own}}),
                     1);
 }

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "quant/observe.h"
+#include "quant/channel_stats.h"
 #include "toolkit/rknn_toolkit.h"
 
 namespace rk::toolkit {
@@ -16,6 +16,8 @@ struct HybridData {
   quant::Ranges ranges;
   // Parameters that the model itself brought.
   std::map<std::string, QuantParams, std::less<>> own_params;
+  // Means of the layers' inputs per channel, where biases are corrected; the rest of the statistics is not kept.
+  quant::ValueStats stats;
   uint32_t model_crc32 = 0;  // of the .model file that belongs to it
 };
 

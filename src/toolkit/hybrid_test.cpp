@@ -150,7 +150,7 @@ TEST_F(Hybrid, AnInt16LayerIsMorePreciseThanInt8) {
     Toolkit toolkit;
     const Status built = toolkit.hybrid_quantization_step2(files());
     EXPECT_TRUE(built.ok()) << built.message();
-    const auto report = toolkit.accuracy_analysis({path("in.npy")}, "");
+    const auto report = toolkit.accuracy_analysis({path("in.npy")}, {});
     EXPECT_TRUE(report.ok()) << report.status().message();
     return report.ok() ? report->outputs.at(0).euclidean : 1e9;
   };

@@ -22,7 +22,7 @@ constexpr const char* kDefaultPlatform = "rk3566";
 
 // Options that only make a file smaller or a chip faster: results are the same without them.
 constexpr const char* kWithoutEffect[] = {
-    "compress_weight", "model_pruning",      "sparse_infer",           "enable_flash_attention",
+    "compress_weight", "sparse_infer",           "enable_flash_attention",
     "inputs_yuv_fmt",  "npu_do_output_nhwc", "quantized_hybrid_level", "target_sub_class"};
 
 bool asks_for_something(const Json* value) {
@@ -142,6 +142,7 @@ Result<Json> Methods::config(const Json& options) {
   reader.read("op_target", config.op_target);
   reader.read("remove_reshape", config.remove_reshape);
   reader.read("single_core_mode", config.single_core_mode);
+  reader.read("model_pruning", config.model_pruning);
   reader.read("quantize_weight", config.quantize_weight);
   reader.read("what_if", config.what_if);
   reader.read("dynamic_input", config.dynamic_input);
@@ -237,21 +238,6 @@ Result<Json> Methods::build(const Json& options) {
   built_ = true;
   warn_of_changed_types(toolkit_.program());
   return Json();
-}
-
-Result<Json> Methods::accuracy_analysis(const Json& options) {
-  std::vector<std::string> inputs;
-  std::string output_dir;
-  RuntimeOptions board;
-  OptionReader reader(options);
-  reader.read("inputs", inputs);
-  reader.read("output_dir", output_dir);
-  reader.read("target", board.target);
-  reader.read("device_id", board.device_id);
-  RK_TRY(reader.finish());
-  RK_TRY(begin("AccuracyAnalysing"));
-  RK_ASSIGN(const analysis::AccuracyReport report, toolkit_.accuracy_analysis(inputs, output_dir));
-  return Json(analysis::to_text(report));
 }
 
 Result<Json> Methods::export_rknn(const Json& options) {

@@ -40,6 +40,7 @@ struct Config {
       op_target;  // output name or operator type -> cpu, npu, gpu, auto
   bool remove_reshape = false;
   bool single_core_mode = false;
+  bool model_pruning = false;            // take out channels that cannot change any result
   std::vector<ShapeSet> dynamic_input;   // at most 512; the k-th shapes of all inputs go together
   bool remove_weight = false;            // the file lacks what another build of the network has too
   double auto_hybrid_cos_thresh = 0.98;  // for BuildOptions::auto_hybrid
@@ -80,6 +81,47 @@ struct HybridFiles {
   std::string cfg;
 };
 
+struct AnalysisOptions {
+  // golden/, simulator/, simulator_single/, error_analysis.txt, map_name_to_file.txt and report.html; empty: no files.
+  std::string output_dir;
+  // Also as this board runs the written file, into runtime/; empty: simulator only.
+  std::string target;
+  std::function<bool(size_t, size_t)> progress;  // (done, total) nodes
+};
+
+struct CompareOptions {
+  std::string dataset;      // list of samples
+  std::string labels;       // one class number per sample, text or .npy; empty: none
+  size_t limit = SIZE_MAX;  // samples at most
+  std::function<bool(size_t, size_t)> progress;  // (done, total) samples
+};
+
+struct OutputAgreement {
+  std::vector<double> cosines;  // per sample
+  size_t worst_sample = 0;
+};
+
+struct CompareReport {
+  size_t samples = 0;
+  std::map<std::string, OutputAgreement> outputs;  // float ones, by name
+  // Of the first output, with labels: samples whose largest element is the label's, and those where both agree.
+  bool has_labels = false;
+  size_t right_float = 0, right_built = 0, same_class = 0;
+};
+std::string to_text(const CompareReport& report);
+
+// What the float model gives when it is fed as the original framework may have been fed.
+struct SlipReport {
+  struct Trial {
+    std::string slip;  // empty: fed as configured
+    double error = 0;  // Euclidean, relative to the saved outputs, worst output
+  };
+  std::vector<Trial> tried;
+  std::vector<std::string> notes;  // about shapes
+  const Trial& best() const;
+};
+std::string to_text(const SlipReport& report);
+
 class Toolkit {
  public:
   Toolkit();
@@ -103,6 +145,8 @@ class Toolkit {
 
   // After a quantised build(): outputs of the layers that stayed float16 because they were asked for or chosen.
   const quant::FloatLayers& float_layers() const;
+  size_t layer_count() const;  // of the last build
+
   // After build(). The compiled form and its file image.
   const program::Program& program() const;
   Result<std::vector<uint8_t>> rknn_bytes() const;
@@ -114,10 +158,16 @@ class Toolkit {
   // std), f32 NCHW.
   Result<std::vector<Tensor>> golden(const std::vector<Tensor>& raw_inputs) const;
 
-  // After build(). One file per model input (picture or .npy). Writes golden/, simulator/, error_analysis.txt,
-  // map_name_to_file.txt and report.html into output_dir unless it is empty.
+  // After build(). One file per model input (picture or .npy).
   Result<analysis::AccuracyReport> accuracy_analysis(const std::vector<std::string>& inputs,
-                                                     const std::string& output_dir) const;
+                                                     const AnalysisOptions& options) const;
+
+  // After build(): outputs of the built model against those of the imported one.
+  Result<CompareReport> compare(const CompareOptions& options) const;
+  // After loading: outputs saved from the original framework (.npy, in order) against the imported model, fed with the
+  // same inputs in the ways that go wrong most often.
+  Result<SlipReport> find_slip(const std::vector<std::string>& inputs,
+                               const std::vector<std::string>& goldens) const;
 
  private:
   // Optimises the imported graph and, for a quantised build, calibrates it.
@@ -131,6 +181,8 @@ class Toolkit {
   // After prepare(): layers to keep in float16, judged on the first samples of the dataset.
   Result<quant::FloatLayers> propose_float_layers(const BuildOptions& options,
                                                   size_t samples) const;
+  Result<analysis::TrialInput> load_trial_input(const std::vector<std::string>& files) const;
+  Status propose(const analysis::TrialInput& input, analysis::AccuracyReport& report) const;
 
   struct State;
   std::unique_ptr<State> state_;

@@ -12,6 +12,8 @@
 #include "compiler/compile.h"
 #include "ops/registry.h"
 #include "quant/calibrate.h"
+#include "quant/channel_stats.h"
+#include "quant/equalize.h"
 #include "quant/quantize.h"
 #include "quant/samples.h"
 #include "target/target.h"
@@ -37,6 +39,8 @@ struct Toolkit::State {
   std::optional<program::Program> program;
   std::string dataset;  // of the last quantised build; empty: float
   quant::Ranges ranges;
+  quant::ValueStats stats;  // of `optimized`, where biases are corrected
+  std::vector<quant::Equalized> equalized;
   quant::FloatLayers float_layers;
   std::unique_ptr<ThreadPool> pool = std::make_unique<ThreadPool>(default_thread_count());
 };
@@ -63,8 +67,9 @@ Result<Graph> optimize(const Graph& imported, const Config& config, const target
 Result<Graph> quantized_graph(const Graph& optimized, const quant::Ranges& ranges,
                               const Config& config, const target::Target& target,
                               const LayerTypes& layers);
+// Also corrects the biases, where `stats` has the means of the layers' inputs.
 Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges& ranges,
                                     const Config& config, const target::Target& target,
-                                    const LayerTypes& layers);
+                                    const LayerTypes& layers, const quant::ValueStats& stats);
 
 }  // namespace rk::toolkit

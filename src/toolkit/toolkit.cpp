@@ -10,6 +10,8 @@
 #include "frontends/frontend.h"
 #include "ops/registry.h"
 #include "passes/pipeline.h"
+#include "passes/prune_channels.h"
+#include "quant/bias_correction.h"
 #include "quant/prequantized.h"
 #include "toolkit/config_check.h"
 #include "toolkit/dynamic_shapes.h"
@@ -23,6 +25,8 @@ namespace {
 constexpr size_t kHybridSamples = 3;
 // quantize_weight leaves smaller weights alone: they save nothing.
 constexpr int64_t kLargeWeights = 1024;
+// optimization_level from which ranges of neighbouring layers are equalised and biases corrected.
+constexpr int kEqualizeLevel = 3;
 
 bool has_resize(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(),
@@ -82,8 +86,9 @@ Result<Graph> quantized_graph(const Graph& optimized, const quant::Ranges& range
 
 Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges& ranges,
                                     const Config& config, const target::Target& target,
-                                    const LayerTypes& layers) {
+                                    const LayerTypes& layers, const quant::ValueStats& stats) {
   RK_ASSIGN(Graph graph, quantized_graph(optimized, ranges, config, target, layers));
+  quant::correct_biases(graph, stats);
   RK_ASSIGN(program::Program program,
             compiler::compile(graph, compile_options(config, target, graph)));
   return analysis::Trial{std::move(graph), std::move(program)};
@@ -103,6 +108,10 @@ Result<Graph> optimize(const Graph& imported, const Config& config, const target
                                .skip = std::move(skip)})
              .status());
   RK_TRY(quant::take_activations(graph, {.target = &target}));
+  if (config.model_pruning) {
+    RK_ASSIGN(const passes::PruneReport pruned, passes::prune_channels(graph));
+    if (pruned.channels > 0) log(LogLevel::kInfo, passes::to_text(pruned));
+  }
   return graph;
 }
 
@@ -224,6 +233,8 @@ Status Toolkit::prepare(const BuildOptions& options) {
   state_->program.reset();
   state_->dataset.clear();
   state_->float_layers.clear();
+  state_->stats.clear();
+  state_->equalized.clear();
   RK_ASSIGN(Graph graph, optimize(*state_->imported, config, *state_->target));
   const bool brings_parameters = quant::has_quantized_activations(graph);
   RK_TRY(check_types(config, *state_->target, options.do_quantization || brings_parameters));
@@ -241,10 +252,18 @@ Status Toolkit::prepare(const BuildOptions& options) {
               "keep it as it is, or give a dataset to quantise what it leaves in float"
             : "build: quantisation needs a dataset file");
   }
-  const Graph& optimized = *state_->optimized;
+  Graph& optimized = *state_->optimized;
   RK_ASSIGN(const auto samples,
             quant::DatasetSamples::open(options.dataset, optimized,
                                         input_feeds(config, optimized.inputs().size())));
+  if (config.optimization_level >= kEqualizeLevel && !brings_parameters) {
+    RK_ASSIGN(state_->stats, quant::observe_channels(optimized, samples, state_->pool.get()));
+    state_->equalized = quant::equalize(optimized, state_->stats);
+    for (const quant::Equalized& value : state_->equalized) {
+      log(LogLevel::kInfo, str("'", value.value, "': channels equalised, expected noise ",
+                               value.noise_before, " -> ", value.noise_after));
+    }
+  }
   RK_ASSIGN(state_->ranges, quant::calibrate(optimized, samples,
                                              *quant::parse_algorithm(config.quantized_algorithm),
                                              state_->pool.get(), options.progress));
@@ -271,10 +290,10 @@ Result<quant::FloatLayers> Toolkit::propose_float_layers(const BuildOptions& opt
   const auto build = [&](const quant::FloatLayers& more) {
     quant::FloatLayers all(options.float_layers.begin(), options.float_layers.end());
     all.insert(more.begin(), more.end());
-    return build_trial(graph, state_->ranges, config, *state_->target, all);
+    return build_trial(graph, state_->ranges, config, *state_->target, all, state_->stats);
   };
   return analysis::choose_float_layers(
-      build, trials, compile_options(config, *state_->target, graph),
+      build, graph, trials, compile_options(config, *state_->target, graph),
       {.cosine = config.auto_hybrid_cos_thresh, .euclidean = config.auto_hybrid_euc_thresh},
       state_->pool.get());
 }
@@ -292,8 +311,8 @@ Status Toolkit::build_quantized(const BuildOptions& options) {
     RK_ASSIGN(const quant::FloatLayers chosen, propose_float_layers(options, kHybridSamples));
     layers.insert(chosen.begin(), chosen.end());
   }
-  RK_ASSIGN(analysis::Trial trial,
-            build_trial(graph, state_->ranges, *state_->config, *state_->target, layers));
+  RK_ASSIGN(analysis::Trial trial, build_trial(graph, state_->ranges, *state_->config,
+                                               *state_->target, layers, state_->stats));
   state_->float_layers = std::move(layers);
   state_->quantized = std::move(trial.graph);
   state_->program = std::move(trial.program);
@@ -306,6 +325,10 @@ Status Toolkit::export_rknn(const std::string& path) const {
 }
 
 const quant::FloatLayers& Toolkit::float_layers() const { return state_->float_layers; }
+
+size_t Toolkit::layer_count() const {
+  return state_->quantized ? state_->quantized->node_count() : 0;
+}
 
 const program::Program& Toolkit::program() const {
   RK_ASSERT(state_->program.has_value(), "program() is called after build()");

@@ -112,7 +112,7 @@ class Types : public testing::Test {
       EXPECT_TRUE(status.ok()) << dtype << ": " << status.message();
       if (!status.ok()) return {};
     }
-    const auto report = toolkit.accuracy_analysis({path("in.npy")}, "");
+    const auto report = toolkit.accuracy_analysis({path("in.npy")}, {});
     EXPECT_TRUE(report.ok()) << report.status().message();
     if (!report.ok()) return {};
     return {report->outputs.at(0).sqnr_db, toolkit.rknn_bytes()->size()};

@@ -2,28 +2,17 @@
 // rknn hybrid step1|step2: hybrid quantisation with a configuration file to edit in between.
 #include <cstdio>
 
-#include "rknn/arguments.h"
-#include "rknn/commands.h"
+#include "rknn/model_options.h"
 
 namespace rk::tools {
 namespace {
 
-const std::vector<OptionDef> kStep1Options = {
-    {"--target", "-t", "CHIP", "rk3588, rk3566, rk3562, rk3576, rv1106, ..."},
-    {"--dataset", "", "FILE", "calibration samples"},
+const std::vector<OptionDef> kStep1Options = with_model_options({
     {"--output", "-o", "DIR", "where the three files go, default the current folder"},
     {"--proposal", "", "", "suggest layers to keep in float16; slow"},
     {"--proposal-samples", "", "N", "samples the suggestions are measured on, default 1"},
     {"--between", "", "IN,OUT", "keep the layers from tensor IN to tensor OUT in float16; repeat"},
-    {"--mean", "", "a,b,c", "per channel; repeat for further inputs"},
-    {"--std", "", "a,b,c", "per channel; repeat for further inputs"},
-    {"--rgb2bgr", "", "", "swap colours of pictures"},
-    {"--algorithm", "", "NAME", "quantized_algorithm, default normal"},
-    {"--method", "", "NAME", "quantized_method: channel (default) or layer"},
-    {"--input-size", "", "1,3,224,224", "shape of an input; repeat in order of the inputs"},
-    {"--outputs", "", "a,b", "end the graph at these tensors"},
-    {"--help", "-h", "", "this text"},
-};
+});
 const std::vector<OptionDef> kStep2Options = {
     {"--output", "-o", "FILE", "the .rknn file to write"},
     {"--help", "-h", "", "this text"},
@@ -36,23 +25,10 @@ Status step1(const std::vector<std::string>& words) {
                 help_text(kStep1Options).c_str());
     return ok_status();
   }
-  if (args.words().size() != 1)
-    return invalid_argument("give one model; rknn hybrid step1 --help tells how");
-  toolkit::Config config;
-  toolkit::LoadOptions load;
-  config.target_platform = args.get("--target");
-  config.quantized_algorithm = args.get("--algorithm", config.quantized_algorithm);
-  config.quantized_method = args.get("--method", config.quantized_method);
-  if (args.has("--rgb2bgr")) config.quant_img_rgb2bgr = {true};
-  RK_TRY(read_lists(args, "--mean", config.mean_values));
-  RK_TRY(read_lists(args, "--std", config.std_values));
-  for (const std::string& text : args.all("--input-size")) {
-    RK_ASSIGN(std::vector<int64_t> shape, parse_ints("--input-size", text));
-    load.input_size_list.push_back(std::move(shape));
-  }
-  if (args.has("--outputs")) load.outputs = split(args.get("--outputs"), ',');
+  ConvertRequest request;
+  RK_TRY(read_model_options(args, request));
   toolkit::HybridOptions hybrid;
-  hybrid.dataset = args.get("--dataset");
+  hybrid.dataset = request.build.dataset;
   hybrid.output_dir = args.get("--output", hybrid.output_dir);
   hybrid.proposal = args.has("--proposal");
   if (args.has("--proposal-samples")) {
@@ -67,8 +43,8 @@ Status step1(const std::vector<std::string>& words) {
     hybrid.custom_hybrid.emplace_back(names[0], names[1]);
   }
   toolkit::Toolkit toolkit;
-  RK_TRY(toolkit.config(config));
-  RK_TRY(toolkit.load_onnx(args.words().front(), load));
+  RK_TRY(toolkit.config(request.config));
+  RK_TRY(toolkit.load_onnx(request.model, request.load));
   RK_ASSIGN(const toolkit::HybridFiles files, toolkit.hybrid_quantization_step1(hybrid));
   std::printf("%s\n%s\n%s\n", files.model.c_str(), files.data.c_str(), files.cfg.c_str());
   return ok_status();

@@ -17,6 +17,8 @@ struct Command {
 constexpr Command kCommands[] = {
     {"analyze", rk::tools::analyze_command, "what quantisation costs, layer by layer"},
     {"bench", rk::tools::bench_command, "how long a model takes on this machine"},
+    {"compare", rk::tools::compare_command,
+     "against the float model over a dataset, or against saved outputs"},
     {"convert", rk::tools::convert_command, "model file -> .rknn"},
     {"device", rk::tools::device_command, "load and memory of the simulated NPU"},
     {"edit", rk::tools::edit_command, "other shapes at the inputs and outputs of an ONNX model"},

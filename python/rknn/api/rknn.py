@@ -257,11 +257,17 @@ class RKNN:
 
     @named_arguments()
     def accuracy_analysis(self, inputs, output_dir='./snapshot', target=None, device_id=None):
-        text, ok = self._call("accuracy_analysis", {"inputs": inputs, "output_dir": output_dir, "target": target,
-                                                    "device_id": device_id}, interruptible=True)
+        inputs = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+        for path in inputs:
+            if not self._check_file("accuracy_analysis", "input", path):
+                return -1
+        result, ok = self._call("accuracy_analysis",
+                                {"inputs": [os.fspath(path) for path in inputs], "output_dir": output_dir,
+                                 "target": target, "device_id": device_id,
+                                 "colour": sys.stdout is not None and sys.stdout.isatty()}, interruptible=True)
         if not ok:
             return -1
-        print(text)
+        print(result["text"])
         return 0
 
     # Not offered yet: arguments are checked and one sentence says what is missing -------------------------------------

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// rknn compare: the built model against the float model over a whole dataset, with labels or without; or the float
+// model against outputs saved from the original framework.
+#include <cstdio>
+
+#include "rknn/model_options.h"
+
+namespace rk::tools {
+namespace {
+
+const std::vector<OptionDef> kOptions = with_model_options({
+    {"--float", "", "", "compare the float16 model instead of the int8 one"},
+    {"--over", "", "FILE", "list of the samples to compare on; default: the calibration set"},
+    {"--labels", "", "FILE", "one class number per sample, text or .npy: also counts top-1"},
+    {"--limit", "", "N", "only the first N samples"},
+    {"--golden", "", "FILE.npy", "an output saved from the original framework; repeat in order"},
+    {"--input", "-i", "FILE", "with --golden: what that output was computed from"},
+});
+
+}  // namespace
+
+Status compare_command(const std::vector<std::string>& words) {
+  RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
+  if (args.has("--help")) {
+    std::printf(
+        "usage: rknn compare MODEL.onnx -t CHIP --dataset FILE [--over FILE] [--labels FILE]\n"
+        "       rknn compare MODEL.onnx -t CHIP -i INPUT --golden OUT.npy\n%s",
+        help_text(kOptions).c_str());
+    return ok_status();
+  }
+  ConvertRequest request;
+  RK_TRY(read_model_options(args, request));
+  toolkit::Toolkit toolkit;
+  RK_TRY(toolkit.config(request.config));
+  RK_TRY(toolkit.load_onnx(request.model, request.load));
+  if (args.has("--golden")) {
+    RK_ASSIGN(const toolkit::SlipReport report,
+              toolkit.find_slip(args.all("--input"), args.all("--golden")));
+    std::fputs(toolkit::to_text(report).c_str(), stdout);
+    return ok_status();
+  }
+  request.build.do_quantization = !args.has("--float");
+  RK_TRY(toolkit.build(request.build));
+  toolkit::CompareOptions options;
+  options.dataset = args.get("--over", args.get("--dataset"));
+  options.labels = args.get("--labels");
+  if (args.has("--limit")) {
+    RK_ASSIGN(const auto limit, parse_ints("--limit", args.get("--limit")));
+    if (limit.size() != 1 || limit[0] < 1)
+      return invalid_argument("--limit takes a number above 0");
+    options.limit = static_cast<size_t>(limit[0]);
+  }
+  RK_ASSIGN(const toolkit::CompareReport report, toolkit.compare(options));
+  std::fputs(toolkit::to_text(report).c_str(), stdout);
+  return ok_status();
+}
+
+}  // namespace rk::tools
