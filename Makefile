@@ -18,6 +18,7 @@ help:
 	@echo "make dev      build/dev: the same with ASan and UBSan"
 	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
+	@echo "make check-quant  accuracy figures of int8, of accuracy analysis and of calibration (needs ../shared)"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime where it is installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
@@ -89,6 +90,16 @@ check-runtime: configure-release configure-dev configure-tsan
 	  -- $(BUILD)/release/tests/runtime/runtime_check \
 	  -- LONG= $(BUILD)/tsan/tests/runtime/runtime_check --gtest_filter='Soak.*' \
 	  -- $(BUILD)/dev/tests/runtime/runtime_check --gtest_filter='ApiFuzz.*'
+
+# Quantisation and accuracy analysis: every figure beside its bar. The networks of the speed figures are made on demand.
+.PHONY: check-quant
+check-quant: configure-release
+	@$(call NINJA,release,quant_check rknn)
+	@$(PYTHON) bench/models.py $(BUILD)/bench/models --only mobilenet_v2
+	@$(PYTHON) bench/models.py $(BUILD)/bench/models --only yolov5s_relu
+	@$(PYTHON) tests/check.py check-quant \
+	  -- RK_BENCH_MODELS=$(BUILD)/bench/models $(BUILD)/release/tests/quant/quant_check \
+	  -- $(PYTHON) tests/quant/reproduce.py $(BUILD)/release/tools/rknn/rknn
 
 # Files made by the vendor's converter: every figure beside its bar. LONG=1 takes 50,000 damaged files.
 .PHONY: check-vendor

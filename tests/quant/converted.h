@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Test models built with each algorithm, and how far their outputs are from the float model.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/models.h"
+#include "tests/foundation/any_model.h"
+#include "tests/foundation/zoo.h"
+
+namespace rk::quant_check {
+
+inline const std::vector<std::string> kAlgorithms = {"normal", "percentile", "kl_divergence",
+                                                     "mmse"};
+
+struct Build {
+  toolkit::Toolkit toolkit;
+  foundation::AnyModel model;
+};
+
+struct Settings {
+  std::string algorithm = "normal";
+  bool auto_hybrid = false;
+  double cos_thresh = 0.98;
+  int optimization_level = 3;
+};
+
+Result<Build> convert(const e2e::TestModel& model, const Settings& settings);
+Result<Build> convert(const foundation::ZooModel& model, const Settings& settings);
+
+// The worst cosine of one output over the pictures. A picture on which the output stays below two of its own steps is
+// judged by the largest difference instead, at most one step; a larger one counts as cosine 0.
+using Worst = std::map<std::string, double>;
+Result<Worst> judge(const e2e::TestModel& model, const Build& build);
+Result<Worst> judge(const foundation::ZooModel& model, const Build& build);
+
+double cosine(std::span<const float> a, std::span<const float> b);
+
+}  // namespace rk::quant_check
