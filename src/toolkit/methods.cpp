@@ -21,9 +21,9 @@ namespace {
 constexpr const char* kDefaultPlatform = "rk3566";
 
 // Options that only make a file smaller or a chip faster: results are the same without them.
-constexpr const char* kWithoutEffect[] = {
-    "compress_weight", "sparse_infer",           "enable_flash_attention",
-    "inputs_yuv_fmt",  "npu_do_output_nhwc", "quantized_hybrid_level", "target_sub_class"};
+constexpr const char* kWithoutEffect[] = {"compress_weight",        "enable_flash_attention",
+                                          "inputs_yuv_fmt",         "npu_do_output_nhwc",
+                                          "quantized_hybrid_level", "target_sub_class"};
 
 bool asks_for_something(const Json* value) {
   if (value == nullptr) return false;
@@ -143,6 +143,7 @@ Result<Json> Methods::config(const Json& options) {
   reader.read("remove_reshape", config.remove_reshape);
   reader.read("single_core_mode", config.single_core_mode);
   reader.read("model_pruning", config.model_pruning);
+  reader.read("sparse_infer", config.sparse_infer);
   reader.read("quantize_weight", config.quantize_weight);
   reader.read("what_if", config.what_if);
   reader.read("dynamic_input", config.dynamic_input);

@@ -40,6 +40,7 @@ struct Config {
       op_target;  // output name or operator type -> cpu, npu, gpu, auto
   bool remove_reshape = false;
   bool single_core_mode = false;
+  bool sparse_infer = false;             // report the layers whose zeros the chip skips
   bool model_pruning = false;            // take out channels that cannot change any result
   std::vector<ShapeSet> dynamic_input;   // at most 512; the k-th shapes of all inputs go together
   bool remove_weight = false;            // the file lacks what another build of the network has too

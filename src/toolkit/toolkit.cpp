@@ -13,6 +13,8 @@
 #include "passes/prune_channels.h"
 #include "quant/bias_correction.h"
 #include "quant/prequantized.h"
+#include "quant/sparsity.h"
+#include "target/sparse.h"
 #include "toolkit/config_check.h"
 #include "toolkit/dynamic_shapes.h"
 #include "toolkit/state.h"
@@ -27,6 +29,10 @@ constexpr size_t kHybridSamples = 3;
 constexpr int64_t kLargeWeights = 1024;
 // optimization_level from which ranges of neighbouring layers are equalised and biases corrected.
 constexpr int kEqualizeLevel = 3;
+
+void log_sparse_layers(const Config& config, const Graph& graph) {
+  if (config.sparse_infer) log(LogLevel::kInfo, quant::to_text(quant::find_sparse_layers(graph)));
+}
 
 bool has_resize(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(),
@@ -130,6 +136,11 @@ Status Toolkit::config(Config config) {
             ". Calibration runs on it (arrays of the dataset must have it), and eval_perf and "
             "eval_memory report for it"));
   }
+  if (config.sparse_infer && !target::has_sparse_weights(*target)) {
+    log(LogLevel::kWarning, str("sparse_infer has no effect on ", target->name,
+                                "; chips that skip zero weights: ", target::sparse_chips()));
+    config.sparse_infer = false;
+  }
   state_->target = target;
   state_->config = std::move(config);
   return ok_status();
@@ -225,6 +236,7 @@ Status Toolkit::build_float(const BuildOptions& options) {
                                                          options.do_quantization)));
   state_->quantized = optimized.clone();
   state_->program = std::move(program);
+  log_sparse_layers(config, optimized);
   return ok_status();
 }
 
@@ -316,6 +328,7 @@ Status Toolkit::build_quantized(const BuildOptions& options) {
   state_->float_layers = std::move(layers);
   state_->quantized = std::move(trial.graph);
   state_->program = std::move(trial.program);
+  log_sparse_layers(*state_->config, *state_->quantized);
   return ok_status();
 }
 
