@@ -262,11 +262,24 @@ std::vector<Equalized> equalize(Graph& graph, ValueStats& stats) {
       }
       if (!found) continue;
       apply(graph, *link, best, stats);
-      out.push_back({link->values.back()->name(), before, least});
+      out.push_back({link->values.back()->name(), node->output().name(), best, before, least});
     }
   }
   graph.remove_unused();
   return out;
+}
+
+void equalize_alike(Graph& graph, const std::vector<Equalized>& factors) {
+  ValueStats none;
+  for (const Equalized& entry : factors) {
+    const Value* const value = graph.find(entry.computed);
+    if (value == nullptr || value->producer() == nullptr) continue;
+    const auto link = link_of(graph, value->producer());
+    const bool fits = link && link->values.back()->name() == entry.value &&
+                      Linear::of(*link->from)->out_channels() == entry.factors.size();
+    if (fits) apply(graph, *link, entry.factors, none);
+  }
+  graph.remove_unused();
 }
 
 }  // namespace rk::quant

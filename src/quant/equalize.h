@@ -14,13 +14,18 @@
 namespace rk::quant {
 
 struct Equalized {
-  std::string value;        // between the two layers
-  double noise_before = 0;  // expected, relative to the next layers' results
+  std::string value;     // that the next layers read
+  std::string computed;  // by the layer before; the same unless a Relu or the like lies in between
+  std::vector<double> factors;  // per channel
+  double noise_before = 0;      // expected, relative to the next layers' results
   double noise_after = 0;
 };
 
 // Works on a float graph; `stats` follow the values. Clip (ReLU6), additions and values that the model gives out end a
 // chain: their result would change.
 std::vector<Equalized> equalize(Graph& graph, ValueStats& stats);
+
+// The same factors on the same model at other input shapes, so that both hold the same weights.
+void equalize_alike(Graph& graph, const std::vector<Equalized>& factors);
 
 }  // namespace rk::quant

@@ -77,6 +77,17 @@ TEST(Equalize, EvensOutChannelsAndKeepsTheFloatResultExactly) {
   }
 }
 
+TEST(Equalize, GivesTheSameWeightsAtOtherShapes) {
+  std::string text(kWide);
+  text.replace(text.find("[1,2,3,3]"), 9, "[1,2,5,4]");
+  Graph graph = graph_of(kWide), other = graph_of(text);
+  auto stats = observe_channels(graph, Few({1, 2, 3, 3}), nullptr);
+  ASSERT_TRUE(stats.ok()) << stats.status().message();
+  equalize_alike(other, equalize(graph, *stats));
+  for (const char* name : {"wa", "ba", "wb"})
+    EXPECT_EQ(graph.find(name)->constant().to_f32(), other.find(name)->constant().to_f32()) << name;
+}
+
 TEST(Equalize, StopsWhereAFactorWouldChangeTheResult) {
   for (const std::string_view between : {"Sigmoid(%a)", "Clip(%a, %zero, %six)", "Add(%a, %x)"}) {
     Graph graph = graph_of(str(R"(graph "g" {

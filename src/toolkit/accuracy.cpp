@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "exec/evaluate.h"
+#include "format/writer.h"
 #include "target/target.h"
 #include "toolkit/config_check.h"
 #include "toolkit/methods.h"
@@ -244,6 +245,9 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
     return invalid_argument("accuracy_analysis: build the model first");
   RK_ASSIGN(const analysis::TrialInput input, load_trial_input(files));
   const Graph& graph = *state_->quantized;
+  // Batches only repeat: one picture is analysed.
+  program::Program program = *state_->program;
+  program.batch = 1;
   analysis::AccuracyOptions how{options.output_dir, {}, options.progress};
   if (!options.target.empty()) {
     if (!target::runs_on(state_->program->target, options.target)) {
@@ -251,11 +255,11 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
                     str("accuracy_analysis: the model is built for ", state_->program->target,
                         ", the board is ", options.target));
     }
-    RK_ASSIGN(how.board, rknn_bytes());
+    RK_ASSIGN(how.board, format::write_rknn(program));
   }
   const compiler::CompileOptions compile = compile_options(*state_->config, *state_->target, graph);
   RK_ASSIGN(analysis::AccuracyReport report,
-            analysis::analyze({*state_->optimized, graph, *state_->program, compile}, input, how,
+            analysis::analyze({*state_->optimized, graph, program, compile}, input, how,
                               state_->pool.get()));
   for (std::string& sentence : floored_channels(graph))
     report.findings.push_back(std::move(sentence));

@@ -46,9 +46,9 @@ int64_t best_class(std::span<const float> values) {
 // A Program that stays loaded for many inputs.
 class Runner {
  public:
-  static Result<Runner> make(const program::Program& program, const OpRegistry& operators) {
-    RK_ASSIGN(auto model,
-              runtime::LoadedModel::from_program(program, {.device = {}, .operators = &operators}));
+  static Result<Runner> make(program::Program program, const OpRegistry& operators) {
+    RK_ASSIGN(auto model, runtime::LoadedModel::from_program(
+                              std::move(program), {.device = {}, .operators = &operators}));
     return Runner(std::move(model));
   }
   Result<std::map<std::string, Tensor>> run(const std::vector<Tensor>& raw) const {
@@ -236,7 +236,9 @@ Result<CompareReport> Toolkit::compare(const CompareOptions& options) const {
     return invalid_argument(
         str("'", options.labels, "' has ", labels.size(), " labels for ", count, " samples"));
   }
-  RK_ASSIGN(const Runner runner, Runner::make(*state_->program, state_->registry()));
+  program::Program program = *state_->program;
+  program.batch = 1;  // batches only repeat
+  RK_ASSIGN(const Runner runner, Runner::make(std::move(program), state_->registry()));
   CompareReport out;
   out.samples = count;
   out.has_labels = !labels.empty();

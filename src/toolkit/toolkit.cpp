@@ -193,8 +193,11 @@ Result<Graph> Toolkit::graph_of_shapes(const ShapeSet& set) const {
   if (!imported.ok()) return imported.status().with_context(what);
   RK_ASSIGN(Graph graph, optimize(*imported, *state_->config, *state_->target));
   if (state_->dataset.empty()) return graph;
-  return quantized_graph(graph, state_->ranges, *state_->config, *state_->target,
-                         state_->float_layers);
+  quant::equalize_alike(graph, state_->equalized);
+  RK_ASSIGN(Graph quantized, quantized_graph(graph, state_->ranges, *state_->config,
+                                             *state_->target, state_->float_layers));
+  quant::correct_biases(quantized, state_->stats);
+  return quantized;
 }
 
 Status Toolkit::finish(const BuildOptions& options) {
