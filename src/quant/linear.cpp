@@ -10,15 +10,14 @@ bool is_f32_constant(const Node& node, size_t input) {
 }
 
 // The new constant takes over name and parameters; the old one goes unless somebody else reads it.
-void replace_constant(Graph& graph, Node& node, size_t input, const std::string& name,
-                      Tensor tensor) {
+void replace_constant(Graph& graph, Node& node, size_t input, std::string name, Tensor tensor) {
   QuantParams quant;
   if (node.has_input(input)) {
     Value& old = node.input(input);
     quant = old.quant;
     if (old.uses().size() == 1) graph.rename(&old, graph.unique_name(name + "_before"));
   }
-  Value* const fresh = graph.add_constant(name, std::move(tensor));
+  Value* const fresh = graph.add_constant(std::move(name), std::move(tensor));
   fresh->quant = std::move(quant);
   graph.set_input(&node, input, fresh);
 }
