@@ -278,7 +278,8 @@ class Mistakes(unittest.TestCase):
 
     def test_accuracy_analysis_says_what_it_needs(self):
         rknn = RKNN()
-        self.assertIn("build", self.failing("accuracy_analysis", lambda: rknn.accuracy_analysis(["missing"])))
+        here = os.path.abspath(__file__)
+        self.assertIn("build", self.failing("accuracy_analysis", lambda: rknn.accuracy_analysis([here])))
         rknn = models.digits()
         self.assertIn("missing.png", self.failing("accuracy_analysis",
                                                   lambda: rknn.accuracy_analysis(["missing.png"], output_dir=None)))
