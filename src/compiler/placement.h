@@ -28,7 +28,8 @@ DType placement_dtype(const Node& node);
 Placement decide_placement(const Node& node, const target::Target& target,
                            const CompileOptions& options);
 
-// The decision as the Program takes it. What a user may want to overturn is logged at the information level.
+// The decision as the Program takes it. What a user may want to overturn is logged at the
+// information level.
 program::Processor place(const Node& node, const target::Target& target,
                          const CompileOptions& options);
 

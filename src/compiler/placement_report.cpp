@@ -20,12 +20,12 @@ std::vector<std::string> cells(const PlacementRow& row) {
           row.node,
           row.output,
           row.dtype,
-          row.placement.row,
-          row.placement.reason};
+          row.placement.reason,
+          row.placement.row};
 }
 
-const std::vector<std::string> kTitles = {"runs on", "operator",          "node", "output", "dtype",
-                                          "row",     "why not on the NPU"};
+const std::vector<std::string> kTitles = {"runs on", "operator",           "node", "output",
+                                          "dtype",   "why not on the NPU", "row"};
 
 std::string escaped(std::string_view text) {
   std::string out;

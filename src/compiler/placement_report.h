@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each node of a graph would run on a chip, and the capability row that decided: what `rknn convert --report`
-// prints. The decision is placement.h's own, so the report cannot differ from the Program.
+// Where each node of a graph would run on a chip, and the capability row that decided: what `rknn
+// convert --report` prints. The decision is placement.h's own, so the report cannot differ from the
+// Program.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exGlu: the first half of x along an axis, gated by the sigmoid of the second half. The vendor's name; ONNX writes it
-// as Split, Sigmoid and Mul.
+// exGlu: the first half of x along an axis, gated by the sigmoid of the second half. The vendor's
+// name; ONNX writes it as Split, Sigmoid and Mul.
 #include "ops/activation.h"
 #include "ops/elementwise.h"
 #include "ops/precision.h"

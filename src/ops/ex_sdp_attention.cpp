@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// exSDPAttention: y = softmax(scale * q k' + mask) v over the last axis of the scores. The vendor's name for the fused
-// attention of a transformer. q is [..., N, D], k [..., M, D] (not transposed), v [..., M, E]; the mask is added and
-// broadcasts to [..., N, M].
+// exSDPAttention: y = softmax(scale * q k' + mask) v over the last axis of the scores. The vendor's
+// name for the fused attention of a transformer. q is [..., N, D], k [..., M, D] (not transposed),
+// v [..., M, E]; the mask is added and broadcasts to [..., N, M].
 #include <algorithm>
 #include <cmath>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and pools over one spatial axis become the two-dimensional ones the NPU has, over pictures of one row:
-// [N,C,L] is read as [N,C,1,L]. The Reshapes around cost nothing and cancel between neighbours.
+// Convolutions and pools over one spatial axis become the two-dimensional ones the NPU has, over
+// pictures of one row: [N,C,L] is read as [N,C,1,L]. The Reshapes around cost nothing and cancel
+// between neighbours.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"
@@ -10,7 +11,8 @@ namespace {
 
 Shape with_row(const Shape& shape) { return {shape[0], shape[1], 1, shape[2]}; }
 
-// Lists of one entry per spatial axis get a leading one for the row; pads come as begins, then ends.
+// Lists of one entry per spatial axis get a leading one for the row; pads come as begins, then
+// ends.
 AttrMap with_row(const AttrMap& attrs) {
   AttrMap out = attrs;
   const auto prepend = [&](const char* name, int64_t neutral) {

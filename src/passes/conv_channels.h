@@ -14,8 +14,9 @@ struct ChannelAffine {
   std::vector<float> shift;
 };
 
-// Output channels of a Conv or ConvTranspose whose weights (and bias, if any) are constant; nothing where they are
-// computed at run time, or where a transposed group convolution spreads a channel's weights.
+// Output channels of a Conv or ConvTranspose whose weights (and bias, if any) are constant; nothing
+// where they are computed at run time, or where a transposed group convolution spreads a channel's
+// weights.
 std::optional<int64_t> foldable_channels(const Node& conv);
 
 // Replaces the match's last node by its first, a convolution with the affine folded in.

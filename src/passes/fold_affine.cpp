@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Add, Sub, Mul and Div with one constant per channel behind a convolution become part of its weights and bias.
+// Add, Sub, Mul and Div with one constant per channel behind a convolution become part of its
+// weights and bias.
 #include "passes/conv_channels.h"
 #include "passes/pipeline.h"
 
 namespace rk::passes {
 namespace {
 
-// The operand as one value per channel of an N,C,... tensor; nothing where it varies over other axes.
+// The operand as one value per channel of an N,C,... tensor; nothing where it varies over other
+// axes.
 std::optional<std::vector<float>> per_channel(const Value& operand, const Shape& result,
                                               int64_t channels) {
   if (!operand.is_constant()) return std::nullopt;

@@ -8,7 +8,8 @@
 namespace rk::passes {
 namespace {
 
-// scale = gamma / sqrt(var + epsilon), shift = beta - mean * scale; in double, stored once as float.
+// scale = gamma / sqrt(var + epsilon), shift = beta - mean * scale; in double, stored once as
+// float.
 std::optional<ChannelAffine> affine_of(const Node& norm) {
   if (norm.output_count() != 1) return std::nullopt;
   for (size_t i = 1; i <= 4; ++i) {

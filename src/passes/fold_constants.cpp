@@ -9,7 +9,8 @@ Result<size_t> fold_constants(Graph& graph) {
   size_t folded = 0;
   for (Node* node : graph.nodes()) {
     if (!ops::can_fold(*node)) continue;
-    // A constant output of the graph keeps its node: the runtime must have something to compute it with.
+    // A constant output of the graph keeps its node: the runtime must have something to compute it
+    // with.
     bool is_output = false;
     for (const Value* output : node->outputs()) is_output |= graph.is_output(*output);
     if (is_output) continue;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Focus stem of YOLOv5 (every second pixel, four ways, stacked on channels, then a convolution) and SpaceToDepth in
-// front of a convolution become one convolution with a kernel and stride b times as large:
-//   block (r, t) of channel c at (a, b') is x[c, b*a + r, b*b' + t], so w[q*C + c, i, j] moves to w[c, b*i + r, b*j + t].
+// The Focus stem of YOLOv5 (every second pixel, four ways, stacked on channels, then a convolution)
+// and SpaceToDepth in front of a convolution become one convolution with a kernel and stride b
+// times as large:
+//   block (r, t) of channel c at (a, b') is x[c, b*a + r, b*b' + t], so w[q*C + c, i, j] moves to
+//   w[c, b*i + r, b*j + t].
 // The strided slices would run on the CPU; the larger kernel runs on the NPU.
 #include <algorithm>
 
@@ -23,7 +25,8 @@ struct Blocks {
   std::vector<Part> parts;  // in order of the stacked channels
 };
 
-// Start of a slice along each axis when it takes every second element of H or W and all of the others.
+// Start of a slice along each axis when it takes every second element of H or W and all of the
+// others.
 struct Steps {
   int64_t start[2] = {0, 0};
   int64_t step[2] = {1, 1};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul, Softmax and MatMul over queries, keys and values become exSDPAttention on chips that have it:
+// MatMul, Softmax and MatMul over queries, keys and values become exSDPAttention on chips that have
+// it:
 //   y = Softmax(scale * MatMul(q, k') + mask) v
-// The scale may stand at q, at k, at the scores or be split between q and k. The fused operator wants k as it was before
-// its Transpose; where the graph holds k' only, a Transpose turns it back.
+// The scale may stand at q, at k, at the scores or be split between q and k. The fused operator
+// wants k as it was before its Transpose; where the graph holds k' only, a Transpose turns it back.
 #include <algorithm>
 
 #include "ir/rewrite.h"

@@ -73,8 +73,8 @@ Result<size_t> fuse_add(Graph& graph) {
     if (a.shape() != b.shape() || a.is_constant() || b.is_constant()) return Rewrite::kSkip;
     const bool can_a = takes_addend(graph, a), can_b = takes_addend(graph, b);
     if (!can_a && !can_b) return Rewrite::kSkip;
-    // Both could: the later convolution takes it, so that its result never waits in memory. A node made by this sweep
-    // stands where its Add stood, hence behind every original one.
+    // Both could: the later convolution takes it, so that its result never waits in memory. A node
+    // made by this sweep stands where its Add stood, hence behind every original one.
     const auto place = [&](const Value& v) {
       const auto it = position.find(v.producer());
       return it == position.end() ? position.size() : it->second;

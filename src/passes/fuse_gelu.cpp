@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// x * 0.5 * (1 + Erf(x / sqrt 2)), and its approximation x * 0.5 * (1 + Tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), in
-// the orders exporters write the factors, become exGelu: one element-wise function and so one int8 table.
+// x * 0.5 * (1 + Erf(x / sqrt 2)), and its approximation x * 0.5 * (1 + Tanh(sqrt(2 / pi) * (x +
+// 0.044715 x^3))), in the orders exporters write the factors, become exGelu: one element-wise
+// function and so one int8 table.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"

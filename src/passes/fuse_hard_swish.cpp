@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spellings of HardSigmoid(x) = clip(x + 3, 0, 6) / 6 and HardSwish(x) = x * HardSigmoid(x): with the division
-// before, behind or inside the clip, as a product with 1/6, or around a HardSigmoid node.
+// The spellings of HardSigmoid(x) = clip(x + 3, 0, 6) / 6 and HardSwish(x) = x * HardSigmoid(x):
+// with the division before, behind or inside the clip, as a product with 1/6, or around a
+// HardSigmoid node.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"

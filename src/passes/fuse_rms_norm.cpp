@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// x / Sqrt(ReduceMean(x ^ 2) + epsilon) [* scale], as language models are exported, becomes RMSNormalization. The
-// reciprocal root is spelled Reciprocal(Sqrt), 1 / Sqrt or Pow(-0.5), or x is divided by the root.
+// x / Sqrt(ReduceMean(x ^ 2) + epsilon) [* scale], as language models are exported, becomes
+// RMSNormalization. The reciprocal root is spelled Reciprocal(Sqrt), 1 / Sqrt or Pow(-0.5), or x is
+// divided by the root.
 #include "passes/normalization.h"
 #include "passes/pipeline.h"
 

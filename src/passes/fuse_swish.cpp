@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x * Sigmoid(beta * x), as SiLU and Swish are exported, becomes exSwish: one element-wise function and so one int8
-// table, where the product of two int8 values would lose the small ones.
+// x * Sigmoid(beta * x), as SiLU and Swish are exported, becomes exSwish: one element-wise function
+// and so one int8 table, where the product of two int8 values would lose the small ones.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"

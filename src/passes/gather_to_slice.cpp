@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather of one constant index, or of constant indices that follow each other, becomes a Slice (and a Reshape where the
-// index has rank 0), which the NPU takes on every axis: q, k and v out of one tensor, the class token of a transformer.
+// Gather of one constant index, or of constant indices that follow each other, becomes a Slice (and
+// a Reshape where the index has rank 0), which the NPU takes on every axis: q, k and v out of one
+// tensor, the class token of a transformer.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"

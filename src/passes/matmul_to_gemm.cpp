@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul with a constant matrix, and the Add of a constant row behind it, become one Gemm: the form the compiler maps to
-// a 1x1 convolution. More than two axes are folded into rows by Reshape, which costs nothing.
+// MatMul with a constant matrix, and the Add of a constant row behind it, become one Gemm: the form
+// the compiler maps to a 1x1 convolution. More than two axes are folded into rows by Reshape, which
+// costs nothing.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that compute the same thing from the same values become one: branches that each apply the operator to their
-// common source share its result. Equal constants count as the same value.
+// Nodes that compute the same thing from the same values become one: branches that each apply the
+// operator to their common source share its result. Equal constants count as the same value.
 #include <algorithm>
 #include <map>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same Transpose or Relu on every branch of a Concat is applied once, behind it. A Relu stays where it would fuse
-// into its branch's convolution or sum. Other activations stay too: their inputs would have to share one int8 scale.
+// The same Transpose or Relu on every branch of a Concat is applied once, behind it. A Relu stays
+// where it would fuse into its branch's convolution or sum. Other activations stay too: their
+// inputs would have to share one int8 scale.
 #include <algorithm>
 
 #include "ir/rewrite.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transpose clean-up: chains compose, the identity goes, and a Transpose that moves only axes of extent 1 becomes a
-// Reshape, which costs nothing.
+// Transpose clean-up: chains compose, the identity goes, and a Transpose that moves only axes of
+// extent 1 becomes a Reshape, which costs nothing.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"

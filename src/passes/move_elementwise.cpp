@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An element-wise operator behind a Reshape or Transpose of a convolution's result moves in front of it, where it can
-// fuse into the convolution:  Conv - Transpose - Add - Relu  becomes  Conv - Add - Relu - Transpose.
-// It stays where no convolution would gain: moving alone saves nothing.
+// An element-wise operator behind a Reshape or Transpose of a convolution's result moves in front
+// of it, where it can fuse into the convolution:  Conv - Transpose - Add - Relu  becomes  Conv -
+// Add - Relu - Transpose. It stays where no convolution would gain: moving alone saves nothing.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"
@@ -46,8 +46,8 @@ bool comes_from_conv(const Graph& graph, const Value& value) {
   return false;
 }
 
-// The axes of the input each axis of the output shows, or nothing for a Reshape that mixes them. Axes of extent 1 that
-// a Reshape adds or drops do not count.
+// The axes of the input each axis of the output shows, or nothing for a Reshape that mixes them.
+// Axes of extent 1 that a Reshape adds or drops do not count.
 std::optional<std::vector<int>> shown_axes(const Node& mover) {
   const Shape &in = mover.input(0).shape(), &out = mover.output().shape();
   std::vector<int> axes;
@@ -73,7 +73,8 @@ std::optional<std::vector<int>> shown_axes(const Node& mover) {
   return next == in.rank() ? std::optional(axes) : std::nullopt;
 }
 
-// The constant as it must be to do in front of the mover what it does behind it; null where that is no broadcast.
+// The constant as it must be to do in front of the mover what it does behind it; null where that is
+// no broadcast.
 Value* constant_before(Graph& graph, const Node& mover, const Value& constant) {
   if (constant.shape().elements() == 1)
     return graph.add_constant(constant.name(), constant.constant().reshaped(Shape{}));

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What passes ask about the operands of a node they look at: constants of one element, products, producers that nobody
-// else reads. Exporters round their constants differently, so numbers are compared within 1e-4.
+// What passes ask about the operands of a node they look at: constants of one element, products,
+// producers that nobody else reads. Exporters round their constants differently, so numbers are
+// compared within 1e-4.
 //
-// What a newcomer gets wrong: a constant of one element need not have rank 0. [1,1,1,1,1] makes the result's rank
-// larger, so a pass still compares the type it puts in place with the type it replaces.
+// What a newcomer gets wrong: a constant of one element need not have rank 0. [1,1,1,1,1] makes the
+// result's rank larger, so a pass still compares the type it puts in place with the type it
+// replaces.
 #pragma once
 
 #include <optional>
@@ -32,8 +34,9 @@ struct ScalarOperand {
 };
 std::optional<ScalarOperand> scalar_operand(const Node& node);
 
-// coefficient * product of factors, looked through Mul and division by a constant of one element where nobody else
-// reads what lies between. `root` is a Mul or a Div; empty where it divides by something else.
+// coefficient * product of factors, looked through Mul and division by a constant of one element
+// where nobody else reads what lies between. `root` is a Mul or a Div; empty where it divides by
+// something else.
 struct Product {
   double coefficient = 1;
   std::vector<Value*> factors;
@@ -42,7 +45,8 @@ std::optional<Product> product_of(const Graph& graph, const Node& root);
 // The product a value stands for: itself alone where nothing can be looked through.
 Product product_of(const Graph& graph, Value& value);
 
-// The degree n where the product's factors are n times x, counting Pow(x, n) as n; nothing where another factor is in it.
+// The degree n where the product's factors are n times x, counting Pow(x, n) as n; nothing where
+// another factor is in it.
 std::optional<int> degree_in(const Graph& graph, const Product& product, const Value& x);
 
 // The axes a reduction takes, 0..rank-1 in order; nothing where they are computed at run time.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text in, text out, and the numbers stay: each pass is run on a small graph, the result is compared as text, and the
-// evaluator must give the same outputs before and after.
+// Text in, text out, and the numbers stay: each pass is run on a small graph, the result is
+// compared as text, and the evaluator must give the same outputs before and after.
 #include "passes/pass_test.h"
 
 namespace rk::passes {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each optimization_level runs (the vendor's reference says only: 3 all rules, 2 and 1 drop rules that may hurt
-// accuracy, 2 drops Conv+Add fusion, 0 none):
+// What each optimization_level runs (the vendor's reference says only: 3 all rules, 2 and 1 drop
+// rules that may hurt accuracy, 2 drops Conv+Add fusion, 0 none):
 //
-//   level | clean-up, sub-graphs, other spellings | BatchNorm and affine into Conv | Conv+activation | Conv+Add, Resize as ConvTranspose
-//     0   | folding of constants only             | no                             | no              | no
-//     1   | yes                                   | yes                            | no              | no
-//     2   | yes                                   | yes                            | yes             | no
-//     3   | yes                                   | yes                            | yes             | yes
+//   0  folding of constants only
+//   1  + clean-up, sub-graphs with a name, other spellings, BatchNorm and affine into Conv
+//   2  + Conv and activation
+//   3  + Conv and Add, Resize as ConvTranspose
 //
 // Constant folding and dead code run at every level: later stages need static shapes.
 #include "passes/pipeline.h"
@@ -31,44 +30,44 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
   std::vector<Row> out = {
       // First: shapes and folded weights expose the patterns below.
       {0, {"fold_constants", fold_constants}},
-      {0, {"remove_dead_code", remove_dead_code}},            // unused branches would be calibrated and stored
-      {1, {"remove_no_ops", remove_no_ops}},                  // Identity, Dropout, empty Pad hide chains
-      {1, {"canonicalize_reshapes", canonicalize_reshapes}},  // Flatten, Squeeze, Unsqueeze become Reshape
-      {1, {"merge_reshapes", merge_reshapes}},                // only the last shape of a chain matters
-      {1, {"merge_transposes", merge_transposes}},            // pairs cancel, chains compose
-      {1, {"merge_duplicates", merge_duplicates}},            // patterns expect one x, not two equal ones
-      {1, {"merge_slices", merge_slices}},                    // one Slice per part
+      {0, {"remove_dead_code", remove_dead_code}},  // or they would be calibrated and stored
+      {1, {"remove_no_ops", remove_no_ops}},  // Identity, Dropout, empty Pad hide chains
+      {1, {"canonicalize_reshapes", canonicalize_reshapes}},  // Flatten, Squeeze, Unsqueeze too
+      {1, {"merge_reshapes", merge_reshapes}},  // only the last shape of a chain matters
+      {1, {"merge_transposes", merge_transposes}},  // pairs cancel, chains compose
+      {1, {"merge_duplicates", merge_duplicates}},  // patterns expect one x, not two equal ones
+      {1, {"merge_slices", merge_slices}},  // one Slice per part
       // Sub-graphs with a name, before their parts look like arithmetic of their own.
       {1, {"fuse_layer_norm", fuse_layer_norm}},
       {1, {"fuse_instance_norm", fuse_instance_norm}},
-      {1, {"split_group_norm", split_group_norm}},            // no chip has it
-      {1, {"fuse_rms_norm", fuse_rms_norm}},                  // after LayerNorm, whose second half looks like it
+      {1, {"split_group_norm", split_group_norm}},  // no chip has it
+      {1, {"fuse_rms_norm", fuse_rms_norm}},  // after LayerNorm, whose second half looks like it
       {1, {"fuse_gelu", fuse_gelu}},
-      {1, {"fuse_clip", fuse_clip}},                          // Relu6 as Min and Max is part of HardSwish
+      {1, {"fuse_clip", fuse_clip}},  // Relu6 as Min and Max is part of HardSwish
       {1, {"fuse_hard_swish", fuse_hard_swish}},
       {1, {"fuse_swish", fuse_swish}},
       {1, {"fuse_glu", fuse_glu}},
       {1, for_target("fuse_attention", fuse_attention, target)},
       // Other spellings of what the NPU has.
-      {1, {"gather_to_slice", gather_to_slice}},              // an index of rank 0 leaves the NPU
-      {1, {"shuffle_to_gather", shuffle_to_gather}},          // a Transpose of five axes leaves the NPU
-      {1, {"reduce_to_pool", reduce_to_pool}},                // the NPU has no reductions
-      {1, {"merge_scalars", merge_scalars}},                  // after the patterns, which know their constants
-      {1, {"matmul_to_gemm", matmul_to_gemm}},                // before Gemm is looked at as a convolution
-      {1, {"fold_focus", fold_focus}},                        // while the convolution still is a Conv
-      {1, {"fold_batch_norm", fold_batch_norm}},              // before activations hide the pair
-      {1, {"fold_affine", fold_affine}},                      // per-channel Mul and Add behind a Conv
-      {1, {"fold_batch_norm", fold_batch_norm}},              // again: training tools put a Div in between
-      {1, {"conv_1d_to_2d", conv_1d_to_2d}},                  // after folding, so that no Reshape stands between
-      {1, {"move_elementwise", move_elementwise}},            // its Reshapes out of the way of activations
-      {1, {"fold_affine", fold_affine}},                      // what was moved
-      {1, {"merge_parallel", merge_parallel}},                // after moving: the rest stays behind its branches
-      {1, {"merge_reshapes", merge_reshapes}},                // of neighbouring 1-D convolutions
+      {1, {"gather_to_slice", gather_to_slice}},  // an index of rank 0 leaves the NPU
+      {1, {"shuffle_to_gather", shuffle_to_gather}},  // a Transpose of five axes leaves the NPU
+      {1, {"reduce_to_pool", reduce_to_pool}},  // the NPU has no reductions
+      {1, {"merge_scalars", merge_scalars}},  // after the patterns, which know their constants
+      {1, {"matmul_to_gemm", matmul_to_gemm}},  // before Gemm is looked at as a convolution
+      {1, {"fold_focus", fold_focus}},  // while the convolution still is a Conv
+      {1, {"fold_batch_norm", fold_batch_norm}},  // before activations hide the pair
+      {1, {"fold_affine", fold_affine}},  // per-channel Mul and Add behind a Conv
+      {1, {"fold_batch_norm", fold_batch_norm}},  // again: training tools put a Div in between
+      {1, {"conv_1d_to_2d", conv_1d_to_2d}},  // after folding, so that no Reshape stands between
+      {1, {"move_elementwise", move_elementwise}},  // its Reshapes out of the way of activations
+      {1, {"fold_affine", fold_affine}},  // what was moved
+      {1, {"merge_parallel", merge_parallel}},  // after moving: the rest stays behind its branches
+      {1, {"merge_reshapes", merge_reshapes}},  // of neighbouring 1-D convolutions
       {1, {"merge_transposes", merge_transposes}},
       {3, for_target("resize_to_conv_transpose", resize_to_conv_transpose, target)},
-      {2, {"fuse_activation", fuse_activation}},              // Conv + Relu / Relu6
-      {3, {"fuse_add", fuse_add}},                            // Conv + Relu + Add is one step too
-      {3, {"fuse_post_activation", fuse_post_activation}},    // Conv + Add + Relu
+      {2, {"fuse_activation", fuse_activation}},  // Conv + Relu / Relu6
+      {3, {"fuse_add", fuse_add}},  // Conv + Relu + Add is one step too
+      {3, {"fuse_post_activation", fuse_post_activation}},  // Conv + Add + Relu
   };
   if (options.remove_reshape)
     out.push_back({0, {"remove_border_reshapes", remove_border_reshapes}});

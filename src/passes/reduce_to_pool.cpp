@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other spellings of a global pool: ReduceMean or ReduceMax over height and width, and an AveragePool whose window
-// is the whole picture. The NPU has global pools but no reductions.
+// The other spellings of a global pool: ReduceMean or ReduceMax over height and width, and an
+// AveragePool whose window is the whole picture. The NPU has global pools but no reductions.
 #include "ir/rewrite.h"
 #include "ops/pool.h"
 #include "passes/operands.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that hand their first input on unchanged: Identity, inference Dropout, a Cast to the same dtype, an empty
-// Pad, a Slice of everything, a Concat of one, an Expand or Reshape to the same shape, x + 0, x * 1.
+// Nodes that hand their first input on unchanged: Identity, inference Dropout, a Cast to the same
+// dtype, an empty Pad, a Slice of everything, a Concat of one, an Expand or Reshape to the same
+// shape, x + 0, x * 1.
 #include <algorithm>
 
 #include "passes/pipeline.h"

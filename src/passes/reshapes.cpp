@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reshape clean-up: one spelling for all operators that only change the shape, and one Reshape per chain.
+// Reshape clean-up: one spelling for all operators that only change the shape, and one Reshape per
+// chain.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"

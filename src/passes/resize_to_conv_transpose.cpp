@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nearest Resize by an integer factor f repeats each pixel f x f times: a depthwise ConvTranspose with a kernel of ones
-// and stride f, which the NPU runs. Only where the chip takes that ConvTranspose. Linear Resize stays: at the border it
-// repeats the edge, a ConvTranspose would fade to zero there.
+// Nearest Resize by an integer factor f repeats each pixel f x f times: a depthwise ConvTranspose
+// with a kernel of ones and stride f, which the NPU runs. Only where the chip takes that
+// ConvTranspose. Linear Resize stays: at the border it repeats the edge, a ConvTranspose would fade
+// to zero there.
 #include "ir/rewrite.h"
 #include "ops/resize.h"
 #include "passes/pipeline.h"

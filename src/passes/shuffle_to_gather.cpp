@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel shuffle, Reshape [N,g,C/g,...] - Transpose [0,2,1,...] - Reshape [N,C,...], moves whole channels. As a Gather
-// of channels it stays on the NPU, where a Transpose of five axes would not.
+// A channel shuffle, Reshape [N,g,C/g,...] - Transpose [0,2,1,...] - Reshape [N,C,...], moves whole
+// channels. As a Gather of channels it stays on the NPU, where a Transpose of five axes would not.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupNormalization, which no chip has, becomes an InstanceNormalization over grouped channels between two Reshapes, as
-// PyTorch exports it, with its own scale and bias behind.
+// GroupNormalization, which no chip has, becomes an InstanceNormalization over grouped channels
+// between two Reshapes, as PyTorch exports it, with its own scale and bias behind.
 #include "passes/normalization.h"
 #include "passes/pipeline.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The capability rows of all chips as one Markdown page: docs/operators.md. `rknn info --operators` prints it, a test
-// compares.
+// The capability rows of all chips as one Markdown page: docs/operators.md. `rknn info --operators`
+// prints it, a test compares.
 #pragma once
 
 #include <string>

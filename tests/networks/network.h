@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks as their exporters write them, with seeded random weights: the topology is the real one, the numbers are
-// scaled so that activations keep their size from layer to layer. They pass through the importer like a user's file.
+// Networks as their exporters write them, with seeded random weights: the topology is the real one,
+// the numbers are scaled so that activations keep their size from layer to layer. They pass through
+// the importer like a user's file.
 //
-// What a newcomer gets wrong: a random network that lets activations grow or die tests nothing, since one saturated
-// layer hides all that follow. Weights are drawn with variance gain / fan-in for that reason.
+// What a newcomer gets wrong: a random network that lets activations grow or die tests nothing,
+// since one saturated layer hides all that follow. Weights are drawn with variance gain / fan-in
+// for that reason.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every network through the public path for two chips in float16 and int8, held against the float evaluator on the
-// imported graph, with the list of what left the NPU. Calibrated on other inputs than those it is judged on.
+// Every network through the public path for two chips in float16 and int8, held against the float
+// evaluator on the imported graph, with the list of what left the NPU. Calibrated on other inputs
+// than those it is judged on.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -62,7 +63,8 @@ Status load(toolkit::Toolkit& toolkit, const std::string& onnx, const std::strin
   return toolkit.load_onnx(onnx);
 }
 
-// A network's file, an input and what the float evaluator makes of it. The file goes with the object.
+// A network's file, an input and what the float evaluator makes of it. The file goes with the
+// object.
 class MadeNetwork {
  public:
   explicit MadeNetwork(const Network& network) { status_ = make(network); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks over sequences: ViT-Tiny's stem, encoder block and head; Whisper's two 1-D convolutions and an encoder block;
-// a bidirectional LSTM that tags tokens.
+// Networks over sequences: ViT-Tiny's stem, encoder block and head; Whisper's two 1-D convolutions
+// and an encoder block; a bidirectional LSTM that tags tokens.
 #include <cmath>
 
 #include "tests/networks/network.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YOLOv5s with raw heads and YOLOv8n with the decode tail its exporter writes (softmax over distance bins, boxes from
-// distances, scores behind a sigmoid, all in one output).
+// YOLOv5s with raw heads and YOLOv8n with the decode tail its exporter writes (softmax over
+// distance bins, boxes from distances, scores behind a sigmoid, all in one output).
 #include "tests/networks/network.h"
 
 namespace rk::networks {

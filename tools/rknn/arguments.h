@@ -14,8 +14,8 @@ namespace rk::tools {
 struct OptionDef {
   std::string_view name;        // "--target"
   std::string_view short_name;  // "-t" or ""
-  // What help calls the value; "" is a flag. "[FILE.html]" may be left out: the next word is its value only if it ends
-  // the same way.
+  // What help calls the value; "" is a flag. "[FILE.html]" may be left out: the next word is its
+  // value only if it ends the same way.
   std::string_view value;
   std::string_view doc;
 };
