@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <fstream>
+#include <memory>
 
 #include "base/file.h"
 #include "base/npy.h"
@@ -266,6 +267,21 @@ TEST(DynamicShape, WeightsAreStoredOnceForManyShapes) {
   const size_t single = built({.model = model, .dynamic = one, .fixed = {}, .dataset = ""}).size();
   const size_t all = built({.model = model, .dynamic = many, .fixed = {}, .dataset = ""}).size();
   EXPECT_LT(all, single + many.size() * 2048) << "tensors of a shape, no weights";
+}
+
+TEST(DynamicShape, FiveHundredAndTwelveShapesFit) {
+  std::vector<ShapeSet> sets;
+  for (int64_t i = 0; i < 512; ++i) sets.push_back({{1, 3, 1 + i % 32, 1 + i / 32}});
+  const Model model(built({.model = pixel_model(), .dynamic = sets, .fixed = {}, .dataset = ""}));
+  const auto range = std::make_unique<rknn_input_range>();
+  ASSERT_EQ(rknn_query(model.context, RKNN_QUERY_INPUT_DYNAMIC_RANGE, range.get(), sizeof *range),
+            RKNN_SUCC);
+  EXPECT_EQ(range->shape_number, 512u);
+  EXPECT_EQ(range->dyn_range[0][1] * range->dyn_range[0][2], 32u * 16u) << "the largest first";
+  for (const size_t k : {0, 77, 511}) {
+    model.choose(sets[k]);
+    EXPECT_EQ(model.run(sets[k]).size(), 2 * 4 * elements(sets[k][0]) / 3);
+  }
 }
 
 TEST(DynamicShape, BatchOfABuildEqualsSingleRuns) {

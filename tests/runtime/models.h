@@ -18,6 +18,13 @@ inline bool is_long() {
   return text != nullptr && *text != '\0' && std::string(text) != "0";
 }
 
+inline constexpr bool kSanitised =
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    true;
+#else
+    false;
+#endif
+
 inline std::vector<uint8_t> image_of(const program::Program& program) {
   auto file = format::write_rknn(program);
   EXPECT_TRUE(file.ok()) << file.status().message();
