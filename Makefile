@@ -22,6 +22,7 @@ help:
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime where it is installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
+	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
 	@echo "make clean    remove build/"
 
 # Installed only if missing; apt's lists are refreshed only when something has to be installed.
@@ -136,6 +137,13 @@ bench: configure-release
 bench-kernels: configure-release
 	@$(call NINJA,release,kernels_bench)
 	@$(BUILD)/release/bench/kernels_bench --benchmark_min_time=0.1
+# Every figure of the benchmark beside its bar.
+.PHONY: check-speed
+check-speed: configure-release
+	@$(call NINJA,release,rknn network)
+	@$(PYTHON) tests/check.py check-speed \
+	  -- $(PYTHON) bench/run.py $(BENCH) --all \
+	  -- $(PYTHON) bench/judge.py $(BUILD)/bench/results.json
 bench-peers:
 	@$(PYTHON) -m venv $(BUILD)/bench-venv && $(BUILD)/bench-venv/bin/pip install -q onnxruntime numpy
 

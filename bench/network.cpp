@@ -3,8 +3,9 @@
 //
 //   network MODEL.rknn
 //
-// Says "ready INIT_MS WEIGHT_BYTES INTERNAL_BYTES RSS_KB DUP_RSS_KB" (DUP: growth of resident memory per duplicated
-// context, which has run once), then answers each line:
+// Says "ready INIT_MS WEIGHT_BYTES INTERNAL_BYTES RSS_KB DUP_RSS_KB" (RSS: resident memory after the first run less that
+// before rknn_init; DUP: its growth per duplicated context; both without this program's own buffers), then answers each
+// line:
 //   round MS general   median ms of rknn_inputs_set (u8 NHWC) + rknn_run + rknn_outputs_get (float)
 //   round MS zero      median ms of rknn_run with bound u8 input and native outputs
 //   perf MS            sums of the PERF_DETAIL rows per operator type: "TYPE:US:MACS ...", median run of MS
@@ -18,10 +19,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -62,16 +63,21 @@ class Model {
  public:
   Model(const char* path, uint32_t flags) {
     std::ifstream file(path, std::ios::binary);
-    std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-    if (bytes.empty()) {
+    std::vector<char> bytes(std::filesystem::file_size(path));
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    file_kb_ = static_cast<long>(bytes.size() / 1024);
+    if (!file || bytes.empty()) {
       std::fprintf(stderr, "%s cannot be read\n", path);
       std::exit(1);
     }
+    resident_before_kb_ = resident_kb();
     const auto start = Clock::now();
     check(rknn_init(&context_, bytes.data(), static_cast<uint32_t>(bytes.size()), flags, nullptr),
           "rknn_init");
     init_ms_ = milliseconds_since(start);
     open();
+    bytes = {};
+    resident_before_kb_ -= file_kb_;
   }
   // Shares the weights of `other`.
   explicit Model(Model& other) {
@@ -83,6 +89,13 @@ class Model {
   Model& operator=(const Model&) = delete;
 
   double init_ms() const { return init_ms_; }
+  long resident_before_kb() const { return resident_before_kb_; }
+  // Of the picture and the results.
+  long own_kb() const {
+    size_t bytes = picture_.size();
+    for (const std::vector<float>& result : results_) bytes += result.size() * sizeof(float);
+    return static_cast<long>(bytes / 1024);
+  }
   rknn_mem_size sizes() const {
     rknn_mem_size sizes{};
     check(rknn_query(context_, RKNN_QUERY_MEM_SIZE, &sizes, sizeof sizes), "rknn_query");
@@ -180,6 +193,8 @@ class Model {
 
   rknn_context context_ = 0;
   double init_ms_ = 0;
+  long file_kb_ = 0;
+  long resident_before_kb_ = 0;
   std::vector<unsigned char> picture_;
   std::vector<std::vector<float>> results_;
 };
@@ -226,6 +241,7 @@ int main(int argc, char** argv) {
   Model model(argv[1], 0);
   model.general();
   const long rss = resident_kb();
+  const long used_kb = rss - model.resident_before_kb() - model.own_kb();
   double dup_kb = 0;
   {
     constexpr int kDups = 8;
@@ -234,12 +250,12 @@ int main(int argc, char** argv) {
       dups.push_back(std::make_unique<Model>(model));
       dups.back()->general();
     }
-    dup_kb = static_cast<double>(resident_kb() - rss) / kDups;
+    dup_kb = static_cast<double>(resident_kb() - rss) / kDups - static_cast<double>(model.own_kb());
   }
   std::unique_ptr<Model> bound, measured;
   const rknn_mem_size sizes = model.sizes();
   std::printf("ready %.2f %u %u %ld %.0f\n", model.init_ms(), sizes.total_weight_size,
-              sizes.total_internal_size, rss, dup_kb);
+              sizes.total_internal_size, used_kb, dup_kb);
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);

@@ -3,7 +3,7 @@
 """The benchmark of whole networks: every model through the C API and, where it is installed, through ONNX Runtime, in
 interleaved rounds of one run.
 
-    run.py --build build/release --work build/bench [--models a,b] [--threads 1,2] [--kinds qdq,own,fp16] [--rounds N]
+    run.py --build build/release --work build/bench [--models a,b] [--threads 1,2] [--kinds qdq,own,fp16] [--rounds N] [--all]
 
 Prints a table and writes results.json below --work. Kinds: qdq, both engines load the same QDQ file; own, our quantiser's
 asymmetric model against that QDQ file in ONNX Runtime; fp16, ours in fp16 against ONNX Runtime's float32.
@@ -37,8 +37,8 @@ def find_peer_python(build):
 class Engine:
     """A process that answers rounds."""
 
-    def __init__(self, command, threads):
-        env = dict(os.environ, RKNN_NUM_THREADS=str(threads), OMP_NUM_THREADS=str(threads))
+    def __init__(self, command, threads, extra=None):
+        env = dict(os.environ, RKNN_NUM_THREADS=str(threads), OMP_NUM_THREADS=str(threads), **(extra or {}))
         cpus = sorted(os.sched_getaffinity(0))
 
         def prepare():
@@ -156,6 +156,44 @@ def measure(args, python, folder, made, model, kind, threads):
     }
 
 
+def scaling(args):
+    """Milliseconds per GMAC of one thread over batches and picture sizes of one network."""
+    points = []
+    for batch, size in [(b, 224) for b in (1, 2, 4, 8)] + [(1, s) for s in (160, 320, 640, 1280)]:
+        folder = os.path.join(args.work, f"scaling_{batch}_{size}")
+        model = "resnet18"
+        if not os.path.exists(os.path.join(folder, f"{model}.float.onnx")):
+            subprocess.run([sys.executable, os.path.join(HERE, "models.py"), folder, "--only", model, "--size", str(size),
+                            "--batch", str(batch)], check=True)
+        out = os.path.join(folder, f"{model}.own.rknn")
+        if not os.path.exists(out):
+            convert(args.build, folder, model, "own", out)
+        points.append((batch, size, Engine([os.path.join(args.build, "bench/network"), out], 1)))
+    times = {}
+    for _ in range(args.rounds):
+        for batch, size, engine in points:
+            times.setdefault((batch, size), []).append(float(engine.ask(f"round {args.ms} general")))
+    rows = []
+    for batch, size, engine in points:
+        macs = sum(r["macs"] for r in parse_perf(engine.ask("perf 1")).values())
+        engine.close()
+        rows.append({"batch": batch, "size": size, "ms_per_gmac": median(times[batch, size]) / (macs * 1e-9)})
+        print(f"resnet18 int8, batch {batch}, {size}x{size}: {rows[-1]['ms_per_gmac']:.2f} ms per GMAC", flush=True)
+    return rows
+
+
+def same_bytes(args, made):
+    """Checksums of one integer network over threads and kernel variants."""
+    sums = {}
+    model = next(made[key] for key in made if key[1] != "fp16")
+    for threads, kernel in ((1, ""), (2, ""), (1, "generic"), (2, "avx2")):
+        env = {"RKNN_KERNEL": kernel} if kernel else {}
+        engine = Engine([os.path.join(args.build, "bench/network"), model], threads, env)
+        sums[f"{threads} threads, {kernel or 'best'}"] = engine.ask("bytes")
+        engine.close()
+    return sums
+
+
 def show(row):
     def percent(value):
         return f"{value * 100:5.1f} %" if value else "     - "
@@ -175,6 +213,7 @@ def main():
     parser.add_argument("--kinds", default="qdq,own,fp16")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ms", type=int, default=150, help="length of one round of one engine")
+    parser.add_argument("--all", action="store_true", help="scaling over batch and size, and equal bytes, too")
     args = parser.parse_args()
     models, kinds = args.models.split(","), args.kinds.split(",")
     python = find_peer_python(args.build)
@@ -190,8 +229,12 @@ def main():
             for count in threads:
                 rows.append(measure(args, python, folder, made, model, kind, count))
                 show(rows[-1])
+    results = {"machine": os.uname().machine, "peer": bool(python), "rows": rows}
+    if args.all:
+        results["scaling"] = scaling(args)
+        results["bytes"] = same_bytes(args, made)
     with open(os.path.join(args.work, "results.json"), "w") as file:
-        json.dump({"machine": os.uname().machine, "peer": bool(python), "rows": rows}, file, indent=1)
+        json.dump(results, file, indent=1)
 
 
 if __name__ == "__main__":

@@ -95,6 +95,19 @@ inline int64_t pixels_for_all_blocks(const ConvFilter& filter, const ConvExtents
   return filter.groups == 1 && each >= needed && fits_bands(filter, each) ? each : scratch_pixels;
 }
 
+// Of `columns` pixels from `left` on: how many lie before a row of `width` pixels, and how many in it.
+struct RowPart {
+  int64_t before;
+  int64_t body;
+};
+inline RowPart row_part(int64_t left, int64_t columns, int64_t width) {
+  int64_t before = left < 0 ? -left : 0;
+  before = before < columns ? before : columns;
+  int64_t body = width - (left > 0 ? left : 0);
+  body = body < 0 ? 0 : body;
+  return {before, body < columns - before ? body : columns - before};
+}
+
 // Tiles of output channels that read the same band.
 struct TileRange {
   int32_t begin;

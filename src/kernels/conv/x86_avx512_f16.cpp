@@ -28,8 +28,11 @@ constexpr int32_t kVectors = kConvF16Tile / kLanes;
 constexpr int32_t kPair =
     2;  // vectors of one pass: 24 sums of 12 pixels, the most that stay in registers
 constexpr int64_t kBandPixels = 96;
-constexpr int64_t kScratchPixels = 2048;          // 128 KiB: of the second-level cache
+constexpr int64_t kScratchPixels = 4096;          // 256 KiB: of the second-level cache
 constexpr int64_t kChunkWeightBytes = 384 << 10;  // that one pass over a band reads
+
+constexpr int64_t kFewPixels = 48;  // a smaller band would read the weights too often
+constexpr float kInfinity = __builtin_inff();
 
 struct Scratch {
   alignas(64) float pixels[kScratchPixels][kLanes];
@@ -49,7 +52,7 @@ struct Context {
   int64_t tile_floats;          // of the weights of one block of output channels
   const float* weights;
   const float* bias;
-  __m512 clip;
+  __m512 low, high, low_after;  // infinite where there is no such activation
 
   explicit Context(const ConvF16Args& a)
       : args(a),
@@ -65,23 +68,24 @@ struct Context {
                                              kLanes * kLanes),
         weights(reinterpret_cast<const float*>(a.packed->weights.data())),
         bias(reinterpret_cast<const float*>(a.packed->bias.data())),
-        clip(_mm512_set1_ps(params.clip)) {}
+        low(_mm512_set1_ps(params.activation != Activation::kNone ? 0.0f : -kInfinity)),
+        high(_mm512_set1_ps(params.activation == Activation::kClip ? params.clip : kInfinity)),
+        low_after(_mm512_set1_ps(params.relu_after_add ? 0.0f : -kInfinity)) {}
 
   const uint16_t* image(int64_t n) const {
     const int64_t dense = channel_blocks(filter.in_channels) * in_plane;
     return args.input + n * (args.input_batch_stride != 0 ? args.input_batch_stride : dense);
   }
 
-  // Activation, residual, activation, one rounding. Comparisons are ordered so that NaN stays.
-  void finish(__m512 v, const uint16_t* residual, uint16_t* output) const {
-    const __m512 zero = _mm512_setzero_ps();
-    if (params.activation != Activation::kNone) v = _mm512_max_ps(zero, v);
-    if (params.activation == Activation::kClip) v = _mm512_min_ps(clip, v);
+  // Activation, residual, activation, one rounding. The second operand of a comparison wins where one is NaN.
+  inline __attribute__((always_inline)) void finish(__m512 v, const uint16_t* residual,
+                                                    uint16_t* output) const {
+    v = _mm512_min_ps(high, _mm512_max_ps(low, v));
     if (residual != nullptr) {
       const __m256i e = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(residual));
       v = _mm512_add_ps(v, _mm512_cvtph_ps(e));
     }
-    if (params.relu_after_add) v = _mm512_max_ps(zero, v);
+    v = _mm512_max_ps(low_after, v);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(output),
                         _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
   }
@@ -106,22 +110,38 @@ struct Target {
   }
 };
 
+void widen_pixels(const uint16_t* from, float (*to)[kLanes], int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const auto* const pixel = reinterpret_cast<const __m256i*>(from + i * kLanes);
+    _mm512_store_ps(to[i], _mm512_cvtph_ps(_mm256_loadu_si256(pixel)));
+  }
+}
+
+void clear_pixels(float (*to)[kLanes], int64_t count) {
+  for (int64_t i = 0; i < count; ++i) _mm512_store_ps(to[i], _mm512_setzero_ps());
+}
+
 // Fills the scratch rows of one input block; what lies outside the picture is 0.
 void load_block(const Context& c, const Band& band, const uint16_t* plane, float (*to)[kLanes]) {
   const int64_t top = c.y.lead(band.oy, c.extents.pad_before.h);
   const int64_t left = c.x.lead(band.ox, c.extents.pad_before.w);
-  for (int64_t r = 0; r < band.scratch_rows; ++r) {
+  const int64_t columns = band.scratch_columns;
+  for (int64_t r = 0; r < band.scratch_rows; ++r, to += columns) {
     const int64_t iy = c.y.source(top + r, c.extents.in.h);
+    if (iy < 0 || c.x.stuffing != 1) clear_pixels(to, columns);
+    if (iy < 0) continue;
     const uint16_t* const row = plane + iy * c.extents.in.w * kLanes;
-    for (int64_t i = 0; i < band.scratch_columns; ++i, ++to) {
-      const int64_t ix = iy < 0 ? -1 : c.x.source(left + i, c.extents.in.w);
-      __m512 v = _mm512_setzero_ps();
-      if (ix >= 0) {
-        v = _mm512_cvtph_ps(
-            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + ix * kLanes)));
+    if (c.x.stuffing != 1) {
+      for (int64_t i = 0; i < columns; ++i) {
+        const int64_t ix = c.x.source(left + i, c.extents.in.w);
+        if (ix >= 0) widen_pixels(row + ix * kLanes, to + i, 1);
       }
-      _mm512_store_ps(*to, v);
+      continue;
     }
+    const RowPart part = row_part(left, columns, c.extents.in.w);
+    clear_pixels(to, part.before);
+    widen_pixels(row + (left + part.before) * kLanes, to + part.before, part.body);
+    clear_pixels(to + part.before + part.body, columns - part.before - part.body);
   }
 }
 
@@ -161,6 +181,12 @@ inline void sum_pixels(const Pass& pass, Scratch& scratch, int64_t pixel) {
   const int64_t next_vector = c.tile_floats;
   for (int64_t block = 0; block < pass.blocks; ++block) {
     const int32_t lanes = block + 1 == pass.blocks ? pass.last_lanes : kLanes;
+    // Kernels of one tap read a new line of each pixel in every block, in a pattern no prefetcher knows.
+#pragma GCC unroll 12
+    for (int p = 0; p < kPixels; ++p) {
+      _mm_prefetch(reinterpret_cast<const char*>(x[p] + (block + 1) * pass.block_floats),
+                   _MM_HINT_T0);
+    }
     for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
       const int64_t row =
           block * pass.block_floats + c.y.tap(ky) * pass.band.scratch_columns * kLanes;
@@ -310,7 +336,10 @@ void conv_f16__avx512_12x32(const ConvF16Args& args, IndexRange units) {
     return;
   }
   const Context c(args);
-  const BandLimits limits = {depthwise ? kScratchPixels : kBandPixels, kScratchPixels};
+  const BandLimits limits =
+      depthwise ? BandLimits{kScratchPixels, kScratchPixels}
+                : BandLimits{kBandPixels, pixels_for_all_blocks(filter, args.extents,
+                                                                 kScratchPixels, kFewPixels)};
   Scratch scratch;
   for_each_band(filter, args.extents, {filter, args.extents, kConvF16Tile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {

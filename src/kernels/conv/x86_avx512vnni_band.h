@@ -111,12 +111,12 @@ inline void load_block(const Context& c, const Band& band, const int8_t* plane, 
       }
       continue;
     }
-    const int64_t before = left < 0 ? smaller(-left, columns) : 0;
-    const int64_t available = c.extents.in.w - (left > 0 ? left : 0);
-    const int64_t body = available > 0 ? smaller(available, columns - before) : 0;
-    fill_border(scratch, before, border);
-    copy_pixels(row + (left + before) * kHostBlock, scratch + before * kHostBlock, body, keep);
-    fill_border(scratch + (before + body) * kHostBlock, columns - before - body, border);
+    const RowPart part = row_part(left, columns, c.extents.in.w);
+    const int64_t after = part.before + part.body;
+    fill_border(scratch, part.before, border);
+    copy_pixels(row + (left + part.before) * kHostBlock, scratch + part.before * kHostBlock,
+                part.body, keep);
+    fill_border(scratch + after * kHostBlock, columns - after, border);
   }
 }
 
