@@ -2,6 +2,8 @@
 // Frames in the background, one behind the other, with time-outs, and with memory of the caller.
 #include <gtest/gtest.h>
 
+#include <cfenv>
+
 #include "capi/test_context.h"
 
 namespace rk::capi {
@@ -40,6 +42,22 @@ TEST(RunTest, AsyncOutputsAreThoseOfTheFrameBefore) {
   ASSERT_EQ(rknn_wait(context.handle, nullptr), RKNN_SUCC);
   EXPECT_EQ(context.scores(&extend), red_scores(5));
   EXPECT_EQ(extend.frame_id, 5u);
+}
+
+TEST(RunTest, AProgramThatChangedItsRoundingGetsTheSameBytesAndKeepsItsRounding) {
+  const TestContext context;
+  for (const int rounding : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    ASSERT_EQ(std::fesetround(rounding), 0);
+    const int set = context.set(red(80));  // a tie: 80 / 32 is 2.5
+    const int run = rknn_run(context.handle, nullptr);
+    const std::vector<int8_t> scores = context.scores();
+    const int after = std::fegetround();
+    std::fesetround(FE_TONEAREST);
+    ASSERT_EQ(set, RKNN_SUCC);
+    ASSERT_EQ(run, RKNN_SUCC);
+    EXPECT_EQ(scores, red_scores(2));
+    EXPECT_EQ(after, rounding);
+  }
 }
 
 TEST(RunTest, AsyncOutputsBeforeAnyRunAreRefused) {

@@ -122,6 +122,13 @@ inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents,
                           const Work& work) {
   const AxisPlan y = axis_plan(filter, true), x = axis_plan(filter, false);
   const int64_t height = extents.out.h, width = extents.out.w;
+  if (units.matrix_product && extents.batch > 1) {
+    // A variant that does not know counted_extents gets its pixels one by one.
+    for_each_row(units, range, [&](int64_t n, int32_t tile, int64_t) {
+      work(Band{0, 0, 1, 1, 1, 1}, TileRange{tile, tile + 1}, n);
+    });
+    return;
+  }
   for (int64_t unit = range.begin; unit < range.end;) {
     int64_t oy = units.row(unit);
     const int64_t first = units.first_tile(unit), n = units.picture(unit);

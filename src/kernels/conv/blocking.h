@@ -81,20 +81,35 @@ inline int32_t max_tile_input_blocks(const ConvFilter& filter, int32_t tile) {
   return most;
 }
 
+// A batch of single pixels under a kernel of one tap is a matrix product, and its pictures count as the rows of one.
+inline bool is_matrix_product(const ConvFilter& f, const ConvExtents& e) {
+  const auto one = [](Extent2 extent) { return extent.h == 1 && extent.w == 1; };
+  return e.batch > 1 && one(e.in) && one(e.out) && one(f.kernel) && one(f.stride) &&
+         f.groups == 1 && !f.transposed && e.pad_before.h == 0 && e.pad_before.w == 0;
+}
+inline ConvExtents counted_extents(const ConvFilter& f, const ConvExtents& e) {
+  if (!is_matrix_product(f, e)) return e;
+  return {1, {e.batch, 1}, {e.batch, 1}, {0, 0}};
+}
+
 // How the work of a convolution is counted: a unit is one output row of one tile of output channels or, where a picture
 // has rows enough for every thread, of all tiles: then a kernel loads its input once for all of them.
 struct ConvUnits {
   static constexpr int32_t kRowsEnough = 28;
+  bool matrix_product;
+  int64_t batch;
+  int64_t height;
   int64_t tiles;     // of the filter
   int64_t together;  // tiles of one unit
-  int64_t height;
 
   ConvUnits(const ConvFilter& filter, const ConvExtents& extents, int32_t tile)
-      : tiles((filter.out_channels + tile - 1) / tile),
-        together(extents.out.h >= kRowsEnough ? tiles : 1),
-        height(extents.out.h) {}
+      : matrix_product(is_matrix_product(filter, extents)),
+        batch(matrix_product ? 1 : extents.batch),
+        height(matrix_product ? extents.batch : extents.out.h),
+        tiles((filter.out_channels + tile - 1) / tile),
+        together(height >= kRowsEnough ? tiles : 1) {}
 
-  int64_t count(int64_t batch) const { return batch * (tiles / together) * height; }
+  int64_t count() const { return batch * (tiles / together) * height; }
   int64_t row(int64_t unit) const { return unit % height; }
   int64_t first_tile(int64_t unit) const { return unit / height % (tiles / together) * together; }
   int64_t picture(int64_t unit) const { return unit / height / (tiles / together); }
@@ -105,8 +120,10 @@ template <typename Work>
 inline void for_each_row(const ConvUnits& units, IndexRange range, const Work& work) {
   for (int64_t unit = range.begin; unit < range.end; ++unit) {
     const int64_t first = units.first_tile(unit);
+    const int64_t row = units.row(unit);
     for (int64_t tile = first; tile < first + units.together; ++tile) {
-      work(units.picture(unit), static_cast<int32_t>(tile), units.row(unit));
+      work(units.matrix_product ? row : units.picture(unit), static_cast<int32_t>(tile),
+           units.matrix_product ? 0 : row);
     }
   }
 }

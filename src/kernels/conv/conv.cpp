@@ -216,7 +216,7 @@ std::vector<ConvI8Variant> conv_i8_variants() {
 
 int64_t conv_i8_units(const ConvI8Args& args) {
   return ConvUnits(args.packed->params.filter, args.extents, args.packed->kernel->channel_tile)
-      .count(args.extents.batch);
+      .count();
 }
 
 void conv_i8(const ConvI8Args& args, IndexRange units) { args.packed->kernel->run(args, units); }

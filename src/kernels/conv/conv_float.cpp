@@ -81,8 +81,7 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
 }
 
 int64_t conv_f16_units(const ConvF16Args& args) {
-  return ConvUnits(args.packed->params.filter, args.extents, kConvF16Tile)
-      .count(args.extents.batch);
+  return ConvUnits(args.packed->params.filter, args.extents, kConvF16Tile).count();
 }
 
 void conv_f16(const ConvF16Args& args, IndexRange units) {

@@ -46,10 +46,12 @@ struct Context {
   const ConvF16Args& args;
   const ConvF16Params& params;
   const ConvFilter& filter;
-  const ConvExtents& extents;
+  ConvExtents extents;  // counted_extents
   AxisPlan y, x;
-  int64_t in_plane, out_plane;  // elements
-  int64_t tile_floats;          // of the weights of one block of output channels
+  // Elements from one pixel and from one block to the next.
+  int64_t in_pixel, in_plane;
+  int64_t out_pixel, residual_pixel, out_plane;
+  int64_t tile_floats;  // of the weights of one block of output channels
   const float* weights;
   const float* bias;
   __m512 low, high, low_after;  // infinite where there is no such activation
@@ -58,10 +60,13 @@ struct Context {
       : args(a),
         params(a.packed->params),
         filter(params.filter),
-        extents(a.extents),
+        extents(counted_extents(filter, a.extents)),
         y(axis_plan(filter, true)),
         x(axis_plan(filter, false)),
+        in_pixel(kLanes),
         in_plane(int64_t{extents.in.h} * extents.in.w * kLanes),
+        out_pixel(kLanes),
+        residual_pixel(kLanes),
         out_plane(int64_t{extents.out.h} * extents.out.w * kLanes),
         tile_floats(filter.depthwise() ? y.kernel * x.kernel * kLanes
                                        : channel_blocks(filter.in_channels) * y.kernel * x.kernel *
@@ -70,7 +75,14 @@ struct Context {
         bias(reinterpret_cast<const float*>(a.packed->bias.data())),
         low(_mm512_set1_ps(params.activation != Activation::kNone ? 0.0f : -kInfinity)),
         high(_mm512_set1_ps(params.activation == Activation::kClip ? params.clip : kInfinity)),
-        low_after(_mm512_set1_ps(params.relu_after_add ? 0.0f : -kInfinity)) {}
+        low_after(_mm512_set1_ps(params.relu_after_add ? 0.0f : -kInfinity)) {
+    if (!is_matrix_product(filter, a.extents)) return;
+    in_plane = out_plane = kLanes;
+    residual_pixel = int64_t{channel_blocks(filter.out_channels)} * kLanes;
+    in_pixel = a.input_batch_stride != 0 ? a.input_batch_stride
+                                         : int64_t{channel_blocks(filter.in_channels)} * kLanes;
+    out_pixel = a.output_batch_stride != 0 ? a.output_batch_stride : residual_pixel;
+  }
 
   const uint16_t* image(int64_t n) const {
     const int64_t dense = channel_blocks(filter.in_channels) * in_plane;
@@ -91,22 +103,25 @@ struct Context {
   }
 };
 
-// Output and residual of one block, at the band's first pixel; rows are `stride` elements apart.
+// Output and residual of one block, at the band's first pixel.
 struct Target {
   uint16_t* output;
   const uint16_t* residual;
-  int64_t stride;
 
   Target(const Context& c, const Band& band, int64_t n, int64_t block) {
     const int64_t dense = channel_blocks(c.filter.out_channels) * c.out_plane;
-    const int64_t out = c.args.output_batch_stride != 0 ? c.args.output_batch_stride : dense;
-    const int64_t at = block * c.out_plane + (band.oy * c.extents.out.w + band.ox) * kLanes;
-    output = c.args.output + n * out + at;
-    residual = c.params.has_residual ? c.args.residual + n * dense + at : nullptr;
-    stride = int64_t{c.extents.out.w} * kLanes;
+    const int64_t stride = c.args.output_batch_stride != 0 ? c.args.output_batch_stride : dense;
+    const int64_t first = band.oy * c.extents.out.w + band.ox;
+    const int64_t plane = block * c.out_plane;
+    output = c.args.output + n * stride + plane + first * c.out_pixel;
+    residual = c.params.has_residual
+                   ? c.args.residual + n * dense + plane + first * c.residual_pixel
+                   : nullptr;
   }
-  void finish(const Context& c, __m512 v, int64_t at) const {
-    c.finish(v, residual != nullptr ? residual + at : nullptr, output + at);
+  // `place` counts pixels.
+  void finish(const Context& c, __m512 v, int64_t place) const {
+    c.finish(v, residual != nullptr ? residual + place * c.residual_pixel : nullptr,
+             output + place * c.out_pixel);
   }
 };
 
@@ -130,7 +145,7 @@ void load_block(const Context& c, const Band& band, const uint16_t* plane, float
     const int64_t iy = c.y.source(top + r, c.extents.in.h);
     if (iy < 0 || c.x.stuffing != 1) clear_pixels(to, columns);
     if (iy < 0) continue;
-    const uint16_t* const row = plane + iy * c.extents.in.w * kLanes;
+    const uint16_t* const row = plane + iy * c.extents.in.w * c.in_pixel;
     if (c.x.stuffing != 1) {
       for (int64_t i = 0; i < columns; ++i) {
         const int64_t ix = c.x.source(left + i, c.extents.in.w);
@@ -211,7 +226,7 @@ inline void sum_pixels(const Pass& pass, Scratch& scratch, int64_t pixel) {
   for (int p = 0; p < kPixels; ++p) {
     for (int v = 0; v < kCount; ++v) {
       if (pass.last) {
-        pass.target[v].finish(c, sum[p][v], scratch.places.output[pixel + p] * int64_t{kLanes});
+        pass.target[v].finish(c, sum[p][v], scratch.places.output[pixel + p]);
       } else {
         _mm512_store_ps(pass.acc + (pixel + p) * kConvF16Tile + v * kLanes, sum[p][v]);
       }
@@ -283,7 +298,7 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
 
 template <int kPixels>
 inline void depthwise_pixels(const Context& c, const Band& band, const float* weights,
-                             const float* from, __m512 bias, const Target& target, int64_t at) {
+                             const float* from, __m512 bias, const Target& target, int64_t place) {
   __m512 sum[kPixels];
 #pragma GCC unroll 8
   for (int p = 0; p < kPixels; ++p) sum[p] = bias;
@@ -299,7 +314,7 @@ inline void depthwise_pixels(const Context& c, const Band& band, const float* we
     }
   }
 #pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) target.finish(c, sum[p], at + p * kLanes);
+  for (int p = 0; p < kPixels; ++p) target.finish(c, sum[p], place + p);
 }
 
 void depthwise_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
@@ -316,7 +331,7 @@ void depthwise_band(const Context& c, const Band& band, TileRange tiles, int64_t
       const auto go = [&]<int kPixels>(int64_t column) {
         for (; column + kPixels <= band.columns; column += kPixels) {
           depthwise_pixels<kPixels>(c, band, weights, from + column * c.x.step * kLanes, bias,
-                                    target, row * target.stride + column * kLanes);
+                                    target, row * c.extents.out.w + column);
         }
         return column;
       };
@@ -338,10 +353,10 @@ void conv_f16__avx512_12x32(const ConvF16Args& args, IndexRange units) {
   const Context c(args);
   const BandLimits limits =
       depthwise ? BandLimits{kScratchPixels, kScratchPixels}
-                : BandLimits{kBandPixels, pixels_for_all_blocks(filter, args.extents,
-                                                                 kScratchPixels, kFewPixels)};
+                : BandLimits{kBandPixels,
+                             pixels_for_all_blocks(filter, c.extents, kScratchPixels, kFewPixels)};
   Scratch scratch;
-  for_each_band(filter, args.extents, {filter, args.extents, kConvF16Tile}, limits, units,
+  for_each_band(filter, c.extents, {filter, args.extents, kConvF16Tile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {
                   if (depthwise) {
                     depthwise_band(c, band, tiles, n, scratch);

@@ -262,10 +262,10 @@ void run(const ConvI8Args& args, IndexRange units) {
   const bool depthwise = c.filter.depthwise();
   const BandLimits limits =
       depthwise ? BandLimits{kScratchPixels, kScratchPixels}
-                : BandLimits{kBandPixels, pixels_for_all_blocks(c.filter, args.extents,
-                                                                kScratchPixels, kFewPixels)};
+                : BandLimits{kBandPixels, pixels_for_all_blocks(c.filter, c.extents,
+                                                                 kScratchPixels, kFewPixels)};
   Scratch scratch;
-  for_each_band(c.filter, args.extents, {c.filter, args.extents, kTile}, limits, units,
+  for_each_band(c.filter, c.extents, {c.filter, args.extents, kTile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {
                   if (depthwise) {
                     depthwise_band(args, band, tiles, n, scratch);

@@ -40,22 +40,34 @@ struct Context {
   const ConvI8Args& args;
   const ConvI8Params& params;
   const ConvFilter& filter;
-  const ConvExtents& extents;
+  ConvExtents extents;  // counted_extents
   Constants constants;
   AxisPlan y, x;
-  int64_t in_plane;   // elements
-  int64_t out_plane;  // elements
+  // Elements from one pixel and from one block to the next.
+  int64_t in_pixel, in_plane;
+  int64_t out_pixel, residual_pixel, out_plane;
 
   explicit Context(const ConvI8Args& a)
       : args(a),
         params(a.packed->params),
         filter(params.filter),
-        extents(a.extents),
+        extents(counted_extents(filter, a.extents)),
         y(axis_plan(filter, true)),
         x(axis_plan(filter, false)),
+        in_pixel(kHostBlock),
         in_plane(int64_t{extents.in.h} * extents.in.w * kHostBlock),
+        out_pixel(kHostBlock),
+        residual_pixel(kHostBlock),
         out_plane(int64_t{extents.out.h} * extents.out.w * kHostBlock) {
     std::memcpy(&constants, a.packed->constants.data(), sizeof constants);
+    if (is_matrix_product(filter, a.extents)) {
+      in_plane = out_plane = kHostBlock;
+      residual_pixel = int64_t{channel_blocks(filter.out_channels)} * kHostBlock;
+      in_pixel = a.input_batch_stride != 0
+                     ? a.input_batch_stride
+                     : int64_t{channel_blocks(filter.in_channels)} * kHostBlock;
+      out_pixel = a.output_batch_stride != 0 ? a.output_batch_stride : residual_pixel;
+    }
   }
 
   const int8_t* image(int64_t n) const {
@@ -102,7 +114,7 @@ inline void load_block(const Context& c, const Band& band, const int8_t* plane, 
       fill_border(scratch, columns, border);
       continue;
     }
-    const int8_t* const row = plane + iy * c.extents.in.w * kHostBlock;
+    const int8_t* const row = plane + iy * c.extents.in.w * c.in_pixel;
     if (c.x.stuffing != 1) {
       fill_border(scratch, columns, border);
       for (int64_t i = 0; i < columns; ++i) {
@@ -220,10 +232,11 @@ struct Target {
   Target(const Context& c, const Band& band, int64_t n, int64_t first_block, int64_t most) {
     const int64_t dense = channel_blocks(c.filter.out_channels) * c.out_plane;
     const int64_t stride = c.args.output_batch_stride != 0 ? c.args.output_batch_stride : dense;
-    const int64_t at =
-        first_block * c.out_plane + (band.oy * c.extents.out.w + band.ox) * int64_t{kHostBlock};
-    output = c.args.output + n * stride + at;
-    residual = c.params.has_residual ? c.args.residual + n * dense + at : nullptr;
+    const int64_t first = band.oy * c.extents.out.w + band.ox;
+    output = c.args.output + n * stride + first_block * c.out_plane + first * c.out_pixel;
+    residual = c.params.has_residual ? c.args.residual + n * dense + first_block * c.out_plane +
+                                           first * c.residual_pixel
+                                     : nullptr;
     plane = c.out_plane;
     blocks = smaller(most, channel_blocks(c.filter.out_channels) - first_block);
   }
@@ -263,7 +276,7 @@ struct FinishConstants {
   const int32_t *acc, *totals, *places, *offset_pair;
   int8_t* output;
   const int8_t* residual;
-  int64_t plane, lane, pixels, blocks;
+  int64_t pixel, residual_pixel, plane, lane, pixels, blocks;
   __m512i zero_point, low, high;
   bool sums;
 
@@ -274,6 +287,8 @@ struct FinishConstants {
         offset_pair(f.c.constants.offset_pair),
         output(f.target.output),
         residual(f.target.residual),
+        pixel(f.c.out_pixel),
+        residual_pixel(f.c.residual_pixel),
         plane(f.target.plane),
         lane(f.lane),
         pixels(f.pixels),
@@ -291,15 +306,14 @@ inline __attribute__((always_inline)) void finish_group(const FinishConstants& k
   const auto live = [&](int q) {
     return kWhole || (i + q / kVectors < k.pixels && q % kVectors < k.blocks);
   };
-  int64_t at[4];
-#pragma GCC unroll 4
-  for (int q = 0; q < 4; ++q) {
-    at[q] = live(q) ? k.places[i + q / kVectors] * int64_t{kHostBlock} + q % kVectors * k.plane : 0;
-  }
+  const auto at = [&](int q, int64_t pixel) {
+    return live(q) ? k.places[i + q / kVectors] * pixel + q % kVectors * k.plane : 0;
+  };
   __m512i e = _mm512_setzero_si512();
   if constexpr (kResidual) {
     const auto piece = [&](int q) {
-      return _mm_loadu_si128(reinterpret_cast<const __m128i*>(k.residual + at[q]));
+      return _mm_loadu_si128(
+          reinterpret_cast<const __m128i*>(k.residual + at(q, k.residual_pixel)));
     };
     e = _mm512_inserti32x4(_mm512_castsi128_si512(piece(0)), piece(1), 1);
     e = _mm512_inserti32x4(_mm512_inserti32x4(e, piece(2), 2), piece(3), 3);
@@ -323,7 +337,7 @@ inline __attribute__((always_inline)) void finish_group(const FinishConstants& k
   __m512i bytes = block_order<kVectors>(_mm512_packs_epi16(first, second));
   bytes = _mm512_min_epi8(_mm512_max_epi8(bytes, k.low), k.high);
   const auto store = [&](int q, __m128i piece) {
-    if (live(q)) _mm_storeu_si128(reinterpret_cast<__m128i*>(k.output + at[q]), piece);
+    if (live(q)) _mm_storeu_si128(reinterpret_cast<__m128i*>(k.output + at(q, k.pixel)), piece);
   };
   store(0, _mm512_castsi512_si128(bytes));
   store(1, _mm512_extracti32x4_epi32(bytes, 1));
