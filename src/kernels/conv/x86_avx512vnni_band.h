@@ -299,7 +299,8 @@ struct FinishConstants {
         sums(f.c.constants.sums) {}
 };
 
-// Four vectors from pixel i on. With kWhole all of them are wanted, else those of existing pixels and blocks.
+// Four vectors from pixel i on. With kWhole all of them are wanted and pixels are
+// neighbours, else those of existing pixels and blocks.
 template <int kVectors, bool kResidual, bool kWhole, typename Route>
 inline __attribute__((always_inline)) void finish_group(const FinishConstants& k,
                                                         const Route& route, int64_t i) {
@@ -307,7 +308,9 @@ inline __attribute__((always_inline)) void finish_group(const FinishConstants& k
     return kWhole || (i + q / kVectors < k.pixels && q % kVectors < k.blocks);
   };
   const auto at = [&](int q, int64_t pixel) {
-    return live(q) ? k.places[i + q / kVectors] * pixel + q % kVectors * k.plane : 0;
+    if (!live(q)) return int64_t{0};
+    return k.places[i + q / kVectors] * (kWhole ? int64_t{kHostBlock} : pixel) +
+           q % kVectors * k.plane;
   };
   __m512i e = _mm512_setzero_si512();
   if constexpr (kResidual) {
@@ -351,7 +354,7 @@ void finish_pixels(const Finish& f) {
   const FinishConstants k(f);
   const Route route(f.c.params, f.c.constants);
   int64_t i = 0;
-  if (k.blocks == kVectors) {
+  if (k.blocks == kVectors && k.pixel == kHostBlock && k.residual_pixel == kHostBlock) {
     for (; i + kPixels <= k.pixels; i += kPixels)
       finish_group<kVectors, kResidual, true>(k, route, i);
   }
