@@ -44,7 +44,8 @@ void ThreadPool::take_chunks(const std::function<void(IndexRange)>& work) {
   for (;;) {
     if (begin >= count_) return;
     // Large pieces first, small ones to even out the end.
-    const int64_t size = std::max(grain_, (count_ - begin) / (2 * threads()));
+    const int64_t share = (count_ - begin) / (2 * threads());
+    const int64_t size = std::max(grain_, share / grain_ * grain_);
     const int64_t end = std::min(count_, begin + size);
     if (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed)) continue;
     work({begin, end});

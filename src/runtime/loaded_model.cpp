@@ -64,10 +64,6 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::make(program::Program program,
   model->plans_.resize(model->program_.variants.size());
   model->can_run_ = !options.info_only;
   if (model->can_run_) RK_TRY(model->plan(0).status());
-  // The plan holds packed copies: the file's own bytes are needed again only to plan another variant.
-  if (model->can_run_ && model->program_.variants.size() == 1) {
-    for (program::Blob& blob : model->program_.weights) blob = {};
-  }
   return model;
 }
 

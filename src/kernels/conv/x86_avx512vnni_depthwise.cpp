@@ -37,7 +37,7 @@ template <int kKernel, int kGroups, int kStep, int kPlanes>
 void four_rows(const Rows& rows) {
   const __m512i order = transpose();
   __m512i w[kKernel][kGroups][kPlanes];
-#pragma GCC unroll 16
+#pragma GCC unroll 32
   for (int i = 0; i < kKernel * kGroups * kPlanes; ++i)
     (&w[0][0][0])[i] = _mm512_load_si512(rows.weights + i * 64);
   for (int64_t column = 0; column < rows.columns; ++column) {
@@ -55,7 +55,7 @@ void four_rows(const Rows& rows) {
         for (int r = 0; r < kRows; ++r) {
           const int ky = i - r * kStep;
           if (ky < 0 || ky >= kKernel) continue;
-#pragma GCC unroll 2
+#pragma GCC unroll 3
           for (int plane = 0; plane < kPlanes; ++plane)
             acc[r] = _mm512_dpbusd_epi32(acc[r], x, w[ky][g][plane]);
         }
@@ -94,16 +94,23 @@ RowsFunction rows_function(const Context& c) {
   // Four rows at the end overlap those before; where the output is the residual too that would add it twice.
   if (c.params.has_residual || c.y.dilation != 1 || c.y.step != c.x.step) return nullptr;
   const int64_t groups = tap_groups(c.filter);
-  const bool two = c.constants.planes == 2, strided = c.y.step == 2;
-  if (c.constants.planes > 2 || c.y.step > 2) return nullptr;
-  if (c.y.kernel == 3 && groups == 1) {
-    if (two) return strided ? four_rows<3, 1, 2, 2> : four_rows<3, 1, 1, 2>;
-    return strided ? four_rows<3, 1, 2, 1> : four_rows<3, 1, 1, 1>;
-  }
-  if (c.y.kernel == 5 && groups == 2) {
-    if (two) return strided ? four_rows<5, 2, 2, 2> : four_rows<5, 2, 1, 2>;
-    return strided ? four_rows<5, 2, 2, 1> : four_rows<5, 2, 1, 1>;
-  }
+  const bool strided = c.y.step == 2;
+  if (c.y.step > 2) return nullptr;
+  // Offsets of 8-bit weights need two planes, three where w + o is 255.
+  const auto of_planes = [&]<int kKernel, int kGroups>() -> RowsFunction {
+    switch (c.constants.planes) {
+      case 1:
+        return strided ? four_rows<kKernel, kGroups, 2, 1> : four_rows<kKernel, kGroups, 1, 1>;
+      case 2:
+        return strided ? four_rows<kKernel, kGroups, 2, 2> : four_rows<kKernel, kGroups, 1, 2>;
+      case 3:
+        return strided ? four_rows<kKernel, kGroups, 2, 3> : four_rows<kKernel, kGroups, 1, 3>;
+      default:
+        return nullptr;
+    }
+  };
+  if (c.y.kernel == 3 && groups == 1) return of_planes.template operator()<3, 1>();
+  if (c.y.kernel == 5 && groups == 2) return of_planes.template operator()<5, 2>();
   return nullptr;
 }
 

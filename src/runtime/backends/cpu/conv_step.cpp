@@ -89,6 +89,7 @@ StepCall::Rows rows_of(int64_t units, const kernels::ConvExtents& extents, int64
 // Cycles of one of `units`, roughly, for a kernel that does `rate` products a cycle.
 int64_t unit_cost(const kernels::ConvFilter& filter, const kernels::ConvExtents& extents,
                   int64_t units, int64_t rate) {
+  if (filter.depthwise()) rate = 8;
   const double products = static_cast<double>(extents.batch) * extents.out.h * extents.out.w *
                           filter.in_per_group() * filter.out_channels * filter.kernel.h *
                           filter.kernel.w;
