@@ -72,10 +72,15 @@ def prepare_models(build, work, models, kinds):
     for model in models:
         for kind in kinds:
             out = os.path.join(folder, f"{model}.{kind}.rknn")
-            if not os.path.exists(out):
+            if not is_current(out, build):
                 convert(build, folder, model, kind, out)
             made[model, kind] = out
     return folder, made
+
+
+def is_current(out, build):
+    """Made by the rknn command as it is now."""
+    return os.path.exists(out) and os.path.getmtime(out) > os.path.getmtime(os.path.join(build, "tools/rknn/rknn"))
 
 
 def convert(build, folder, model, kind, out):
@@ -166,7 +171,7 @@ def scaling(args):
             subprocess.run([sys.executable, os.path.join(HERE, "models.py"), folder, "--only", model, "--size", str(size),
                             "--batch", str(batch)], check=True)
         out = os.path.join(folder, f"{model}.own.rknn")
-        if not os.path.exists(out):
+        if not is_current(out, args.build):
             convert(args.build, folder, model, "own", out)
         points.append((batch, size, Engine([os.path.join(args.build, "bench/network"), out], 1)))
     times = {}

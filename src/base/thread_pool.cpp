@@ -17,6 +17,10 @@ namespace {
 
 // Some tens of microseconds.
 constexpr int kSpins = 2000;
+constexpr int64_t kHalf = 0xffffffff;
+constexpr int64_t kMostChunks = 1 << 30;
+
+thread_local bool is_worker = false;
 
 void pause_briefly() {
 #if defined(__x86_64__)
@@ -39,17 +43,21 @@ ThreadPool::~ThreadPool() {
   for (std::thread& thread : workers_) thread.join();
 }
 
+// next_ holds two numbers of chunks: how many are taken from the front and, above bit 32, how many are left of the back.
+// The caller takes from the front and workers from the back, so that the same part of every step tends to go to the same
+// thread: what it wrote in one step is in its cache for the next.
 void ThreadPool::take_chunks(const std::function<void(IndexRange)>& work) {
-  int64_t begin = next_.load(std::memory_order_relaxed);
+  int64_t taken = next_.load(std::memory_order_relaxed);
   for (;;) {
-    if (begin >= count_) return;
+    const int64_t front = taken & kHalf, back = taken >> 32;
+    if (front >= back) return;
     // Large pieces first, small ones to even out the end.
-    const int64_t share = (count_ - begin) / (2 * threads());
-    const int64_t size = std::max(grain_, share / grain_ * grain_);
-    const int64_t end = std::min(count_, begin + size);
-    if (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed)) continue;
-    work({begin, end});
-    begin = next_.load(std::memory_order_relaxed);
+    const int64_t size = std::max<int64_t>(1, (back - front) / (2 * threads()));
+    const int64_t rest = is_worker ? (back - size) << 32 | front : back << 32 | (front + size);
+    if (!next_.compare_exchange_weak(taken, rest, std::memory_order_relaxed)) continue;
+    const int64_t begin = (is_worker ? back - size : front) * grain_;
+    work({begin, std::min(count_, begin + size * grain_)});
+    taken = next_.load(std::memory_order_relaxed);
   }
 }
 
@@ -66,6 +74,7 @@ bool ThreadPool::enter(uint64_t& seen) {
 
 void ThreadPool::worker() {
   const DefaultFloatEnv env;
+  is_worker = true;
   uint64_t seen = 0;
   while (!stop_) {
     bool entered = false;
@@ -95,8 +104,8 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
   }
   work_ = &work;
   count_ = count;
-  grain_ = grain;
-  next_ = 0;
+  grain_ = std::max(grain, (count + kMostChunks - 1) / kMostChunks);
+  next_ = (count + grain_ - 1) / grain_ << 32;
   state_ += kGeneration | kOpen;
   if (sleepers_ > 0) {
     // A worker that is about to sleep has either seen the work or counts itself before it waits.

@@ -79,11 +79,15 @@ PackedConstants::ConvKey key_of(const StepContext& context, const ConvParams& p)
   return key;
 }
 
-// Units are rows of tiles, rows innermost; a kernel that counts otherwise is not split between cores.
+// Units are rows of tiles, rows innermost; a kernel that counts otherwise is not split between cores. A few neighbouring
+// rows share input and all rows of a small picture share weights: they look cheap, so that they stay together.
 StepCall::Rows rows_of(int64_t units, const kernels::ConvExtents& extents, int64_t cost) {
+  constexpr int64_t kTallPicture = 28, kFewRows = 4, kManyTiles = 6, kWorthSplitting = 8192;
   const int64_t rows = extents.out.h;
   if (rows <= 0 || units % rows != 0) return {.tiles = 1, .rows = units, .cost = cost};
-  return {.tiles = units / rows, .rows = rows, .cost = cost};
+  const int64_t tiles = units / rows;
+  const int64_t together = rows >= kTallPicture ? kFewRows : tiles >= kManyTiles ? rows : 1;
+  return {.tiles = tiles, .rows = rows, .cost = std::min(cost, kWorthSplitting / together)};
 }
 
 // Cycles of one of `units`, roughly, for a kernel that does `rate` products a cycle.
@@ -163,8 +167,8 @@ Result<Tensor> float_weights(const StepContext& context, const ConvParams& p) {
   const int64_t channels = context.output().shape[1];
   const auto channel_of =
       program::output_channels(weight.shape, p, context.input(0).shape[1], channels);
-  const std::vector<float> values = program::widen_weights(
-      weight.dtype, bytes, constants.span<float>(), channel_of, channels);
+  const std::vector<float> values =
+      program::widen_weights(weight.dtype, bytes, constants.span<float>(), channel_of, channels);
   return Tensor::f32(weight.shape, values).cast(DType::kF16);
 }
 

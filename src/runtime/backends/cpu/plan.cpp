@@ -134,8 +134,8 @@ std::vector<Lifetime> lifetimes_of(const Variant& variant, std::vector<HostTenso
 void StepCall::parallel(int64_t units, int64_t cost,
                         const std::function<void(IndexRange)>& work) const {
   if (units <= 0) return;
-  // A hand-over costs a few microseconds: do not split below about 32 thousand operations.
-  const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, cost));
+  // A hand-over costs about a microsecond: do not split below about 8 thousand operations.
+  const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, cost));
   if (pool == nullptr) {
     work({0, units});
   } else {
