@@ -73,25 +73,35 @@ std::span<const float> part(std::span<const float> values, IndexRange range) {
                         static_cast<size_t>(range.end - range.begin));
 }
 
-void count_part(std::span<const float> values, float per_bin, int32_t half, uint32_t* counts) {
-  constexpr size_t kBlock = 512;
-  int32_t slots[kBlock];
-  const int32_t zeros = 2 * half, others = zeros + 1;
-  for (size_t begin = 0; begin < values.size(); begin += kBlock) {
-    const size_t size = std::min(kBlock, values.size() - begin);
-    const float* x = values.data() + begin;
-    for (size_t i = 0; i < size; ++i) {
-      const float scaled = x[i] * per_bin;
-      // floor() by truncation and a correction. What is not finite gives some number that is replaced below.
-      int32_t bin = static_cast<int32_t>(
-          std::bit_cast<float>(is_other(x[i]) ? 0u : std::bit_cast<uint32_t>(scaled)));
-      bin -= scaled < static_cast<float>(bin) ? 1 : 0;
-      bin += half;
-      bin = x[i] == 0 ? zeros : bin;
-      slots[i] = is_other(x[i]) ? others : bin;
-    }
-    for (size_t i = 0; i < size; ++i) ++counts[slots[i]];
+constexpr size_t kBlock = 256;
+// Zeros are common and come in rows; counting them in turn in several places keeps one increment from waiting for the
+// one before.
+constexpr int32_t kZeroSlots = 4;
+
+// The slot of each value: its bin, then kZeroSlots for 0, then one for what is not finite.
+inline void find_slots(const float* x, size_t size, float per_bin, int32_t half, int32_t* slots) {
+  const int32_t zeros = 2 * half, others = zeros + kZeroSlots;
+  for (size_t i = 0; i < size; ++i) {
+    const bool other = is_other(x[i]);
+    const float scaled = other ? 0.0f : x[i] * per_bin;
+    int32_t bin = static_cast<int32_t>(scaled);  // floor() by truncation and a correction
+    bin += half - (scaled < static_cast<float>(bin) ? 1 : 0);
+    bin = x[i] == 0 ? zeros + static_cast<int32_t>(i % kZeroSlots) : bin;
+    slots[i] = other ? others : bin;
   }
+}
+
+void count_part(std::span<const float> values, float per_bin, int32_t half, uint32_t* counts) {
+  int32_t slots[kBlock];
+  size_t begin = 0;
+  // A length known to the compiler is what makes it use vectors.
+  for (; begin + kBlock <= values.size(); begin += kBlock) {
+    find_slots(values.data() + begin, kBlock, per_bin, half, slots);
+    for (size_t i = 0; i < kBlock; ++i) ++counts[slots[i]];
+  }
+  const size_t rest = values.size() - begin;
+  find_slots(values.data() + begin, rest, per_bin, half, slots);
+  for (size_t i = 0; i < rest; ++i) ++counts[slots[i]];
 }
 
 }  // namespace
@@ -111,10 +121,13 @@ void count_bins(std::span<const float> values, float per_bin, BinCounts& out, Th
   std::mutex mutex;
   for_ranges(values.size(), pool, [&](IndexRange range) {
     // 32 bits halve the memory that the counting touches; a part is never longer than that.
-    std::vector<uint32_t> counts(out.counts.size());
+    const auto bins = static_cast<size_t>(2 * out.half);
+    std::vector<uint32_t> counts(bins + kZeroSlots + 1);
     count_part(part(values, range), per_bin, out.half, counts.data());
     const std::lock_guard lock(mutex);
-    for (size_t i = 0; i < counts.size(); ++i) out.counts[i] += counts[i];
+    for (size_t i = 0; i < bins; ++i) out.counts[i] += counts[i];
+    for (size_t i = 0; i < kZeroSlots; ++i) out.zeros() += counts[bins + i];
+    out.others() += counts.back();
   });
 }
 

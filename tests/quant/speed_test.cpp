@@ -60,7 +60,8 @@ double cpu_seconds() {
 
 std::string bench_model(const char* name) {
   const char* folder = std::getenv("RK_BENCH_MODELS");
-  return (std::filesystem::path(folder == nullptr ? "" : folder) / (std::string(name) + ".onnx"))
+  return (std::filesystem::path(folder == nullptr ? "" : folder) /
+          (std::string(name) + ".float.onnx"))
       .string();
 }
 
