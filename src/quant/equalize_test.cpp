@@ -190,13 +190,13 @@ TEST(Scan, CountsTheSameWithAndWithoutThreads) {
   values[6] = NAN;
   ThreadPool pool(3);
   BinCounts alone(64), shared(64);
-  count_bins(values, 8, alone, nullptr);
-  count_bins(values, 8, shared, &pool);
+  count_bins(values, {8}, alone, nullptr);
+  count_bins(values, {8}, shared, &pool);
   EXPECT_EQ(alone.counts, shared.counts);
   EXPECT_EQ(alone.others(), 1u);
   EXPECT_EQ(alone.zeros(), 2u);  // sin(0) too
   BinCounts few(4);
-  count_bins(std::vector<float>{-1, -0.5f, 0.25f, 3.9f}, 1, few, nullptr);
+  count_bins(std::vector<float>{-1, -0.5f, 0.25f, 3.9f}, {1, true}, few, nullptr);
   EXPECT_THAT(few.counts, ElementsAre(0, 0, 0, 2, 1, 0, 0, 1, 0, 0));
 }
 

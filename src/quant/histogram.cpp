@@ -27,7 +27,8 @@ void Histogram::add(std::span<const float> values, ThreadPool* pool) {
   }
   while (reach >= width_ * kHalf && width_ > 0) widen();
   BinCounts found(kHalf);
-  count_bins(values, width_ > 0 ? static_cast<float>(1 / width_) : 0.0f, found, pool);
+  count_bins(values, {width_ > 0 ? static_cast<float>(1 / width_) : 0.0f, !seen.any_other}, found,
+             pool);
   for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += found.counts[i];
   zeros_ += found.zeros();
   total_ += values.size() - found.others();

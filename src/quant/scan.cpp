@@ -79,28 +79,30 @@ constexpr size_t kBlock = 256;
 constexpr int32_t kZeroSlots = 4;
 
 // The slot of each value: its bin, then kZeroSlots for 0, then one for what is not finite.
+template <bool kAllFinite>
 inline void find_slots(const float* x, size_t size, float per_bin, int32_t half, int32_t* slots) {
   const int32_t zeros = 2 * half, others = zeros + kZeroSlots;
   for (size_t i = 0; i < size; ++i) {
-    const bool other = is_other(x[i]);
+    const bool other = !kAllFinite && is_other(x[i]);
     const float scaled = other ? 0.0f : x[i] * per_bin;
     int32_t bin = static_cast<int32_t>(scaled);  // floor() by truncation and a correction
     bin += half - (scaled < static_cast<float>(bin) ? 1 : 0);
-    bin = x[i] == 0 ? zeros + static_cast<int32_t>(i % kZeroSlots) : bin;
+    bin = x[i] == 0 ? zeros + (static_cast<int32_t>(i) & (kZeroSlots - 1)) : bin;
     slots[i] = other ? others : bin;
   }
 }
 
+template <bool kAllFinite>
 void count_part(std::span<const float> values, float per_bin, int32_t half, uint32_t* counts) {
   int32_t slots[kBlock];
   size_t begin = 0;
   // A length known to the compiler is what makes it use vectors.
   for (; begin + kBlock <= values.size(); begin += kBlock) {
-    find_slots(values.data() + begin, kBlock, per_bin, half, slots);
+    find_slots<kAllFinite>(values.data() + begin, kBlock, per_bin, half, slots);
     for (size_t i = 0; i < kBlock; ++i) ++counts[slots[i]];
   }
   const size_t rest = values.size() - begin;
-  find_slots(values.data() + begin, rest, per_bin, half, slots);
+  find_slots<kAllFinite>(values.data() + begin, rest, per_bin, half, slots);
   for (size_t i = 0; i < rest; ++i) ++counts[slots[i]];
 }
 
@@ -117,13 +119,15 @@ Extremes find_extremes(std::span<const float> values, ThreadPool* pool) {
   return out;
 }
 
-void count_bins(std::span<const float> values, float per_bin, BinCounts& out, ThreadPool* pool) {
+void count_bins(std::span<const float> values, const Binning& how, BinCounts& out,
+                ThreadPool* pool) {
   std::mutex mutex;
   for_ranges(values.size(), pool, [&](IndexRange range) {
     // 32 bits halve the memory that the counting touches; a part is never longer than that.
     const auto bins = static_cast<size_t>(2 * out.half);
     std::vector<uint32_t> counts(bins + kZeroSlots + 1);
-    count_part(part(values, range), per_bin, out.half, counts.data());
+    const auto count = how.all_finite ? count_part<true> : count_part<false>;
+    count(part(values, range), how.per_bin, out.half, counts.data());
     const std::lock_guard lock(mutex);
     for (size_t i = 0; i < bins; ++i) out.counts[i] += counts[i];
     for (size_t i = 0; i < kZeroSlots; ++i) out.zeros() += counts[bins + i];

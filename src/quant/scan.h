@@ -33,7 +33,13 @@ struct BinCounts {
   std::vector<uint64_t> counts;
 };
 
-// Every finite value must lie within half bins of 0. `per_bin` is a power of two, so scaling is exact.
-void count_bins(std::span<const float> values, float per_bin, BinCounts& out, ThreadPool* pool);
+struct Binning {
+  float per_bin = 1;        // 1 / width, a power of two, so scaling is exact
+  bool all_finite = false;  // known: saves a test per value
+};
+
+// Every finite value must lie within half bins of 0.
+void count_bins(std::span<const float> values, const Binning& how, BinCounts& out,
+                ThreadPool* pool);
 
 }  // namespace rk::quant
