@@ -244,7 +244,8 @@ Tensor Tensor::cast(DType to) const {
   if (to == dtype()) return *this;
   Tensor out = make({to, shape()});
   auto* data = out.mutable_data<uint8_t>();
-  // Floats wrap, too, into integers of less than a byte: what is beyond is undefined there, and this is what others do.
+  // Floats wrap, too, into integers of less than a byte: what is beyond is undefined there, and
+  // this is what others do.
   const bool exact_integers = is_integer(to) && (is_integer(dtype()) || bit_width(to) < 8);
   for (int64_t i = 0; i < elements(); ++i) {
     uint8_t* element = data + static_cast<size_t>(i) * byte_size(to);

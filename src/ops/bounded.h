@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose result size depends on data (NonZero, Compress, Unique, NonMaxSuppression, TopK with k of run time).
-// Shapes are static, so the result has the largest size it can have: the real entries come first, the rest is filled,
-// indices with -1 and values with 0. The last output, "count", i64[1], says how many entries are real. Where everything
-// is constant the size is exact, and the importer folds the node.
+// Operators whose result size depends on data (NonZero, Compress, Unique, NonMaxSuppression, TopK
+// with k of run time). Shapes are static, so the result has the largest size it can have: the real
+// entries come first, the rest is filled, indices with -1 and values with 0. The last output,
+// "count", i64[1], says how many entries are real. Where everything is constant the size is exact,
+// and the importer folds the node.
 #pragma once
 
 #include <algorithm>

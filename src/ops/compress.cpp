@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compress: the slices along an axis whose condition holds; without an axis, elements of the flattened input. Room for
-// as many as the condition has entries; see bounded.h.
+// Compress: the slices along an axis whose condition holds; without an axis, elements of the
+// flattened input. Room for as many as the condition has entries; see bounded.h.
 #include "ops/bounded.h"
 #include "ops/data_move.h"
 #include "ops/elementwise.h"

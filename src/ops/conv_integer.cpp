@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvInteger: convolution of 8-bit integers less their zero points, summed in i32. Padding stands for the zero point,
-// so it adds nothing.
+// ConvInteger: convolution of 8-bit integers less their zero points, summed in i32. Padding stands
+// for the zero point, so it adds nothing.
 #include "ops/conv.h"
 #include "ops/elementwise.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DequantizeLinear: y = (x - zero_point) * scale. The output has the scale's dtype, or output_dtype.
+// DequantizeLinear: y = (x - zero_point) * scale. The output has the scale's dtype, or
+// output_dtype.
 #include "ops/quantize_core.h"
 
 namespace rk::ops {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamicQuantizeLinear: u8 with the scale of the data at hand. The range always holds zero; a tensor of zeros has
-// scale 0, and then its integers are the zero point.
+// DynamicQuantizeLinear: u8 with the scale of the data at hand. The range always holds zero; a
+// tensor of zeros has scale 0, and then its integers are the zero point.
 #include <algorithm>
 #include <cmath>
 

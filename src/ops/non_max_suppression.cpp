@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NonMaxSuppression: per batch and class the boxes of highest score, less those that overlap a chosen one too much; as
-// rows [batch, class, box]. Room for max_output_boxes_per_class (at most all boxes) of every class; see bounded.h.
+// NonMaxSuppression: per batch and class the boxes of highest score, less those that overlap a
+// chosen one too much; as rows [batch, class, box]. Room for max_output_boxes_per_class (at most
+// all boxes) of every class; see bounded.h.
 #include <cmath>
 #include <numeric>
 

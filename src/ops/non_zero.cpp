@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NonZero: the indices of elements other than zero, one column each, in row-major order. Room for all elements; see
-// bounded.h.
+// NonZero: the indices of elements other than zero, one column each, in row-major order. Room for
+// all elements; see bounded.h.
 #include "ops/bounded.h"
 #include "ops/elementwise.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopK: the k largest (or smallest) values along one axis with their indices; of equal values the
-// lower index first. Where k is computed at run time there is room for the whole axis; see bounded.h.
+// lower index first. Where k is computed at run time there is room for the whole axis; see
+// bounded.h.
 #include <algorithm>
 #include <numeric>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unique: the distinct slices along an axis (or elements), where each is first met, which of them every slice is, and
-// how often each occurs. Room for all of them to differ; see bounded.h.
+// Unique: the distinct slices along an axis (or elements), where each is first met, which of them
+// every slice is, and how often each occurs. Room for all of them to differ; see bounded.h.
 #include <numeric>
 
 #include "ops/bounded.h"
@@ -27,7 +27,8 @@ struct Groups {
   std::vector<int64_t> inverse;  // per slice
 };
 
-// -1, 0 or 1: slice a before, equal to or behind slice b. A NaN is behind everything and equal to none.
+// -1, 0 or 1: slice a before, equal to or behind slice b. A NaN is behind everything and equal to
+// none.
 template <typename T>
 int compare_slices(const T* x, const AxisSplit& split, int64_t a, int64_t b) {
   for (int64_t o = 0; o < split.outer; ++o) {

@@ -60,7 +60,8 @@ Scope scope_of(const onnx::ModelProto& model, const std::string& name) {
                                                              : Scope::kInference;
 }
 
-// The array in the shape the model declares: some tests give a single sample where only the type matters (CastLike).
+// The array in the shape the model declares: some tests give a single sample where only the type
+// matters (CastLike).
 Result<Tensor> in_declared_shape(Tensor tensor, const onnx::TypeProto& type) {
   std::vector<int64_t> dims;
   for (const auto& dim : type.tensor_type().shape().dim()) {

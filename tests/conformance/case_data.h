@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One conformance case as it lies on disk: a model and the arrays that go in and must come out. Two sources: the ONNX
-// standard's node tests (protobuf files beside the model) and single-layer nets (.npy files named in an index).
+// One conformance case as it lies on disk: a model and the arrays that go in and must come out. Two
+// sources: the ONNX standard's node tests (protobuf files beside the model) and single-layer nets
+// (.npy files named in an index).
 //
-// What a newcomer gets wrong: the arrays do not always say their own type. The standard's older tests store bfloat16
-// as uint16; what it is stands only in the model.
+// What a newcomer gets wrong: the arrays do not always say their own type. The standard's older
+// tests store bfloat16 as uint16; what it is stands only in the model.
 #pragma once
 
 #include <filesystem>

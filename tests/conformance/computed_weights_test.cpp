@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions whose weights the graph computes, in float16 and int8, with one group (which the NPU of the larger chips
-// takes) and with several (which the CPU takes).
+// Convolutions whose weights the graph computes, in float16 and int8, with one group (which the NPU
+// of the larger chips takes) and with several (which the CPU takes).
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -3,8 +3,8 @@
 //
 //   onnx_conformance <archive> <folder> <exceptions.txt> [--rknn] [case ...]
 //
-// <archive> is opset19, newest (folders of node tests) or layers (a folder with index.json); it chooses the bar. With
-// case names only those run, and the list is not consulted.
+// <archive> is opset19, newest (folders of node tests) or layers (a folder with index.json); it
+// chooses the bar. With case names only those run, and the list is not consulted.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>

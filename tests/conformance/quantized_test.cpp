@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of quantised models, one at a time and end to end: what the standard's formula gives in double against the
-// evaluator (the source framework's arithmetic, one step allowed) and against the compiled model through the C API (the
-// chip's arithmetic, two steps).
+// Operators of quantised models, one at a time and end to end: what the standard's formula gives in
+// double against the evaluator (the source framework's arithmetic, one step allowed) and against
+// the compiled model through the C API (the chip's arithmetic, two steps).
 //
-// 8-bit inputs and outputs of a model that arrives quantised are real numbers to the C API: they are fed and read as
-// such here, and put back on the model's scale for the comparison.
+// 8-bit inputs and outputs of a model that arrives quantised are real numbers to the C API: they
+// are fed and read as such here, and put back on the model's scale for the comparison.
 //
-// What a newcomer gets wrong: a difference of one step is no error of either side. Frameworks round the quotient in
-// float32, the formula here in double, the chip multiplies by an integer and shifts.
+// What a newcomer gets wrong: a difference of one step is no error of either side. Frameworks round
+// the quotient in float32, the formula here in double, the chip multiplies by an integer and
+// shifts.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

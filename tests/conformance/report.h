@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcomes against the list of exceptions. A listed exception that passes is as much a failure as an unlisted case
-// that does not: the list must stay true.
+// Outcomes against the list of exceptions. A listed exception that passes is as much a failure as
+// an unlisted case that does not: the list must stay true.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace rk::conformance {
 
-// exceptions.txt: lines "<archive> <path> <case> <reason>"; archive is the name given on the command line, or "node"
-// for every archive of node tests; path is "evaluator" or "rknn".
+// exceptions.txt: lines "<archive> <path> <case> <reason>"; archive is the name given on the
+// command line, or "node" for every archive of node tests; path is "evaluator" or "rknn".
 class Exceptions {
  public:
   // kInvalidArgument for a line without a reason or of another form.
@@ -37,7 +37,8 @@ struct Counts {
   int inference_passed = 0;
 };
 
-// Prints failures, counts per operator and FIGURE lines. False when something is unexpected or short of its bar.
+// Prints failures, counts per operator and FIGURE lines. False when something is unexpected or
+// short of its bar.
 bool report(const std::string& archive, const std::vector<CaseSource>& cases,
             const std::vector<Outcome>& outcomes, const Exceptions& exceptions);
 

@@ -18,7 +18,8 @@ struct Imported {
   frontends::ImportOptions options;
 };
 
-// The inputs from `first_constant` on are known at conversion, as they are in models that pass shapes, axes or k.
+// The inputs from `first_constant` on are known at conversion, as they are in models that pass
+// shapes, axes or k.
 frontends::ImportOptions import_options(const Case& c, size_t first_constant) {
   frontends::ImportOptions out;
   for (size_t i = 0; i < c.input_names.size(); ++i) {
@@ -51,7 +52,8 @@ Result<Imported> import_case(const Case& c) {
   return last;
 }
 
-// The case's arrays in the order of the graph's inputs. Elements of a sequence are inputs of their own.
+// The case's arrays in the order of the graph's inputs. Elements of a sequence are inputs of their
+// own.
 Result<std::vector<Tensor>> arguments(const Case& c, const Graph& graph) {
   std::map<std::string, Tensor> named;
   for (size_t i = 0; i < c.inputs.size(); ++i) {
@@ -71,8 +73,8 @@ Result<std::vector<Tensor>> arguments(const Case& c, const Graph& graph) {
   return out;
 }
 
-// Results of data-dependent size are padded; the last output of the same node says how much is real, along the axis
-// where the expected shape differs.
+// Results of data-dependent size are padded; the last output of the same node says how much is
+// real, along the axis where the expected shape differs.
 Tensor without_padding(const Graph& graph, const std::vector<Tensor>& results, size_t index,
                        const Tensor& expected) {
   const Tensor& padded = results[index];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case through the importer and the float evaluator, and through a built float16 .rknn and the C API.
+// One case through the importer and the float evaluator, and through a built float16 .rknn and the
+// C API.
 #pragma once
 
 #include <optional>
@@ -22,14 +23,15 @@ enum class Paths { kEvaluator, kBoth };
 
 Outcome run_case(const CaseSource& source, Paths paths);
 
-// Builds for rk3588 in float16 with the options under which the evaluator took the model, and runs it. kUnavailable where
-// the C API has no type for an input or output.
+// Builds for rk3588 in float16 with the options under which the evaluator took the model, and runs
+// it. kUnavailable where the C API has no type for an input or output.
 Result<std::vector<Tensor>> run_rknn(const std::string& model,
                                      const frontends::ImportOptions& options,
                                      const std::vector<Tensor>& inputs,
                                      const std::vector<Tensor>& expected);
 
-// A .rknn file's image through the C API, with `inputs` in the graph's order; results have the types of `expected`.
+// A .rknn file's image through the C API, with `inputs` in the graph's order; results have the
+// types of `expected`.
 Result<std::vector<Tensor>> run_image(std::vector<uint8_t> image, const std::vector<Tensor>& inputs,
                                       const std::vector<Tensor>& expected);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan becomes part of the flat graph: its body once per index of the scanned axis. Before opset 9 it had a batch axis in
-// front of everything; that form is the newer one, once per batch index.
+// Scan becomes part of the flat graph: its body once per index of the scanned axis. Before opset 9
+// it had a batch axis in front of everything; that form is the newer one, once per batch index.
 #include <algorithm>
 
 #include "frontends/onnx/importer.h"

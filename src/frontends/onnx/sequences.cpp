@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences and optionals. Chips know tensors only, so a container is a list that lives while the model is imported:
-// its length and every position into it must be known then, and its operators leave no node behind.
+// Sequences and optionals. Chips know tensors only, so a container is a list that lives while the
+// model is imported: its length and every position into it must be known then, and its operators
+// leave no node behind.
 #include <algorithm>
 
 #include "frontends/onnx/importer.h"
