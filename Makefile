@@ -132,8 +132,11 @@ check-python: wheel
 BENCH := --build $(BUILD)/release --work $(BUILD)/bench
 .PHONY: bench bench-kernels bench-peers
 bench: configure-release
-	@$(call NINJA,release,rknn network)
+	@$(call NINJA,release,rknn network quant_check)
 	@$(PYTHON) bench/run.py $(BENCH)
+	@$(PYTHON) bench/models.py $(BUILD)/bench/models --only mobilenet_v2
+	@RK_BENCH_MODELS=$(BUILD)/bench/models $(BUILD)/release/tests/quant/quant_check \
+	  --gtest_filter='Calibration.CostsLittle*' | grep '^FIGURE'
 bench-kernels: configure-release
 	@$(call NINJA,release,kernels_bench)
 	@$(BUILD)/release/bench/kernels_bench --benchmark_min_time=0.1

@@ -20,8 +20,8 @@ struct ChannelStats {
 // By value name: inputs 0 and outputs of Linear nodes, one entry per index of axis 1.
 using ValueStats = std::map<std::string, std::vector<ChannelStats>, std::less<>>;
 
-// Samples that observe_channels looks at.
-inline constexpr size_t kStatsSamples = 4;
+// Samples that observe_channels looks at. With four, means that biases are corrected by were still a matter of luck.
+inline constexpr size_t kStatsSamples = 12;
 
 Result<ValueStats> observe_channels(const Graph& graph, const SampleSource& samples,
                                     ThreadPool* pool);
