@@ -11,6 +11,7 @@ namespace rk::capi {
 namespace {
 
 using runtime::dynamic_picture_program;
+using runtime::heavy_program;
 using runtime::picture_pixels;
 using runtime::picture_program;
 using runtime::picture_scores;
@@ -205,18 +206,6 @@ TEST(BatchTest, BoundMemoryHoldsSamplesWithExtraRows) {
   EXPECT_EQ(static_cast<const int8_t*>(to->virt_addr)[16], first[1]) << "the second is rotated";
   EXPECT_EQ(rknn_destroy_mem(context.handle, from), RKNN_SUCC);
   EXPECT_EQ(rknn_destroy_mem(context.handle, to), RKNN_SUCC);
-}
-
-// A convolution with enough weights to be left out of a file.
-program::Program heavy_program() {
-  runtime::TestProgram p;
-  const int32_t in = p.input("x", {DType::kI8, {1, 64, 1, 1}, 1.0f, 0});
-  const int32_t out = p.output("y", {DType::kI8, {1, 32, 1, 1}, 1.0f, 0});
-  runtime::TestProgram::IntegerConv conv;
-  for (int i = 0; i < 64 * 32; ++i) conv.weights.push_back(static_cast<int8_t>(i * 7 % 5 - 2));
-  conv.params.output.scale = {16384, 18};
-  p.conv(in, out, {32, 64, 1, 1}, conv);
-  return std::move(p.program);
 }
 
 std::vector<uint8_t> image_without_weights(const program::Program& program) {

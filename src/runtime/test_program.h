@@ -173,6 +173,18 @@ inline program::Program dynamic_picture_program() {
   return out;
 }
 
+// 64 channels to 32 by 1x1: enough weights to be left out of a file.
+inline program::Program heavy_program(int64_t side = 1) {
+  TestProgram p;
+  const int32_t in = p.input("x", {DType::kI8, {1, 64, side, side}, 1.0f, 0});
+  const int32_t out = p.output("y", {DType::kI8, {1, 32, side, side}, 1.0f, 0});
+  TestProgram::IntegerConv conv;
+  for (int i = 0; i < 64 * 32; ++i) conv.weights.push_back(static_cast<int8_t>(i * 7 % 5 - 2));
+  conv.params.output.scale = {16384, 18};
+  p.conv(in, out, {32, 64, 1, 1}, conv);
+  return std::move(p.program);
+}
+
 // Eight pixels, NHWC, and what picture_program makes of them, NCHW.
 inline std::vector<uint8_t> picture_pixels() {
   return {10, 20, 30, 255, 255, 255, 16, 0, 0, 48, 0, 0, 0, 0, 0, 0, 0, 200, 200, 0, 0, 1, 2, 3};
