@@ -23,6 +23,10 @@ struct Avx2F32 {
   static Vector load(const float* from) { return _mm256_loadu_ps(from); }
   static void store(float* to, Vector v) { _mm256_storeu_ps(to, v); }
   static Vector spread(const float* from) { return _mm256_broadcast_ss(from); }
+  static Vector add(Vector a, Vector b) { return _mm256_add_ps(a, b); }
+  // v < bound ? bound : v, and the reverse: NaN stays.
+  static Vector at_least(Vector v, float bound) { return _mm256_max_ps(_mm256_set1_ps(bound), v); }
+  static Vector at_most(Vector v, float bound) { return _mm256_min_ps(_mm256_set1_ps(bound), v); }
   static Vector fused(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
 };
 

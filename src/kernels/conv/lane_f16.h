@@ -14,6 +14,7 @@ namespace {
 
 template <typename Float, typename Half>
 struct LanesF16 : Half {
+  using FloatLanes = Float;
   using Stored = uint16_t;
   using Lane = float;
   using Weight = float;

@@ -29,12 +29,7 @@ template <typename Real, bool kTotals>
 class FinishI8 {
  public:
   FinishI8(const PackedConvI8& packed, const LaneConstants& constants)
-      : p_(packed.params),
-        bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
-        multiplier_(reinterpret_cast<const int32_t*>(packed.multiplier.data())),
-        offset_(constants.totals),
-        residual_scale_(exact(p_.residual_scale)),
-        out_scale_(exact(p_.output.scale)) {}
+      : FinishI8(packed, packed.params, constants.totals) {}
 
   const int32_t* start(int64_t) const {
     alignas(64) static constexpr int32_t kZeros[2 * kLanes] = {};
@@ -58,46 +53,55 @@ class FinishI8 {
     Real v[kLanes];
     for (int c = 0; c < kLanes; ++c) {
       const Real with_bias = static_cast<Real>(sum[c]) + static_cast<Real>(bias[c]);
-      v[c] = round(with_bias, static_cast<Real>(multiplier[c]) * Real(0x1p-14));
-    }
-    if (p_.activation != Activation::kNone) relu(v);
-    if (p_.activation == Activation::kClip) {
-      const Real clip = static_cast<Real>(p_.clip);
-      for (int c = 0; c < kLanes; ++c) v[c] = v[c] > clip ? clip : v[c];
+      const Real r = round(with_bias, static_cast<Real>(multiplier[c]) * Real(0x1p-14));
+      v[c] = clamp(r, low_, high_);
     }
     if (residual != nullptr) {
-      const Real offset = static_cast<Real>(p_.residual_offset);
+      int32_t e[kLanes];
+      for (int c = 0; c < kLanes; ++c) e[c] = residual[c];
       for (int c = 0; c < kLanes; ++c)
-        v[c] += round(static_cast<Real>(int32_t{residual[c]}) + offset, residual_scale_);
+        v[c] += round(static_cast<Real>(e[c]) + residual_offset_, residual_scale_);
     }
-    if (p_.relu_after_add) relu(v);
-    const Real zero_point = static_cast<Real>(p_.output.zero_point);
     int32_t y[kLanes];
     for (int c = 0; c < kLanes; ++c) {
-      Real r = round(v[c], out_scale_) + zero_point;
-      r = r < Real(-128) ? Real(-128) : r;
-      r = r > Real(127) ? Real(127) : r;
-      y[c] = static_cast<int32_t>(r);
+      const Real r = round(v[c] < low_after_ ? low_after_ : v[c], out_scale_) + zero_point_;
+      y[c] = static_cast<int32_t>(clamp(r, Real(-128), Real(127)));
     }
     for (int c = 0; c < kLanes; ++c) output[c] = static_cast<int8_t>(y[c]);
   }
 
  private:
+  // An activation that is not there is a bound that no value reaches.
+  FinishI8(const PackedConvI8& packed, const ConvI8Params& p, const int32_t* offset)
+      : bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
+        multiplier_(reinterpret_cast<const int32_t*>(packed.multiplier.data())),
+        offset_(offset),
+        low_(p.activation != Activation::kNone ? Real(0) : -kRounding<Real>),
+        high_(p.activation == Activation::kClip ? static_cast<Real>(p.clip) : kRounding<Real>),
+        residual_offset_(static_cast<Real>(p.residual_offset)),
+        residual_scale_(exact(p.residual_scale)),
+        low_after_(p.relu_after_add ? Real(0) : -kRounding<Real>),
+        out_scale_(exact(p.output.scale)),
+        zero_point_(static_cast<Real>(p.output.zero_point)) {}
+
   static Real exact(ScaleShift s) {
     return static_cast<Real>(s.scale) / static_cast<Real>(uint64_t{1} << s.shift);
   }
   static Real round(Real value, Real scale) {
     return fused(value, scale, kRounding<Real>) - kRounding<Real>;
   }
-  static void relu(Real* v) {
-    for (int c = 0; c < kLanes; ++c) v[c] = v[c] < Real(0) ? Real(0) : v[c];
+  static Real clamp(Real v, Real low, Real high) {
+    v = v < low ? low : v;
+    return v > high ? high : v;
   }
 
-  const ConvI8Params p_;
   const int32_t* const bias_;
   const int32_t* const multiplier_;
   const int32_t* const offset_;
-  const Real residual_scale_, out_scale_;
+  const Real low_, high_;  // before the residual
+  const Real residual_offset_, residual_scale_;
+  const Real low_after_;
+  const Real out_scale_, zero_point_;
 };
 
 // Activation, residual, activation, one rounding. A comparison that is false for NaN, so that NaN stays.
@@ -105,31 +109,31 @@ template <typename Isa>
 class FinishF16 {
  public:
   explicit FinishF16(const PackedConvF16& packed)
-      : p_(packed.params), bias_(reinterpret_cast<const float*>(packed.bias.data())) {}
+      : bias_(reinterpret_cast<const float*>(packed.bias.data())),
+        low_(packed.params.activation != Activation::kNone ? 0.0f : -__builtin_inff()),
+        high_(packed.params.activation == Activation::kClip ? packed.params.clip
+                                                            : __builtin_inff()),
+        low_after_(packed.params.relu_after_add ? 0.0f : -__builtin_inff()) {}
 
   const float* start(int64_t block) const { return bias_ + block * kLanes; }
 
   void operator()(const float* acc, int64_t, const uint16_t* residual, uint16_t* output) const {
-    alignas(64) float v[kLanes];
-    const bool activated = p_.activation != Activation::kNone;
-    for (int c = 0; c < kLanes; ++c) v[c] = activated && acc[c] < 0.0f ? 0.0f : acc[c];
-    if (p_.activation == Activation::kClip) {
-      for (int c = 0; c < kLanes; ++c) v[c] = v[c] > p_.clip ? p_.clip : v[c];
-    }
-    if (residual != nullptr) {
-      alignas(64) float e[kLanes];
-      Isa::widen(residual, e);
-      for (int c = 0; c < kLanes; ++c) v[c] += e[c];
-    }
-    if (p_.relu_after_add) {
-      for (int c = 0; c < kLanes; ++c) v[c] = v[c] < 0.0f ? 0.0f : v[c];
+    using Float = typename Isa::FloatLanes;
+    alignas(64) float v[kLanes], e[kLanes];
+    if (residual != nullptr) Isa::widen(residual, e);
+#pragma GCC unroll 4
+    for (int c = 0; c < kLanes; c += Float::kLanes) {
+      auto r = Float::at_most(Float::at_least(Float::load(acc + c), low_), high_);
+      if (residual != nullptr) r = Float::add(r, Float::load(e + c));
+      Float::store(v + c, Float::at_least(r, low_after_));
     }
     Isa::narrow(v, output);
   }
 
  private:
-  const ConvF16Params p_;
   const float* const bias_;
+  const float low_, high_;  // before the residual
+  const float low_after_;
 };
 
 template <typename Isa, typename Real>
