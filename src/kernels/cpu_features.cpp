@@ -21,6 +21,8 @@ const char* to_string(CpuFeature feature) {
       return "avx2";
     case CpuFeature::kX86Avx512Vnni:
       return "avx512vnni";
+    case CpuFeature::kArm64Neon:
+      return "neon";
     case CpuFeature::kArm64DotProd:
       return "dotprod";
   }
@@ -40,6 +42,8 @@ bool cpu_has(CpuFeature feature) {
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni");
 #elif defined(__aarch64__) && defined(__linux__)
+    case CpuFeature::kArm64Neon:
+      return true;
     case CpuFeature::kArm64DotProd:
       return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this CPU can run, and which kernel variants are therefore allowed.
 //
-// The environment variable RKNN_KERNEL names one feature ("generic", "avx2", "avx512vnni",
+// The environment variable RKNN_KERNEL names one feature ("generic", "avx2", "avx512vnni", "neon",
 // "dotprod"): then only its variants and the generic ones are used, so that any machine can test
 // all it can run. It is read once.
 #pragma once
@@ -12,6 +12,7 @@ enum class CpuFeature {
   kBaseline,       // what the compiler may assume anyway
   kX86Avx2,        // AVX2, FMA, F16C
   kX86Avx512Vnni,  // AVX-512 F, BW, DQ, VL, VBMI, VNNI
+  kArm64Neon,      // every 64-bit ARM
   kArm64DotProd,   // ASIMD dot product
 };
 
