@@ -320,6 +320,12 @@ ChannelAffine per_channel(const ChannelAffine& affine, int64_t channels) {
   return out;
 }
 
+// Kernels read and write whole elements; a caller's memory may begin anywhere.
+bool is_aligned(const ElementView& view) {
+  const auto size = static_cast<uintptr_t>(byte_size(view.dtype));
+  return size <= 1 || reinterpret_cast<uintptr_t>(view.data) % size == 0;
+}
+
 bool plain_numbers(const ElementView& view, DType dtype) {
   return view.dtype == dtype && view.scale == 0;
 }
@@ -483,8 +489,11 @@ void convert(const PictureExtents& extents, const ElementView& from, const Eleme
              const ChannelAffine& affine, ThreadPool* pool) {
   if (extents.elements() == 0) return;
   if (is_copy(from, to, affine) && equal(from.strides, to.strides) && from.data == to.data) return;
-  if (to_blocked(extents, from, to, affine, pool) || from_blocked(extents, from, to, affine, pool))
+  const bool aligned = is_aligned(from) && is_aligned(to);
+  if (aligned && (to_blocked(extents, from, to, affine, pool) ||
+                  from_blocked(extents, from, to, affine, pool))) {
     return;
+  }
   convert_strided(extents, from, to, affine, pool);
 }
 
