@@ -66,7 +66,7 @@ std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-std::string onnx_bytes(std::mt19937& random) {
+std::string onnx_bytes(std::mt19937& random, const Flaws& flaws) {
   frontends::testing::ModelWriter writer;
   writer.input("x", {1, kIn, kExtent, kExtent});
   const auto conv = [&](const std::string& from, const std::string& to, const Weights& weights,
@@ -84,11 +84,12 @@ std::string onnx_bytes(std::mt19937& random) {
   conv("x", "spike", spike, kWidth, kIn, 1, true);
   Weights wide(random, kWidth, kWidth, 9);
   wide.scale(Weights::kAll, kSpikeChannel, 0.01f);
-  wide.scale(kWideChannel, Weights::kAll, kThousand);
+  const float width = flaws.wide ? kThousand : 1;
+  wide.scale(kWideChannel, Weights::kAll, width);
   wide.scale(kDeadChannel, Weights::kAll, 0);
   conv("spike", "wide", wide, kWidth, kWidth, 3, true);
   Weights narrow(random, kWidth, kWidth, 9);
-  narrow.scale(Weights::kAll, kWideChannel, 1 / kThousand);
+  narrow.scale(Weights::kAll, kWideChannel, 1 / width);
   conv("wide", "narrow", narrow, kWidth, kWidth, 3, true);
   conv("narrow", "y", Weights(random, kOut, kWidth, 1), kOut, kWidth, 1, false);
   writer.output("y");
@@ -97,19 +98,21 @@ std::string onnx_bytes(std::mt19937& random) {
 
 }  // namespace
 
-Result<HardNetwork> make_hard_network(bool with_spike) {
+Result<HardNetwork> make_hard_network(const Flaws& flaws) {
   HardNetwork out;
   const fs::path folder =
-      fs::temp_directory_path() / str("rk_hard_", ::getpid(), with_spike ? "_spike" : "");
+      fs::temp_directory_path() /
+      str("rk_hard_", ::getpid(), flaws.spike ? "_spike" : "", flaws.wide ? "_wide" : "");
   fs::create_directories(folder);
   out.folder = folder.string();
   std::mt19937 random(20261115);
   out.onnx = (folder / "hard.onnx").string();
-  RK_TRY(write_file(out.onnx, bytes_of(onnx_bytes(random))));
+  RK_TRY(write_file(out.onnx, bytes_of(onnx_bytes(random, flaws))));
   std::string list;
   for (size_t i = 0; i < kCalibration; ++i) {
     const std::string file = str("calibration_", i, ".npy");
-    RK_TRY(write_sample((folder / file).string(), sample(random, with_spike && i == kSpikeSample)));
+    RK_TRY(
+        write_sample((folder / file).string(), sample(random, flaws.spike && i == kSpikeSample)));
     list += file + "\n";
   }
   out.dataset = (folder / "dataset.txt").string();

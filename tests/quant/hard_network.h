@@ -14,6 +14,12 @@
 
 namespace rk::quant_check {
 
+// What makes it hard; each has its own remedy.
+struct Flaws {
+  bool spike = false;
+  bool wide = false;
+};
+
 struct HardNetwork {
   std::string folder;  // temporary
   std::string onnx;
@@ -22,7 +28,6 @@ struct HardNetwork {
   std::vector<std::string> input_files;
 };
 
-// Without the spike only `wide` is hard.
-Result<HardNetwork> make_hard_network(bool with_spike);
+Result<HardNetwork> make_hard_network(const Flaws& flaws);
 
 }  // namespace rk::quant_check
