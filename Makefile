@@ -15,6 +15,7 @@ help:
 	@echo "make release  build/release: librknnrt.so, librknn_toolkit.so, the rknn command"
 	@echo "make wheel    build/dist: the Python packages rknn and rknnlite; make check-python tries them"
 	@echo "make wheel-arm64  the same for 64-bit ARM, cross-compiled and tried under qemu-user"
+	@echo "make test-arm64  kernel tests, C callers and a model's bytes for 64-bit ARM under qemu-user"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
 	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
@@ -123,6 +124,14 @@ wheel-arm64: packages
 	  --sysroot $(BUILD)/sysroot-arm64
 	@$(PYTHON) tests/python/check_arm64.py --sysroot $(BUILD)/sysroot-arm64 \
 	  --wheel $(BUILD)/dist/openrknn-*-py3-none-linux_aarch64.whl
+
+# The runtime for 64-bit ARM and its kernel tests under qemu-user: needs crossbuild-essential-arm64, qemu-user, libgtest-dev.
+.PHONY: test-arm64
+test-arm64: configure-release configure-aarch64-tests
+	@$(call NINJA,release,rknn outputs)
+	@$(call NINJA,aarch64-tests,units_kernels outputs abi_layout_c abi_layout_cpp abi_caller abi_write_models abi_flows)
+	@$(PYTHON) tests/arm64/check.py --arm $(BUILD)/aarch64-tests --host $(BUILD)/release \
+	  --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/test-arm64
 
 .PHONY: check-python
 check-python: wheel

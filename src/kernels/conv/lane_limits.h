@@ -15,6 +15,7 @@ inline constexpr int64_t kMaxLaneTaps = 4096;
 
 // What int8 kernels of this form keep beside the weights.
 struct LaneConstants {
+  int32_t weight_bytes = 2;
   bool float_route = false;         // stages after the sum are exact in float32, else in float64
   const int32_t* totals = nullptr;  // o per channel, where o * sum x is added apart; or null
 };
@@ -25,7 +26,8 @@ bool accepts_lanes(const PackedConvI8& packed);
 Status pack_lanes_by_2(const ConvI8Params& source, PackedConvI8& packed);
 // int16 weights w + o.
 Status pack_lanes_by_1(const ConvI8Params& source, PackedConvI8& packed);
-// int8 weights in fours: w + o where that fits, else w and the offsets apart. Not depthwise.
+// int8 weights in fours: w + o where that fits, else w and the offsets apart, for which all channels must share one sum
+// of inputs; else as pack_lanes_by_1.
 Status pack_lanes_by_4(const ConvI8Params& source, PackedConvI8& packed);
 
 }  // namespace rk::kernels

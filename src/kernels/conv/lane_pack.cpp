@@ -10,7 +10,8 @@
 namespace rk::kernels {
 namespace {
 
-Status pack_constants(const ConvI8Params& source, bool offsets_apart, PackedConvI8& packed) {
+Status pack_constants(const ConvI8Params& source, int32_t weight_bytes, bool offsets_apart,
+                      PackedConvI8& packed) {
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
   if (!stages_below(packed, multiplier, kDoubleLimits)) {
     return unsupported("a stage could leave the range of exact doubles");
@@ -21,6 +22,7 @@ Status pack_constants(const ConvI8Params& source, bool offsets_apart, PackedConv
   RK_ASSIGN(packed.constants,
             Buffer::try_make(kHeader + static_cast<uint64_t>(lanes) * 4, kMaxObjectBytes));
   LaneConstants constants;
+  constants.weight_bytes = weight_bytes;
   constants.float_route = stages_below(packed, multiplier, kFloatLimits);
   if (offsets_apart) {
     auto* const offsets = reinterpret_cast<int32_t*>(packed.constants.data() + kHeader);
@@ -34,7 +36,7 @@ Status pack_constants(const ConvI8Params& source, bool offsets_apart, PackedConv
 
 template <typename Weight>
 Status pack(const ConvI8Params& source, LaneSteps steps, bool with_offset, PackedConvI8& packed) {
-  RK_TRY(pack_constants(source, !with_offset, packed));
+  RK_TRY(pack_constants(source, sizeof(Weight), !with_offset, packed));
   const auto bytes = lane_weight_bytes(source.filter, steps, sizeof(Weight));
   if (!bytes) return out_of_memory("convolution: the weights do not fit the address space");
   RK_ASSIGN(packed.weights, Buffer::try_make(*bytes, kMaxObjectBytes));
@@ -77,10 +79,9 @@ Status pack_lanes_by_1(const ConvI8Params& source, PackedConvI8& packed) {
 }
 
 Status pack_lanes_by_4(const ConvI8Params& source, PackedConvI8& packed) {
-  if (source.filter.depthwise()) return unsupported("dot products do not suit depthwise filters");
   const bool fits = sums_fit_bytes(source);
-  if (!fits && source.filter.groups != 1) {
-    return unsupported("weights with their offsets do not fit bytes, and groups share no sum");
+  if (source.filter.depthwise() || (!fits && source.filter.groups != 1)) {
+    return pack_lanes_by_1(source, packed);
   }
   return pack<int8_t>(source, {4, 1}, fits, packed);
 }
