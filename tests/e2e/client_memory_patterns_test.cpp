@@ -140,7 +140,7 @@ TEST_F(ClientPatterns, Row22OldArityOfTheLayoutCallFailsCleanly) {
 
 TEST_F(ClientPatterns, Row24AsyncGivesThePreviousFrameAndTheFirstItsOwn) {
   load("digits");
-  if (model_.pictures.size() < 3) GTEST_SKIP() << "too few pictures";
+  ASSERT_GE(model_.pictures.size(), 3u);
   std::vector<std::vector<uint8_t>> wanted;
   for (size_t i = 0; i < 3; ++i) wanted.push_back(plain(i)[0]);
   auto async = ApiModel::load(rknn_, RKNN_FLAG_ASYNC_MASK);
