@@ -77,10 +77,11 @@ Result<std::shared_ptr<const runtime::LoadedModel>> load(const void* model, uint
   runtime::LoadOptions options;
   RK_ASSIGN(options.device, runtime::device_from_environment());
   options.info_only = (flag & kInfoOnly) != 0;
-  std::shared_ptr<const runtime::LoadedModel> donor;
+  program::Program donor;
   if ((flag & RKNN_FLAG_SHARE_WEIGHT_MEM) != 0) {
-    RK_ASSIGN(donor, find_donor(extend));
-    options.weights_from = &donor->program();
+    RK_ASSIGN(const auto model_of_donor, find_donor(extend));
+    RK_ASSIGN(donor, model_of_donor->complete_program());
+    options.weights_from = &donor;
   }
   RK_ASSIGN(const ModelPlace place, model_place(extend, size == 0, flag));
   if (size != 0) {

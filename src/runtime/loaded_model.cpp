@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "base/log.h"
 #include "format/reader.h"
+#include "runtime/backends/cpu/kept_constants.h"
 #include "runtime/library_name.h"
 #include "runtime/version.h"
 
@@ -32,9 +33,20 @@ void log_banner(const LoadedModel& model) {
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_bytes(ByteSpan file,
                                                                    const LoadOptions& options) {
   RK_ASSIGN(program::Program program,
-            format::read_rknn(std::vector<uint8_t>(file.begin(), file.end()),
-                              {options.info_only, options.weights_from}));
-  return from_program(std::move(program), options);
+            format::read_rknn(file, nullptr, {options.info_only, options.weights_from}));
+  RK_ASSIGN(std::shared_ptr<LoadedModel> model, make(std::move(program), options));
+  // Plans that are made later need everything.
+  program::Program& kept = model->program_;
+  const bool is_packed = model->can_run() && !model->dynamic();
+  const std::vector<bool> released = is_packed ? cpu::recoverable_weights(kept, model->constants_)
+                                               : std::vector<bool>(kept.weights.size(), false);
+  RK_TRY(cpu::keep_constants(kept, released, model->constants_));
+  return std::shared_ptr<const LoadedModel>(model);
+}
+
+Result<program::Program> LoadedModel::complete_program() const {
+  const std::lock_guard lock(plans_mutex_);
+  return cpu::restore_constants(program_, constants_);
 }
 
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_image(

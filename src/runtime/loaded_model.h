@@ -29,7 +29,7 @@ struct LoadOptions {
 
 class LoadedModel {
  public:
-  // A .rknn image; it is copied.
+  // A .rknn image. It is the caller's again afterwards: weights are packed, and what else is needed is copied.
   static Result<std::shared_ptr<const LoadedModel>> from_bytes(ByteSpan file,
                                                                const LoadOptions& options);
   // The same without a copy: the image lies in `memory`, which the model keeps.
@@ -39,7 +39,10 @@ class LoadedModel {
   static Result<std::shared_ptr<const LoadedModel>> from_program(program::Program program,
                                                                  const LoadOptions& options);
 
+  // Weights of which the packed form is enough are empty here.
   const program::Program& program() const { return program_; }
+  // With all weights, for a model that shares them: those that were let go are made again.
+  Result<program::Program> complete_program() const;
   const program::Variant& variant() const { return program_.main_variant(); }
   bool dynamic() const { return program_.variants.size() > 1; }
   const target::Target& chip() const { return *chip_; }

@@ -82,7 +82,7 @@ namespace rk::kernels {
 
 extern const ConvI8Kernel conv_i8__dotprod_6x16;
 const ConvI8Kernel conv_i8__dotprod_6x16 = {"conv_i8__dotprod_6x16", kLaneTile, accepts_lanes,
-                                            pack_lanes_by_4, run_i8};
+                                            pack_lanes_by_4,         run_i8,    unpack_lanes_by_4};
 
 }  // namespace rk::kernels
 

@@ -15,7 +15,7 @@ void run_i8(const ConvI8Args& args, IndexRange units) { run_lanes_i8<NeonI16>(ar
 
 extern const ConvI8Kernel conv_i8__neon_5x16;
 const ConvI8Kernel conv_i8__neon_5x16 = {"conv_i8__neon_5x16", kLaneTile, accepts_lanes,
-                                         pack_lanes_by_1, run_i8};
+                                         pack_lanes_by_1,      run_i8,    unpack_lanes_by_1};
 
 }  // namespace rk::kernels
 

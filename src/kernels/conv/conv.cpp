@@ -204,6 +204,14 @@ Result<PackedConvI8> pack_conv_i8(const ConvI8Params& params, const ConvI8Kernel
   return packed;
 }
 
+bool can_unpack_conv_i8(const PackedConvI8& packed) {
+  return packed.kernel->unpack != nullptr && !packed.params.filter.depthwise();
+}
+
+void unpack_conv_i8(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain) {
+  packed.kernel->unpack(packed, weight_offset, plain);
+}
+
 std::vector<ConvI8Variant> conv_i8_variants() {
   std::vector<ConvI8Variant> variants;
   for (const Candidate& candidate : kCandidates) {

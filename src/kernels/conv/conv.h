@@ -119,6 +119,12 @@ struct ConvI8Args {
 int64_t conv_i8_units(const ConvI8Args& args);
 void conv_i8(const ConvI8Args& args, IndexRange units);
 
+// The packed form still tells the plain weights; else the caller keeps them if it may want them again. Not so for
+// depthwise filters, whose weights are few.
+bool can_unpack_conv_i8(const PackedConvI8& packed);
+// The weights that were packed, in params.order, `weight_offset` being what was given then. Only where that is possible.
+void unpack_conv_i8(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain);
+
 // One way to do it. Variants are listed in conv/variants.inc, best first; tests run every one this
 // CPU has.
 struct ConvI8Kernel {
@@ -129,6 +135,8 @@ struct ConvI8Kernel {
   // has its pointers.
   Status (*pack)(const ConvI8Params& source, PackedConvI8& packed);
   void (*run)(const ConvI8Args& args, IndexRange units);
+  // The inverse of pack for filters that are not depthwise; null: there is none.
+  void (*unpack)(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain) = nullptr;
 };
 
 struct ConvI8Variant {

@@ -38,6 +38,9 @@ struct PackedConvF16 {
 };
 
 Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params);
+// The weights that were packed, in params.order and the type they were given in.
+void unpack_conv_f16(const PackedConvF16& packed, uint16_t* weights_f16);
+void unpack_conv_f16(const PackedConvF16& packed, float* weights_f32);
 
 struct ConvF16Args {
   const PackedConvF16* packed = nullptr;

@@ -26,9 +26,15 @@ float plain_weight(const ConvF16Params& params, int64_t index) {
                                        : params.weights_f32[index];
 }
 
-void pack_weights(const ConvF16Params& params, int32_t tile_blocks, float* packed) {
-  const ConvFilter& filter = params.filter;
+int32_t tile_blocks(const ConvFilter& filter) {
+  return filter.depthwise() ? 1 : max_tile_input_blocks(filter, kHostBlock);
+}
+
+// visit(plain, packed) with the two indices of each weight.
+template <typename Visit>
+void visit_weights(const ConvFilter& filter, WeightOrder order, const Visit& visit) {
   const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
+  const int64_t blocks = tile_blocks(filter);
   for (int32_t oc = 0; oc < filter.out_channels; ++oc) {
     const int64_t tile = oc / kHostBlock;
     const int32_t first_block =
@@ -36,16 +42,19 @@ void pack_weights(const ConvF16Params& params, int32_t tile_blocks, float* packe
     const int32_t group_begin = oc / filter.out_per_group() * filter.in_per_group();
     for (int32_t i = 0; i < filter.in_per_group(); ++i) {
       const int32_t ic = group_begin + i;
-      const int64_t block = tile * tile_blocks + ic / kHostBlock - first_block;
+      const int64_t block = tile * blocks + ic / kHostBlock - first_block;
       for (int64_t tap = 0; tap < taps; ++tap) {
         const int64_t row = filter.depthwise()
                                 ? tile * taps + tap
                                 : (block * taps + tap) * kHostBlock + ic % kHostBlock;
-        packed[row * kHostBlock + oc % kHostBlock] =
-            plain_weight(params, plain_weight_index(filter, params.order, oc, i, tap));
+        visit(plain_weight_index(filter, order, oc, i, tap), row * kHostBlock + oc % kHostBlock);
       }
     }
   }
+}
+
+const float* packed_weights(const PackedConvF16& packed) {
+  return reinterpret_cast<const float*>(packed.weights.data());
 }
 
 }  // namespace
@@ -57,10 +66,9 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
   }
   const ConvFilter& filter = params.filter;
   const bool depthwise = filter.depthwise();
-  const int32_t tile_blocks = depthwise ? 1 : max_tile_input_blocks(filter, kHostBlock);
   const int64_t extents[] = {
-      channel_blocks(filter.out_channels), tile_blocks, filter.kernel.h, filter.kernel.w,
-      depthwise ? 1 : kHostBlock,          kHostBlock,  sizeof(float)};
+      channel_blocks(filter.out_channels), tile_blocks(filter), filter.kernel.h, filter.kernel.w,
+      depthwise ? 1 : kHostBlock,          kHostBlock,          sizeof(float)};
   const auto bytes = checked_product(extents);
   if (!bytes) return out_of_memory("fp16 convolution: the weights do not fit the address space");
   PackedConvF16 packed;
@@ -68,7 +76,9 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
   const uint64_t bias_bytes = uint64_t{sizeof(float)} * kHostBlock *
                               static_cast<uint64_t>(channel_blocks(filter.out_channels));
   RK_ASSIGN(packed.bias, Buffer::try_make(bias_bytes, kMaxObjectBytes));
-  pack_weights(params, tile_blocks, reinterpret_cast<float*>(packed.weights.data()));
+  auto* const weights = reinterpret_cast<float*>(packed.weights.data());
+  visit_weights(filter, params.order,
+                [&](int64_t plain, int64_t at) { weights[at] = plain_weight(params, plain); });
   if (params.bias != nullptr) {
     auto* const bias = reinterpret_cast<float*>(packed.bias.data());
     for (int32_t c = 0; c < filter.out_channels; ++c) bias[c] = params.bias[c];
@@ -78,6 +88,18 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
   packed.params.weights_f32 = nullptr;
   packed.params.bias = nullptr;
   return packed;
+}
+
+void unpack_conv_f16(const PackedConvF16& packed, uint16_t* weights_f16) {
+  visit_weights(packed.params.filter, packed.params.order, [&](int64_t plain, int64_t at) {
+    weights_f16[plain] = float_to_half(packed_weights(packed)[at]);
+  });
+}
+
+void unpack_conv_f16(const PackedConvF16& packed, float* weights_f32) {
+  visit_weights(packed.params.filter, packed.params.order, [&](int64_t plain, int64_t at) {
+    weights_f32[plain] = packed_weights(packed)[at];
+  });
 }
 
 int64_t conv_f16_units(const ConvF16Args& args) {

@@ -205,6 +205,9 @@ TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
                                      .has_residual = c.residual,
                                      .relu_after_add = c.relu_after_add});
   ASSERT_TRUE(packed.ok()) << packed.status().message();
+  std::vector<float> weights(p.weights.size());
+  unpack_conv_f16(*packed, weights.data());
+  EXPECT_EQ(weights, p.weights);
   std::vector<uint16_t> output(static_cast<size_t>(blocked_elements(out))), pieces(output.size());
   ConvF16Args args = {&*packed, c.extents, input.data(), residual.data(), output.data()};
   const int64_t units = conv_f16_units(args);
@@ -242,6 +245,16 @@ TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbour) {
   EXPECT_EQ(output[1], one);
   EXPECT_EQ(output[2], infinity);
   EXPECT_EQ(output[3], infinity);
+}
+
+TEST(ConvF16Test, HalfWeightsComeBackAsTheyWere) {
+  std::vector<uint16_t> weights, unpacked(3 * 20);
+  for (uint32_t i = 0; i < unpacked.size(); ++i) weights.push_back(static_cast<uint16_t>(i * 523));
+  const auto packed = pack_conv_f16(
+      {.filter = {.in_channels = 3, .out_channels = 20}, .weights_f16 = weights.data()});
+  ASSERT_TRUE(packed.ok());
+  unpack_conv_f16(*packed, unpacked.data());
+  EXPECT_EQ(unpacked, weights);
 }
 
 TEST(ConvF16Test, OverflowGivesInfinity) {

@@ -343,6 +343,12 @@ TEST_P(ConvI8Test, EveryVariantEqualsTheFormulaWhereverTheWorkIsCut) {
     const bool generic = std::string_view(variant.feature) == "generic";
     if (!generic && packed.status().code() == Code::kUnsupported) continue;
     ASSERT_TRUE(packed.ok()) << packed.status().message();
+    EXPECT_EQ(can_unpack_conv_i8(*packed), !c.filter.depthwise());
+    if (can_unpack_conv_i8(*packed)) {
+      std::vector<int8_t> weights(problem.weights.size(), 77);
+      unpack_conv_i8(*packed, problem.offset.data(), weights.data());
+      EXPECT_EQ(weights, problem.weights);
+    }
     std::vector<int8_t> output(static_cast<size_t>(blocked_elements(out)));
     const ConvI8Args args = {&*packed, c.extents, input.data(), residual.data(), output.data()};
     const int64_t units = conv_i8_units(args);

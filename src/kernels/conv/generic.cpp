@@ -30,6 +30,14 @@ Status pack_generic(const ConvI8Params& source, PackedConvI8& packed) {
   return ok_status();
 }
 
+void unpack_generic(const PackedConvI8& packed, const int16_t* offset, int8_t* plain) {
+  if (packed.wide) {
+    unpack_lanes<int32_t>(packed, {}, offset, plain);
+  } else {
+    unpack_lanes<int16_t>(packed, {}, offset, plain);
+  }
+}
+
 // One run over a row of output pixels, with what does not change along it.
 struct Row {
   const ConvI8Args& args;
@@ -203,7 +211,7 @@ void run_generic(const ConvI8Args& args, IndexRange units) {
 }  // namespace
 
 extern const ConvI8Kernel conv_i8__generic;
-const ConvI8Kernel conv_i8__generic = {"conv_i8__generic", kLanes, accepts_all, pack_generic,
-                                       run_generic};
+const ConvI8Kernel conv_i8__generic = {"conv_i8__generic", kLanes,      accepts_all,
+                                       pack_generic,       run_generic, unpack_generic};
 
 }  // namespace rk::kernels

@@ -70,6 +70,20 @@ bool accepts_lanes(const PackedConvI8& packed) {
          int64_t{p.filter.kernel.h} * p.filter.kernel.w <= kMaxLaneTaps;
 }
 
+void unpack_lanes_by_2(const PackedConvI8& packed, const int16_t* offset, int8_t* plain) {
+  unpack_lanes<int16_t>(packed, {2, 2}, offset, plain);
+}
+
+void unpack_lanes_by_1(const PackedConvI8& packed, const int16_t* offset, int8_t* plain) {
+  unpack_lanes<int16_t>(packed, {1, 1}, offset, plain);
+}
+
+void unpack_lanes_by_4(const PackedConvI8& packed, const int16_t* offset, int8_t* plain) {
+  const auto& constants = *reinterpret_cast<const LaneConstants*>(packed.constants.data());
+  if (constants.weight_bytes != 1) return unpack_lanes_by_1(packed, offset, plain);
+  unpack_lanes<int8_t>(packed, {4, 1}, constants.totals == nullptr ? offset : nullptr, plain);
+}
+
 Status pack_lanes_by_2(const ConvI8Params& source, PackedConvI8& packed) {
   return pack<int16_t>(source, {2, 2}, true, packed);
 }

@@ -40,33 +40,52 @@ inline std::optional<uint64_t> lane_weight_bytes(const ConvFilter& filter, LaneS
   return checked_product(extents);
 }
 
-// `with_offset`: w + o, else w alone.
-template <typename Weight>
-inline void pack_lanes(const ConvI8Params& source, LaneSteps steps, bool with_offset,
-                       Weight* packed) {
-  const ConvFilter& filter = source.filter;
+// visit(oc, plain, packed) with the two indices of each weight.
+template <typename Visit>
+inline void visit_lanes(const ConvFilter& filter, WeightOrder order, LaneSteps steps,
+                        const Visit& visit) {
   const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
   const int64_t tap_rows = align_up(taps, int64_t{steps.depthwise});
   const int64_t tile_blocks = lane_blocks_per_tile(filter);
   for (int32_t oc = 0; oc < filter.out_channels; ++oc) {
     const int32_t tile = oc / kHostBlock, lane = oc % kHostBlock;
-    const int32_t offset = with_offset ? weight_offset_of(source, oc) : 0;
     const int32_t first_block = tile_input_blocks(filter, tile, kHostBlock).begin;
     const int32_t group_begin = oc / filter.out_per_group() * filter.in_per_group();
     for (int32_t i = 0; i < filter.in_per_group(); ++i) {
       const int32_t ic = group_begin + i;
       const int64_t block = tile * tile_blocks + ic / kHostBlock - first_block;
       for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t plain = plain_weight_index(filter, source.order, oc, i, tap);
         const bool depthwise = filter.depthwise();
         const int64_t step = depthwise ? steps.depthwise : steps.dense;
         const int64_t row =
             depthwise ? tile * tap_rows + tap : (block * taps + tap) * kHostBlock + ic % kHostBlock;
-        packed[(row / step * kHostBlock + lane) * step + row % step] =
-            static_cast<Weight>(source.weights[plain] + offset);
+        visit(oc, plain_weight_index(filter, order, oc, i, tap),
+              (row / step * kHostBlock + lane) * step + row % step);
       }
     }
   }
+}
+
+// `with_offset`: w + o, else w alone.
+template <typename Weight>
+inline void pack_lanes(const ConvI8Params& source, LaneSteps steps, bool with_offset,
+                       Weight* packed) {
+  visit_lanes(source.filter, source.order, steps, [&](int32_t oc, int64_t plain, int64_t at) {
+    const int32_t offset = with_offset ? weight_offset_of(source, oc) : 0;
+    packed[at] = static_cast<Weight>(source.weights[plain] + offset);
+  });
+}
+
+// The inverse; `offset` is null where w alone was packed.
+template <typename Weight>
+inline void unpack_lanes(const PackedConvI8& packed, LaneSteps steps, const int16_t* offset,
+                         int8_t* plain_weights) {
+  const ConvI8Params& p = packed.params;
+  const auto* const weights = reinterpret_cast<const Weight*>(packed.weights.data());
+  visit_lanes(p.filter, p.order, steps, [&](int32_t oc, int64_t plain, int64_t at) {
+    const int32_t added = offset != nullptr ? offset[oc] : 0;
+    plain_weights[plain] = static_cast<int8_t>(weights[at] - added);
+  });
 }
 
 }  // namespace rk::kernels

@@ -112,7 +112,7 @@ namespace rk::kernels {
 
 extern const ConvI8Kernel conv_i8__avx2_6x16;
 const ConvI8Kernel conv_i8__avx2_6x16 = {"conv_i8__avx2_6x16", kLaneTile, accepts_lanes,
-                                         pack_lanes_by_2, run_i8};
+                                         pack_lanes_by_2,      run_i8,    unpack_lanes_by_2};
 
 }  // namespace rk::kernels
 

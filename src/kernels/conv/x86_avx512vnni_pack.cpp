@@ -31,7 +31,6 @@ bool accepts(const PackedConvI8& packed) {
 }
 
 // What byte number `plane` holds of a weight: the bytes add up to it.
-inline int8_t part(int8_t weight, int32_t) { return weight; }
 int8_t part(int32_t weight, int32_t plane) {
   const auto clamped = [](int32_t w) { return w < -128 ? -128 : w > 127 ? 127 : w; };
   for (int32_t i = 0; i < plane; ++i) weight -= clamped(weight);
@@ -61,31 +60,51 @@ Result<int32_t> planes_of_sums(const ConvI8Params& source) {
   return planes;
 }
 
-// One output channel of a tile: byte `plane` of every weight, `value(i, tap)` for input channel i of the channel's group.
+// One output channel of a tile.
+template <typename Byte>
 struct LaneOfTile {
-  int8_t* out;        // the tile, at the lane
+  Byte* bytes;        // the tile, at the lane
   BlockRange blocks;  // of the tile
   int32_t planes;
   int32_t vectors;
 };
 
-template <typename Value>
-void pack_lane(const ConvFilter& f, const LaneOfTile& lane, int32_t first_in, const Value& value) {
+// visit(byte, plane, i, tap) for each byte of the channel's weights; i counts the input channels of its group, the first
+// of which is `first_in`.
+template <typename Byte, typename Visit>
+inline void visit_lane(const ConvFilter& f, const LaneOfTile<Byte>& lane, int32_t first_in,
+                       const Visit& visit) {
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   const int64_t quad_bytes = lane.vectors * kVector * 4;
-  int8_t* at = lane.out;
+  Byte* at = lane.bytes;
   for (int32_t block = lane.blocks.begin; block < lane.blocks.end; ++block) {
     const int32_t quads = (lanes_of_block(f.in_channels, block) + 3) / 4;
     const int32_t begin = std::max(first_in, block * kHostBlock);
     const int32_t end = std::min(first_in + f.in_per_group(), (block + 1) * kHostBlock);
     for (int32_t plane = 0; plane < lane.planes; ++plane) {
       for (int32_t ic = begin; ic < end; ++ic) {
-        int8_t* to = at + (ic - block * kHostBlock) / 4 * quad_bytes + ic % 4;
-        for (int64_t tap = 0; tap < taps; ++tap, to += quads * quad_bytes) {
-          *to = part(value(ic - first_in, tap), plane);
+        Byte* byte = at + (ic - block * kHostBlock) / 4 * quad_bytes + ic % 4;
+        for (int64_t tap = 0; tap < taps; ++tap, byte += quads * quad_bytes) {
+          visit(*byte, plane, ic - first_in, tap);
         }
       }
       at += taps * quads * quad_bytes;
+    }
+  }
+}
+
+// visit(lane, oc, first_in) for each output channel of dense weights.
+template <typename Byte, typename Visit>
+void visit_dense(const ConvFilter& f, int32_t planes, int64_t tile_bytes, Byte* packed,
+                 const Visit& visit) {
+  for (int32_t tile = 0; tile * kTile < f.out_channels; ++tile) {
+    const int32_t vectors = vectors_of_tile(f, tile);
+    for (int32_t i = 0; i < vectors * kVector; ++i) {
+      const int32_t oc = tile * kTile + lane_channel(vectors, i / kVector, i % kVector);
+      if (oc >= f.out_channels) continue;
+      const LaneOfTile<Byte> lane = {packed + tile * tile_bytes + i * 4,
+                                     tile_input_blocks(f, tile, kTile), planes, vectors};
+      visit(lane, oc, oc / f.out_per_group() * f.in_per_group());
     }
   }
 }
@@ -94,25 +113,19 @@ void pack_dense(const ConvI8Params& source, bool offset_apart, int32_t planes, i
                 int8_t* packed) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
-  for (int32_t tile = 0; tile * kTile < f.out_channels; ++tile) {
-    const int32_t vectors = vectors_of_tile(f, tile);
-    for (int32_t i = 0; i < vectors * kVector; ++i) {
-      const int32_t oc = tile * kTile + lane_channel(vectors, i / kVector, i % kVector);
-      if (oc >= f.out_channels) continue;
-      const LaneOfTile lane = {packed + tile * tile_bytes + i * 4,
-                               tile_input_blocks(f, tile, kTile), planes, vectors};
-      const int32_t first_in = oc / f.out_per_group() * f.in_per_group();
-      const int32_t offset = offset_apart ? 0 : offset_of(source, oc);
-      if (source.order == WeightOrder::kOihw && planes == 1 && offset == 0) {
-        const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
-        pack_lane(f, lane, first_in, [=](int64_t ic, int64_t tap) { return row[ic * taps + tap]; });
-        continue;
-      }
-      pack_lane(f, lane, first_in, [&](int64_t ic, int64_t tap) {
-        return source.weights[plain_weight_index(f, source.order, oc, ic, tap)] + offset;
+  visit_dense(f, planes, tile_bytes, packed, [&](const auto& lane, int32_t oc, int32_t first_in) {
+    const int32_t offset = offset_apart ? 0 : offset_of(source, oc);
+    if (source.order == WeightOrder::kOihw && planes == 1 && offset == 0) {
+      const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
+      visit_lane(f, lane, first_in, [=](int8_t& byte, int32_t, int64_t ic, int64_t tap) {
+        byte = row[ic * taps + tap];
       });
+      return;
     }
-  }
+    visit_lane(f, lane, first_in, [&](int8_t& byte, int32_t plane, int64_t ic, int64_t tap) {
+      byte = part(source.weights[plain_weight_index(f, source.order, oc, ic, tap)] + offset, plane);
+    });
+  });
 }
 
 void pack_depthwise(const ConvI8Params& source, int32_t planes, int8_t* packed) {
@@ -263,12 +276,31 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   return ok_status();
 }
 
+void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain) {
+  const ConvFilter& f = packed.params.filter;
+  const auto& constants = *reinterpret_cast<const Constants*>(packed.constants.data());
+  const auto tile_bytes =
+      static_cast<int64_t>(packed.weights.size()) / ceil_div(f.out_channels, kTile);
+  const auto* const bytes = reinterpret_cast<const int8_t*>(packed.weights.data());
+  visit_dense(
+      f, constants.planes, tile_bytes, bytes, [&](const auto& lane, int32_t oc, int32_t in) {
+        // What is not applied to the sum of inputs is part of the bytes.
+        const int32_t apart = static_cast<int16_t>(constants.offset_pair[lane_of(f, oc)] & 0xffff);
+        const int32_t added = (weight_offset != nullptr ? weight_offset[oc] : 0) - apart;
+        visit_lane(f, lane, in, [&](int8_t byte, int32_t plane, int64_t ic, int64_t tap) {
+          int8_t& weight = plain[plain_weight_index(f, packed.params.order, oc, ic, tap)];
+          // Modulo 256: the planes add up to w + o.
+          weight = static_cast<int8_t>((plane == 0 ? -added : weight) + byte);
+        });
+      });
+}
+
 }  // namespace
 }  // namespace vnni
 
 extern const ConvI8Kernel conv_i8__avx512vnni_6x64;
-const ConvI8Kernel conv_i8__avx512vnni_6x64 = {"conv_i8__avx512vnni_6x64", vnni::kTile,
-                                               vnni::accepts, vnni::pack, vnni::run};
+const ConvI8Kernel conv_i8__avx512vnni_6x64 = {
+    "conv_i8__avx512vnni_6x64", vnni::kTile, vnni::accepts, vnni::pack, vnni::run, vnni::unpack};
 
 }  // namespace rk::kernels
 

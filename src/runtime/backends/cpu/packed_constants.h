@@ -40,6 +40,16 @@ class PackedConstants {
     return shared;
   }
 
+  // A packed form of a weight for convolutions of `input` elements: a PackedConvI8 or PackedConvF16; null: none was made.
+  const void* packed_conv(int32_t weight, DType input) const {
+    const auto found = convs_.find(weight);
+    if (found == convs_.end()) return nullptr;
+    for (const ConvEntry& entry : found->second) {
+      if (entry.key.dtype == input) return entry.packed.get();
+    }
+    return nullptr;
+  }
+
   // A constant operand of an operator, as it is seen there.
   struct TensorKey {
     int32_t weight = program::kNone;
@@ -58,6 +68,17 @@ class PackedConstants {
     RK_ASSIGN(Tensor value, make());
     entries.push_back({key, value});
     return value;
+  }
+
+  // The operand that holds exactly these bytes of a weight; empty: there is none.
+  Tensor tensor_of_bytes(int32_t weight, ByteSpan bytes) const {
+    const auto found = tensors_.find(weight);
+    if (found == tensors_.end()) return {};
+    for (const TensorEntry& entry : found->second) {
+      if (entry.key.stored == entry.key.seen.dtype && entry.value.bytes().size() == bytes.size())
+        return entry.value;
+    }
+    return {};
   }
 
  private:
