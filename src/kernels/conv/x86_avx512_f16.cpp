@@ -38,6 +38,9 @@ struct Scratch {
   alignas(64) float pixels[kScratchPixels][kLanes];
   alignas(64) float acc[kBandPixels][kConvF16Tile];  // between the chunks of a long sum
   BandPlaces<kBandPixels> places;
+  // Floats from a pixel's place to what a step reads; steps are counted from a chunk's first block on. One more, so that
+  // the step after the last may be asked for.
+  int32_t step_offset[kScratchPixels + 1];
 };
 
 int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -160,76 +163,90 @@ void load_block(const Context& c, const Band& band, const uint16_t* plane, float
   }
 }
 
-// One pass over a chunk of input blocks for one or two blocks of output channels.
+// One pass over a chunk of input blocks for one tile of output channels. A step is one tap of one input block.
 struct Pass {
   const Context& c;
   const Band& band;
-  Target target[kPair];
-  int64_t block_floats;  // scratch of one input block
-  int64_t blocks;
-  int32_t last_lanes;    // channels of the chunk's last block
-  const float* weights;  // of the first vector, at the chunk
+  Target target[kVectors];
+  int64_t full_steps, steps;  // the first ones have all 16 channels
+  int32_t last_lanes;         // channels of the others
+  const float* weights;       // of the first vector, at the chunk
   const float* bias;
   float* acc;  // of pixel 0; pixels are kConvF16Tile apart
   bool first, last;
 };
 
-// kPixels pixels from number `pixel` on, by kCount vectors.
-template <int kPixels, int kCount>
-inline void sum_pixels(const Pass& pass, Scratch& scratch, int64_t pixel) {
+// Adds the products of `lanes` input channels.
+template <int kPixels, int kCount, int kStep>
+inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPixels], int64_t at,
+                                                    const float* weights, int64_t next_vector,
+                                                    int32_t lanes,
+                                                    __m512 (&sum)[kPixels][kCount]) {
+#pragma GCC unroll 1
+  for (int32_t i = 0; i < lanes; ++i) {
+    __m512 w[kCount];
+#pragma GCC unroll 4
+    for (int v = 0; v < kCount; ++v) {
+      w[v] = _mm512_load_ps(weights + v * next_vector + i * kLanes);
+    }
+#pragma GCC unroll 12
+    for (int p = 0; p < kPixels; ++p) {
+      const float* const from = kStep == 0 ? x[p] : x[0] + p * kStep * kLanes;
+      const __m512 spread = _mm512_set1_ps(from[at + i]);
+#pragma GCC unroll 4
+      for (int v = 0; v < kCount; ++v) sum[p][v] = _mm512_fmadd_ps(spread, w[v], sum[p][v]);
+    }
+  }
+}
+
+// kPixels pixels from number `pixel` on, by kCount vectors. kStep: pixels of scratch from one to the next, which one
+// base register then reaches; 0: anywhere.
+template <int kPixels, int kCount, int kStep>
+__attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scratch, int64_t pixel) {
   const Context& c = pass.c;
   const float* x[kPixels];
 #pragma GCC unroll 12
   for (int p = 0; p < kPixels; ++p) {
-    x[p] = scratch.pixels[scratch.places.scratch[pixel + p]];
+    x[p] = kStep == 0 ? scratch.pixels[scratch.places.scratch[pixel + p]]
+                      : scratch.pixels[scratch.places.scratch[pixel] + p * kStep];
   }
   __m512 sum[kPixels][kCount];
+  const float* const start = pass.first ? pass.bias : pass.acc + pixel * kConvF16Tile;
+  const int64_t next_start = pass.first ? 0 : kConvF16Tile;
 #pragma GCC unroll 12
   for (int p = 0; p < kPixels; ++p) {
-#pragma GCC unroll 2
-    for (int v = 0; v < kCount; ++v) {
-      const float* const start = pass.first ? pass.bias : pass.acc + (pixel + p) * kConvF16Tile;
-      sum[p][v] = _mm512_load_ps(start + v * kLanes);
-    }
+#pragma GCC unroll 4
+    for (int v = 0; v < kCount; ++v)
+      sum[p][v] = _mm512_load_ps(start + p * next_start + v * kLanes);
   }
   const float* weights = pass.weights;
   const int64_t next_vector = c.tile_floats;
-  for (int64_t block = 0; block < pass.blocks; ++block) {
-    const int32_t lanes = block + 1 == pass.blocks ? pass.last_lanes : kLanes;
-    // Kernels of one tap read a new line of each pixel in every block, in a pattern no prefetcher knows.
+  const int32_t* const offset = scratch.step_offset;
+  int64_t step = 0;
+  for (; step < pass.full_steps; ++step, weights += kLanes * kLanes) {
+    // Kernels of one tap read a new line of each pixel in every step, in a pattern no prefetcher knows.
 #pragma GCC unroll 12
     for (int p = 0; p < kPixels; ++p) {
-      _mm_prefetch(reinterpret_cast<const char*>(x[p] + (block + 1) * pass.block_floats),
-                   _MM_HINT_T0);
+      _mm_prefetch(reinterpret_cast<const char*>(x[p] + offset[step + 1]), _MM_HINT_T0);
     }
-    for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
-      const int64_t row =
-          block * pass.block_floats + c.y.tap(ky) * pass.band.scratch_columns * kLanes;
-      for (int64_t kx = 0; kx < c.x.kernel; ++kx, weights += kLanes * kLanes) {
-        const int64_t at = row + c.x.tap(kx) * kLanes;
-        for (int32_t i = 0; i < lanes; ++i) {
-          __m512 w[kCount];
-#pragma GCC unroll 2
-          for (int v = 0; v < kCount; ++v) {
-            w[v] = _mm512_load_ps(weights + v * next_vector + i * kLanes);
-          }
-#pragma GCC unroll 12
-          for (int p = 0; p < kPixels; ++p) {
-            const __m512 spread = _mm512_set1_ps(x[p][at + i]);
-#pragma GCC unroll 2
-            for (int v = 0; v < kCount; ++v) sum[p][v] = _mm512_fmadd_ps(spread, w[v], sum[p][v]);
-          }
-        }
-      }
-    }
+    add_step<kPixels, kCount, kStep>(x, offset[step], weights, next_vector, kLanes, sum);
   }
-  for (int p = 0; p < kPixels; ++p) {
-    for (int v = 0; v < kCount; ++v) {
-      if (pass.last) {
-        pass.target[v].finish(c, sum[p][v], scratch.places.output[pixel + p]);
-      } else {
+  for (; step < pass.steps; ++step, weights += kLanes * kLanes) {
+    add_step<kPixels, kCount, kStep>(x, offset[step], weights, next_vector, pass.last_lanes, sum);
+  }
+  if (pass.last) {
+#pragma GCC unroll 12
+    for (int p = 0; p < kPixels; ++p) {
+      const int64_t place = scratch.places.output[pixel + p];
+#pragma GCC unroll 4
+      for (int v = 0; v < kCount; ++v) pass.target[v].finish(c, sum[p][v], place);
+    }
+  } else {
+#pragma GCC unroll 12
+    for (int p = 0; p < kPixels; ++p) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kCount; ++v)
         _mm512_store_ps(pass.acc + (pixel + p) * kConvF16Tile + v * kLanes, sum[p][v]);
-      }
     }
   }
 }
@@ -239,7 +256,7 @@ template <int kPixels, int kCount>
 void sum_band(const Pass& pass, Scratch& scratch, int64_t pixel) {
   const int64_t end = pass.band.pixels();
   for (; pixel + kPixels <= end; pixel += kPixels)
-    sum_pixels<kPixels, kCount>(pass, scratch, pixel);
+    sum_pixels<kPixels, kCount, 0>(pass, scratch, pixel);
   if constexpr (kPixels > 1) {
     if (pixel < end) sum_band<kPixels / 2, kCount>(pass, scratch, pixel);
   }
@@ -251,28 +268,41 @@ void sum_loaded(const Context& c, const Band& band, int32_t tile, int64_t n, int
   const int32_t in_blocks = channel_blocks(c.filter.in_channels);
   const int64_t first_block = int64_t{tile} * kVectors;
   const int64_t vectors = smaller(kVectors, channel_blocks(c.filter.out_channels) - first_block);
-  const int64_t block_weights = c.y.kernel * c.x.kernel * kLanes * kLanes;
-  for (int64_t v = 0; v < vectors; v += kPair) {
-    const int64_t out = first_block + v;
-    const bool pair = v + 1 < vectors;
-    const Pass pass = {
-        c,
-        band,
-        {Target(c, band, n, out), Target(c, band, n, pair ? out + 1 : out)},
-        band.scratch_pixels() * kLanes,
-        count,
-        lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + count - 1)),
-        c.weights + out * c.tile_floats + block * block_weights,
-        c.bias + out * kLanes,
-        scratch.acc[0] + v * kLanes,
-        block == 0,
-        block + count == in_blocks};
-    if (pair) {
-      sum_band<12, kPair>(pass, scratch, 0);
-    } else {
-      sum_band<12, 1>(pass, scratch, 0);
+  const int64_t taps = c.y.kernel * c.x.kernel;
+  const int64_t block_weights = taps * kLanes * kLanes;
+  const int32_t lanes =
+      lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + count - 1));
+  const auto target = [&](int64_t v) { return Target(c, band, n, first_block + smaller(v, vectors - 1)); };
+  const Pass pass = {
+      c,
+      band,
+      {target(0), target(1), target(2), target(3)},
+      (lanes == kLanes ? count : count - 1) * taps,
+      count * taps,
+      lanes,
+      c.weights + first_block * c.tile_floats + block * block_weights,
+      c.bias + first_block * kLanes,
+      scratch.acc[0],
+      block == 0,
+      block + count == in_blocks};
+  switch (vectors) {
+    case 4: return sum_band<6, 4>(pass, scratch, 0);
+    case 3: return sum_band<8, 3>(pass, scratch, 0);
+    case 2: return sum_band<8, 2>(pass, scratch, 0);
+    default: return sum_band<8, 1>(pass, scratch, 0);
+  }
+}
+
+void fill_steps(const Context& c, const Band& band, int64_t blocks, Scratch& scratch) {
+  int32_t* to = scratch.step_offset;
+  for (int64_t block = 0; block < blocks; ++block) {
+    for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
+      const int64_t row = block * band.scratch_pixels() + c.y.tap(ky) * band.scratch_columns;
+      for (int64_t kx = 0; kx < c.x.kernel; ++kx)
+        *to++ = static_cast<int32_t>((row + c.x.tap(kx)) * kLanes);
     }
   }
+  *to = 0;
 }
 
 void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
@@ -283,6 +313,7 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
   const int64_t by_scratch = kScratchPixels / band.scratch_pixels();
   const int64_t chunk = by_weights < 1 ? 1 : smaller(by_weights, by_scratch);
   scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
+  fill_steps(c, band, smaller(chunk, in_blocks), scratch);
   for (int32_t tile = tiles.begin; tile < tiles.end; ++tile) {
     for (int64_t block = 0; block < in_blocks; block += chunk) {
       const int64_t count = smaller(chunk, in_blocks - block);
