@@ -70,6 +70,7 @@ struct BandPlaces {
 struct BandLimits {
   int64_t pixels;          // of the output
   int64_t scratch_pixels;  // of one input block; a row of kMinBandColumns must fit (fits_bands)
+  bool even = false;       // bands of about equal height rather than full ones and a rest
 };
 
 inline constexpr int32_t kMinBandColumns = 12;
@@ -114,14 +115,40 @@ struct TileRange {
   int32_t end;
 };
 
+// Of `total` cut into the fewest parts of at most `most`: the size of all but the last.
+inline int64_t even_part(int64_t total, int64_t most) {
+  const int64_t parts = (total + most - 1) / most;
+  return (total + parts - 1) / parts;
+}
+
+// Calls work(n, tiles, oy, rows) for each region of a range: neighbouring rows of neighbouring tiles. Tiles come
+// together where units say so or where the range holds all rows of several.
+template <typename Work>
+inline void for_each_region(const ConvUnits& units, int64_t height, IndexRange range,
+                            const Work& work) {
+  for (int64_t unit = range.begin; unit < range.end;) {
+    const int64_t oy = units.row(unit);
+    const int64_t first = units.first_tile(unit), n = units.picture(unit);
+    int64_t together = units.together, rows = height - oy;
+    if (oy == 0 && range.end - unit >= height) {
+      const int64_t whole = (range.end - unit) / height * units.together;
+      together = whole < units.tiles - first ? whole : units.tiles - first;
+    }
+    rows = rows < range.end - unit ? rows : range.end - unit;
+    unit += rows * (together / units.together);
+    work(n, TileRange{static_cast<int32_t>(first), static_cast<int32_t>(first + together)}, oy,
+         rows);
+  }
+}
+
 // Cuts units into bands and calls work(band, tiles, n) for each: whole rows while they fit, else pieces of one row of
-// about equal width. Tiles come together where units say so or where the range holds all rows of several.
+// about equal width.
 template <typename Work>
 inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents,
                           const ConvUnits& units, BandLimits limits, IndexRange range,
                           const Work& work) {
   const AxisPlan y = axis_plan(filter, true), x = axis_plan(filter, false);
-  const int64_t height = extents.out.h, width = extents.out.w;
+  const int64_t width = extents.out.w;
   if (units.matrix_product && extents.batch > 1) {
     // A variant that does not know counted_extents gets its pixels one by one.
     for_each_row(units, range, [&](int64_t n, int32_t tile, int64_t) {
@@ -129,17 +156,7 @@ inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents,
     });
     return;
   }
-  for (int64_t unit = range.begin; unit < range.end;) {
-    int64_t oy = units.row(unit);
-    const int64_t first = units.first_tile(unit), n = units.picture(unit);
-    int64_t together = units.together, left = height - oy;
-    if (oy == 0 && range.end - unit >= height) {
-      const int64_t whole = (range.end - unit) / height * units.together;
-      together = whole < units.tiles - first ? whole : units.tiles - first;
-    }
-    left = left < range.end - unit ? left : range.end - unit;
-    unit += left * (together / units.together);
-    const TileRange tiles = {static_cast<int32_t>(first), static_cast<int32_t>(first + together)};
+  const auto cut = [&](int64_t n, TileRange tiles, int64_t oy, int64_t left) {
     while (left > 0) {
       int64_t pieces = (width + limits.pixels - 1) / limits.pixels;
       int64_t rows = pieces == 1 ? limits.pixels / width : 1;
@@ -157,6 +174,7 @@ inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents,
           ++pieces;
         }
       }
+      if (limits.even) rows = even_part(left, rows);
       for (int64_t ox = 0; ox < width; ox += columns()) {
         const int64_t wide = columns() < width - ox ? columns() : width - ox;
         work(Band{oy, ox, rows, wide, y.span(rows), x.span(wide)}, tiles, n);
@@ -164,7 +182,24 @@ inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents,
       oy += rows;
       left -= rows;
     }
-  }
+  };
+  for_each_region(units, extents.out.h, range, cut);
+}
+
+// The same where rows follow each other without a border, so that a band may begin and end anywhere: pixels of all rows
+// are counted as columns of one. All but a region's last band have a multiple of `tile` pixels.
+template <typename Work>
+inline void for_each_run(const ConvUnits& units, Extent2 out, int64_t most_pixels, int64_t tile,
+                         IndexRange range, const Work& work) {
+  for_each_region(units, out.h, range, [&](int64_t n, TileRange tiles, int64_t oy, int64_t rows) {
+    const int64_t end = (oy + rows) * out.w;
+    const int64_t part = even_part(rows * out.w, most_pixels / tile * tile);
+    const int64_t most = (part + tile - 1) / tile * tile;
+    for (int64_t at = oy * out.w; at < end; at += most) {
+      const int64_t pixels = most < end - at ? most : end - at;
+      work(Band{0, at, 1, pixels, 1, pixels}, tiles, n);
+    }
+  });
 }
 
 }  // namespace rk::kernels

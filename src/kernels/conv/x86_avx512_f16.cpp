@@ -25,21 +25,19 @@ namespace {
 
 constexpr int32_t kLanes = kHostBlock;
 constexpr int32_t kVectors = kConvF16Tile / kLanes;
-constexpr int32_t kPair =
-    2;  // vectors of one pass: 24 sums of 12 pixels, the most that stay in registers
-constexpr int64_t kBandPixels = 96;
-constexpr int64_t kScratchPixels = 4096;          // 256 KiB: of the second-level cache
+constexpr int32_t kTilePixels = 6;  // by kVectors: 24 sums, 4 vectors of weights, 1 of input
+constexpr int64_t kBandPixels = 224;
+constexpr int64_t kScratchPixels = 6400;          // 400 KiB: of the second-level cache
 constexpr int64_t kChunkWeightBytes = 384 << 10;  // that one pass over a band reads
-
-constexpr int64_t kFewPixels = 48;  // a smaller band would read the weights too often
-constexpr float kInfinity = __builtin_inff();
+constexpr int64_t kSumFloats = 32768;             // between the chunks of long sums
+constexpr int64_t kFewPixels = 48;                // a smaller band would read the weights too often
 
 struct Scratch {
   alignas(64) float pixels[kScratchPixels][kLanes];
-  alignas(64) float acc[kBandPixels][kConvF16Tile];  // between the chunks of a long sum
+  alignas(64) float acc[kSumFloats];
   BandPlaces<kBandPixels> places;
-  // Floats from a pixel's place to what a step reads; steps are counted from a chunk's first block on. One more, so that
-  // the step after the last may be asked for.
+  // Floats from a pixel's place to what a step reads; steps are counted from the first block in scratch on. One more, so
+  // that the step after the last may be asked for.
   int32_t step_offset[kScratchPixels + 1];
 };
 
@@ -51,13 +49,16 @@ struct Context {
   const ConvFilter& filter;
   ConvExtents extents;  // counted_extents
   AxisPlan y, x;
+  bool one_tap;  // scratch holds only the pixels that are read
+  bool flat;     // and they follow each other without borders: rows count as one
   // Elements from one pixel and from one block to the next.
   int64_t in_pixel, in_plane;
   int64_t out_pixel, residual_pixel, out_plane;
   int64_t tile_floats;  // of the weights of one block of output channels
   const float* weights;
   const float* bias;
-  __m512 low, high, low_after;  // infinite where there is no such activation
+  bool clamps, clips;
+  __m512 low, high;
 
   explicit Context(const ConvF16Args& a)
       : args(a),
@@ -66,6 +67,8 @@ struct Context {
         extents(counted_extents(filter, a.extents)),
         y(axis_plan(filter, true)),
         x(axis_plan(filter, false)),
+        one_tap(y.kernel == 1 && x.kernel == 1 && !filter.transposed && filter.groups == 1),
+        flat(is_flat()),
         in_pixel(kLanes),
         in_plane(int64_t{extents.in.h} * extents.in.w * kLanes),
         out_pixel(kLanes),
@@ -76,9 +79,13 @@ struct Context {
                                              kLanes * kLanes),
         weights(reinterpret_cast<const float*>(a.packed->weights.data())),
         bias(reinterpret_cast<const float*>(a.packed->bias.data())),
-        low(_mm512_set1_ps(params.activation != Activation::kNone ? 0.0f : -kInfinity)),
-        high(_mm512_set1_ps(params.activation == Activation::kClip ? params.clip : kInfinity)),
-        low_after(_mm512_set1_ps(params.relu_after_add ? 0.0f : -kInfinity)) {
+        clamps(params.activation != Activation::kNone),
+        clips(params.activation == Activation::kClip),
+        low(_mm512_setzero_ps()),
+        high(_mm512_set1_ps(params.clip)) {
+    if (flat) {
+      extents.in = extents.out = {1, extents.in.h * extents.in.w};
+    }
     if (!is_matrix_product(filter, a.extents)) return;
     in_plane = out_plane = kLanes;
     residual_pixel = int64_t{channel_blocks(filter.out_channels)} * kLanes;
@@ -87,26 +94,50 @@ struct Context {
     out_pixel = a.output_batch_stride != 0 ? a.output_batch_stride : residual_pixel;
   }
 
+  bool is_flat() const {
+    return one_tap && !is_matrix_product(filter, args.extents) && extents.in == extents.out &&
+           extents.pad_before == Extent2{0, 0} && y.step == 1 && x.step == 1 &&
+           int64_t{extents.in.h} * extents.in.w <= INT32_MAX;
+  }
+
   const uint16_t* image(int64_t n) const {
     const int64_t dense = channel_blocks(filter.in_channels) * in_plane;
     return args.input + n * (args.input_batch_stride != 0 ? args.input_batch_stride : dense);
   }
 
-  // Activation, residual, activation, one rounding. The second operand of a comparison wins where one is NaN.
-  inline __attribute__((always_inline)) void finish(__m512 v, const uint16_t* residual,
+  // Activation, residual, activation, one rounding, of kCount blocks of one pixel. The second operand of a comparison wins
+  // where one is NaN.
+  template <int kCount>
+  inline __attribute__((always_inline)) void finish(__m512 (&v)[kCount], const uint16_t* residual,
                                                     uint16_t* output) const {
-    v = _mm512_min_ps(high, _mm512_max_ps(low, v));
-    if (residual != nullptr) {
-      const __m256i e = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(residual));
-      v = _mm512_add_ps(v, _mm512_cvtph_ps(e));
+    if (clamps) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
     }
-    v = _mm512_max_ps(low_after, v);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(output),
-                        _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    if (clips) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kCount; ++i) v[i] = _mm512_min_ps(high, v[i]);
+    }
+    if (residual != nullptr) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kCount; ++i) {
+        const auto* const e = reinterpret_cast<const __m256i*>(residual + i * out_plane);
+        v[i] = _mm512_add_ps(v[i], _mm512_cvtph_ps(_mm256_loadu_si256(e)));
+      }
+    }
+    if (params.relu_after_add) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < kCount; ++i) {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(output + i * out_plane),
+                          _mm512_cvtps_ph(v[i], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    }
   }
 };
 
-// Output and residual of one block, at the band's first pixel.
+// Output and residual of blocks from `block` on, at the band's first pixel.
 struct Target {
   uint16_t* output;
   const uint16_t* residual;
@@ -122,17 +153,27 @@ struct Target {
                    : nullptr;
   }
   // `place` counts pixels.
-  void finish(const Context& c, __m512 v, int64_t place) const {
+  template <int kCount>
+  inline __attribute__((always_inline)) void finish(const Context& c, __m512 (&v)[kCount],
+                                                    int64_t place) const {
     c.finish(v, residual != nullptr ? residual + place * c.residual_pixel : nullptr,
              output + place * c.out_pixel);
   }
 };
 
-void widen_pixels(const uint16_t* from, float (*to)[kLanes], int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
+// Widens a run of pixels that are neighbours in `from`; asks for the same run `ahead` elements further, of the next block.
+void widen_pixels(const uint16_t* from, float (*to)[kLanes], int64_t count, int64_t ahead) {
+  const auto widen = [&](int64_t i) {
     const auto* const pixel = reinterpret_cast<const __m256i*>(from + i * kLanes);
     _mm512_store_ps(to[i], _mm512_cvtph_ps(_mm256_loadu_si256(pixel)));
+  };
+  int64_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    _mm_prefetch(reinterpret_cast<const char*>(from + ahead + i * kLanes), _MM_HINT_T0);
+    widen(i);
+    widen(i + 1);
   }
+  if (i < count) widen(i);
 }
 
 void clear_pixels(float (*to)[kLanes], int64_t count) {
@@ -144,21 +185,23 @@ void load_block(const Context& c, const Band& band, const uint16_t* plane, float
   const int64_t top = c.y.lead(band.oy, c.extents.pad_before.h);
   const int64_t left = c.x.lead(band.ox, c.extents.pad_before.w);
   const int64_t columns = band.scratch_columns;
+  const int64_t y_step = c.one_tap ? c.y.step : 1, x_step = c.one_tap ? c.x.step : 1;
+  const bool scattered = c.x.stuffing != 1 || x_step != 1;
   for (int64_t r = 0; r < band.scratch_rows; ++r, to += columns) {
-    const int64_t iy = c.y.source(top + r, c.extents.in.h);
-    if (iy < 0 || c.x.stuffing != 1) clear_pixels(to, columns);
+    const int64_t iy = c.y.source(top + r * y_step, c.extents.in.h);
+    if (iy < 0 || scattered) clear_pixels(to, columns);
     if (iy < 0) continue;
     const uint16_t* const row = plane + iy * c.extents.in.w * c.in_pixel;
-    if (c.x.stuffing != 1) {
+    if (scattered) {
       for (int64_t i = 0; i < columns; ++i) {
-        const int64_t ix = c.x.source(left + i, c.extents.in.w);
-        if (ix >= 0) widen_pixels(row + ix * kLanes, to + i, 1);
+        const int64_t ix = c.x.source(left + i * x_step, c.extents.in.w);
+        if (ix >= 0) widen_pixels(row + ix * kLanes, to + i, 1, 0);
       }
       continue;
     }
     const RowPart part = row_part(left, columns, c.extents.in.w);
     clear_pixels(to, part.before);
-    widen_pixels(row + (left + part.before) * kLanes, to + part.before, part.body);
+    widen_pixels(row + (left + part.before) * kLanes, to + part.before, part.body, c.in_plane);
     clear_pixels(to + part.before + part.body, columns - part.before - part.body);
   }
 }
@@ -167,7 +210,8 @@ void load_block(const Context& c, const Band& band, const uint16_t* plane, float
 struct Pass {
   const Context& c;
   const Band& band;
-  Target target[kVectors];
+  Target target;
+  const int32_t* step_offset;
   int64_t full_steps, steps;  // the first ones have all 16 channels
   int32_t last_lanes;         // channels of the others
   const float* weights;       // of the first vector, at the chunk
@@ -180,8 +224,7 @@ struct Pass {
 template <int kPixels, int kCount, int kStep>
 inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPixels], int64_t at,
                                                     const float* weights, int64_t next_vector,
-                                                    int32_t lanes,
-                                                    __m512 (&sum)[kPixels][kCount]) {
+                                                    int32_t lanes, __m512 (&sum)[kPixels][kCount]) {
 #pragma GCC unroll 1
   for (int32_t i = 0; i < lanes; ++i) {
     __m512 w[kCount];
@@ -211,17 +254,24 @@ __attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scrat
                       : scratch.pixels[scratch.places.scratch[pixel] + p * kStep];
   }
   __m512 sum[kPixels][kCount];
-  const float* const start = pass.first ? pass.bias : pass.acc + pixel * kConvF16Tile;
-  const int64_t next_start = pass.first ? 0 : kConvF16Tile;
+  float* const acc = pass.acc + pixel * kConvF16Tile;
+  if (pass.first) {
 #pragma GCC unroll 12
-  for (int p = 0; p < kPixels; ++p) {
+    for (int p = 0; p < kPixels; ++p) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kCount; ++v)
-      sum[p][v] = _mm512_load_ps(start + p * next_start + v * kLanes);
+      for (int v = 0; v < kCount; ++v) sum[p][v] = _mm512_load_ps(pass.bias + v * kLanes);
+    }
+  } else {
+#pragma GCC unroll 12
+    for (int p = 0; p < kPixels; ++p) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kCount; ++v)
+        sum[p][v] = _mm512_load_ps(acc + p * kConvF16Tile + v * kLanes);
+    }
   }
   const float* weights = pass.weights;
   const int64_t next_vector = c.tile_floats;
-  const int32_t* const offset = scratch.step_offset;
+  const int32_t* const offset = pass.step_offset;
   int64_t step = 0;
   for (; step < pass.full_steps; ++step, weights += kLanes * kLanes) {
     // Kernels of one tap read a new line of each pixel in every step, in a pattern no prefetcher knows.
@@ -234,62 +284,66 @@ __attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scrat
   for (; step < pass.steps; ++step, weights += kLanes * kLanes) {
     add_step<kPixels, kCount, kStep>(x, offset[step], weights, next_vector, pass.last_lanes, sum);
   }
-  if (pass.last) {
-#pragma GCC unroll 12
-    for (int p = 0; p < kPixels; ++p) {
-      const int64_t place = scratch.places.output[pixel + p];
-#pragma GCC unroll 4
-      for (int v = 0; v < kCount; ++v) pass.target[v].finish(c, sum[p][v], place);
-    }
-  } else {
+  if (!pass.last) {
 #pragma GCC unroll 12
     for (int p = 0; p < kPixels; ++p) {
 #pragma GCC unroll 4
       for (int v = 0; v < kCount; ++v)
-        _mm512_store_ps(pass.acc + (pixel + p) * kConvF16Tile + v * kLanes, sum[p][v]);
+        _mm512_store_ps(acc + p * kConvF16Tile + v * kLanes, sum[p][v]);
     }
+    return;
   }
+#pragma GCC unroll 12
+  for (int p = 0; p < kPixels; ++p) pass.target.finish(c, sum[p], scratch.places.output[pixel + p]);
 }
 
-// All pixels from `pixel` on: whole tiles, then ever smaller ones.
+// All pixels from `pixel` on: whole tiles, then what is left.
 template <int kPixels, int kCount>
 void sum_band(const Pass& pass, Scratch& scratch, int64_t pixel) {
   const int64_t end = pass.band.pixels();
   for (; pixel + kPixels <= end; pixel += kPixels)
     sum_pixels<kPixels, kCount, 0>(pass, scratch, pixel);
   if constexpr (kPixels > 1) {
-    if (pixel < end) sum_band<kPixels / 2, kCount>(pass, scratch, pixel);
+    if (pixel < end)
+      sum_band<kPixels == kTilePixels ? 4 : kPixels / 2, kCount>(pass, scratch, pixel);
   }
 }
 
-// One tile of output channels over `count` blocks from `block` on, which are loaded.
-void sum_loaded(const Context& c, const Band& band, int32_t tile, int64_t n, int64_t block,
-                int64_t count, Scratch& scratch) {
+// The blocks of one input that lie in scratch.
+struct Held {
+  int64_t begin, end;
+};
+
+// Adds the products of input blocks `block`..`block` + `count`, of those held, to one tile of output channels.
+void sum_chunk(const Context& c, const Band& band, int32_t tile, int64_t n, Held held,
+               int64_t block, int64_t count, float* acc, Scratch& scratch) {
   const int32_t in_blocks = channel_blocks(c.filter.in_channels);
   const int64_t first_block = int64_t{tile} * kVectors;
   const int64_t vectors = smaller(kVectors, channel_blocks(c.filter.out_channels) - first_block);
   const int64_t taps = c.y.kernel * c.x.kernel;
-  const int64_t block_weights = taps * kLanes * kLanes;
   const int32_t lanes =
       lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + count - 1));
-  const auto target = [&](int64_t v) { return Target(c, band, n, first_block + smaller(v, vectors - 1)); };
-  const Pass pass = {
-      c,
-      band,
-      {target(0), target(1), target(2), target(3)},
-      (lanes == kLanes ? count : count - 1) * taps,
-      count * taps,
-      lanes,
-      c.weights + first_block * c.tile_floats + block * block_weights,
-      c.bias + first_block * kLanes,
-      scratch.acc[0],
-      block == 0,
-      block + count == in_blocks};
+  const Pass pass = {c,
+                     band,
+                     Target(c, band, n, first_block),
+                     scratch.step_offset + (block - held.begin) * taps,
+                     (lanes == kLanes ? count : count - 1) * taps,
+                     count * taps,
+                     lanes,
+                     c.weights + first_block * c.tile_floats + block * taps * kLanes * kLanes,
+                     c.bias + first_block * kLanes,
+                     acc,
+                     block == 0,
+                     block + count == in_blocks};
   switch (vectors) {
-    case 4: return sum_band<6, 4>(pass, scratch, 0);
-    case 3: return sum_band<8, 3>(pass, scratch, 0);
-    case 2: return sum_band<8, 2>(pass, scratch, 0);
-    default: return sum_band<8, 1>(pass, scratch, 0);
+    case 4:
+      return sum_band<kTilePixels, 4>(pass, scratch, 0);
+    case 3:
+      return sum_band<8, 3>(pass, scratch, 0);
+    case 2:
+      return sum_band<8, 2>(pass, scratch, 0);
+    default:
+      return sum_band<8, 1>(pass, scratch, 0);
   }
 }
 
@@ -305,24 +359,45 @@ void fill_steps(const Context& c, const Band& band, int64_t blocks, Scratch& scr
   *to = 0;
 }
 
-void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
-  const int32_t in_blocks = channel_blocks(c.filter.in_channels);
+// Tiles of output channels over the blocks that are held. `sums` of each tile, or of all where one is done before the
+// next begins: then `next_sums` is 0.
+void sum_held(const Context& c, const Band& band, TileRange tiles, int64_t n, Held held,
+              int64_t next_sums, Scratch& scratch) {
   const int64_t block_bytes =
       c.y.kernel * c.x.kernel * kLanes * kConvF16Tile * int64_t{sizeof(float)};
-  const int64_t by_weights = kChunkWeightBytes / block_bytes;
-  const int64_t by_scratch = kScratchPixels / band.scratch_pixels();
-  const int64_t chunk = by_weights < 1 ? 1 : smaller(by_weights, by_scratch);
-  scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
-  fill_steps(c, band, smaller(chunk, in_blocks), scratch);
+  const int64_t chunk = kChunkWeightBytes / block_bytes;
   for (int32_t tile = tiles.begin; tile < tiles.end; ++tile) {
-    for (int64_t block = 0; block < in_blocks; block += chunk) {
-      const int64_t count = smaller(chunk, in_blocks - block);
-      // What fits in one chunk stays loaded for the next tile.
-      for (int64_t i = 0; i < count && (tile == tiles.begin || chunk < in_blocks); ++i) {
-        load_block(c, band, c.image(n) + (block + i) * c.in_plane,
-                   scratch.pixels + i * band.scratch_pixels());
+    float* const acc = scratch.acc + (tile - tiles.begin) * next_sums;
+    const int64_t part = even_part(held.end - held.begin, chunk < 1 ? 1 : chunk);
+    for (int64_t block = held.begin; block < held.end; block += part)
+      sum_chunk(c, band, tile, n, held, block, smaller(part, held.end - block), acc, scratch);
+  }
+}
+
+void dense_band(const Context& c, Band band, TileRange tiles, int64_t n, Scratch& scratch) {
+  const int64_t in_blocks = channel_blocks(c.filter.in_channels);
+  if (c.one_tap) {
+    band.scratch_rows = band.rows;
+    band.scratch_columns = band.columns;
+    scratch.places.fill(band, 1, 1, c.extents.out.w);
+  } else {
+    scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
+  }
+  const int64_t hold = smaller(kScratchPixels / band.scratch_pixels(), in_blocks);
+  fill_steps(c, band, hold, scratch);
+  // Where not all blocks of the input can be held, sums of as many tiles as there is room for wait for the others.
+  const int64_t sums = band.pixels() * kConvF16Tile;
+  const int32_t group =
+      hold == in_blocks ? tiles.end - tiles.begin : static_cast<int32_t>(kSumFloats / sums);
+  for (int32_t tile = tiles.begin; tile < tiles.end; tile += group) {
+    const int32_t end = group < tiles.end - tile ? tile + group : tiles.end;
+    for (int64_t block = 0; block < in_blocks; block += hold) {
+      const Held held = {block, smaller(block + hold, in_blocks)};
+      for (int64_t i = held.begin; i < held.end; ++i) {
+        load_block(c, band, c.image(n) + i * c.in_plane,
+                   scratch.pixels + (i - held.begin) * band.scratch_pixels());
       }
-      sum_loaded(c, band, tile, n, block, count, scratch);
+      sum_held(c, band, {tile, end}, n, held, hold == in_blocks ? 0 : sums, scratch);
     }
   }
 }
@@ -330,9 +405,9 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
 template <int kPixels>
 inline void depthwise_pixels(const Context& c, const Band& band, const float* weights,
                              const float* from, __m512 bias, const Target& target, int64_t place) {
-  __m512 sum[kPixels];
+  __m512 sum[kPixels][1];
 #pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) sum[p] = bias;
+  for (int p = 0; p < kPixels; ++p) sum[p][0] = bias;
   for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
     const float* const row = from + c.y.tap(ky) * band.scratch_columns * kLanes;
     for (int64_t kx = 0; kx < c.x.kernel; ++kx, weights += kLanes) {
@@ -340,7 +415,7 @@ inline void depthwise_pixels(const Context& c, const Band& band, const float* we
       const __m512 w = _mm512_load_ps(weights);
 #pragma GCC unroll 8
       for (int p = 0; p < kPixels; ++p) {
-        sum[p] = _mm512_fmadd_ps(_mm512_load_ps(x + p * c.x.step * kLanes), w, sum[p]);
+        sum[p][0] = _mm512_fmadd_ps(_mm512_load_ps(x + p * c.x.step * kLanes), w, sum[p][0]);
       }
     }
   }
@@ -382,19 +457,28 @@ void conv_f16__avx512_12x32(const ConvF16Args& args, IndexRange units) {
     return;
   }
   const Context c(args);
-  const BandLimits limits =
-      depthwise ? BandLimits{kScratchPixels, kScratchPixels}
-                : BandLimits{kBandPixels,
-                             pixels_for_all_blocks(filter, c.extents, kScratchPixels, kFewPixels)};
+  const ConvUnits counted(filter, args.extents, kConvF16Tile);
   Scratch scratch;
-  for_each_band(filter, c.extents, {filter, args.extents, kConvF16Tile}, limits, units,
-                [&](const Band& band, TileRange tiles, int64_t n) {
-                  if (depthwise) {
-                    depthwise_band(c, band, tiles, n, scratch);
-                  } else {
-                    dense_band(c, band, tiles, n, scratch);
-                  }
-                });
+  const auto work = [&](const Band& band, TileRange tiles, int64_t n) {
+    if (depthwise) {
+      depthwise_band(c, band, tiles, n, scratch);
+    } else {
+      dense_band(c, band, tiles, n, scratch);
+    }
+  };
+  if (c.flat) {
+    const int64_t all = kScratchPixels / channel_blocks(filter.in_channels);
+    for_each_run(counted, args.extents.out,
+                 all < kFewPixels ? kBandPixels : smaller(all, kBandPixels), kTilePixels, units,
+                 work);
+    return;
+  }
+  const BandLimits limits =
+      depthwise
+          ? BandLimits{kScratchPixels, kScratchPixels}
+          : BandLimits{kBandPixels,
+                       pixels_for_all_blocks(filter, c.extents, kScratchPixels, kFewPixels), true};
+  for_each_band(filter, c.extents, counted, limits, units, work);
 }
 
 }  // namespace rk::kernels
