@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_i8 with AVX512-VNNI: tiles of 6 pixels by 64 output channels (12 by 32, 12 by 16), in bands (bands.h).
+// conv_i8 with AVX512-VNNI: tiles of 6 pixels by 64 output channels (8 by 48, 12 by 32, 12 by 16), in bands (bands.h).
 //
 // A newcomer's mistake: the dot products are inline assembly because GCC otherwise moves sums between registers.
 #if defined(__x86_64__)
@@ -73,46 +73,39 @@ struct Sums {
   __m512i sum[kPixels][kVectors];
 
   // The products of four channels.
-  inline __attribute__((always_inline)) void add(const uint8_t* const* x, int64_t at,
-                                                 const int8_t* weights) {
+  RK_INLINE void add(const uint8_t* const (&x)[kPixels], int64_t at, const int8_t* weights) {
     __m512i w[kVectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) w[v] = _mm512_load_si512(weights + v * 64);
-#pragma GCC unroll 12
-    for (int p = 0; p < kPixels; ++p) {
+    unroll<kVectors>([&](auto v) RK_UNROLLED { w[v] = _mm512_load_si512(weights + v * 64); });
+    unroll<kPixels>([&](auto p) RK_UNROLLED {
       int32_t four;
       __builtin_memcpy(&four, x[p] + at, sizeof four);
       const __m512i spread = _mm512_set1_epi32(four);
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v)
+      unroll<kVectors>([&](auto v) RK_UNROLLED {
         asm("vpdpbusd %2, %1, %0" : "+v"(sum[p][v]) : "v"(spread), "v"(w[v]));
-    }
+      });
+    });
   }
 };
 
-// acc[pixel][vector] of kPixels pixels at any places of the scratch.
+// Pixels of a band in scratch.
+struct Pixels {
+  const uint8_t* scratch;
+  const int32_t* places;
+};
+
+// All products of a pass.
 template <int kPixels, int kVectors>
-void multiply_tile(const Pass& pass, const uint8_t* const* at, int32_t* acc) {
-  Sums<kPixels, kVectors> sums;
-#pragma GCC unroll 12
-  for (int p = 0; p < kPixels; ++p) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      const int32_t* const from =
-          pass.start != nullptr ? pass.start + v * kVector : acc + (p * kVectors + v) * kVector;
-      sums.sum[p][v] = _mm512_load_si512(from);
-    }
-  }
+RK_INLINE void multiply(const Pass& pass, const Pixels& from, int64_t pixel,
+                        Sums<kPixels, kVectors>& sums) {
   const uint8_t* x[kPixels];
-#pragma GCC unroll 12
-  for (int p = 0; p < kPixels; ++p) x[p] = at[p];
+  unroll<kPixels>([&](auto p) RK_UNROLLED {
+    x[p] = from.scratch + from.places[pixel + p] * int64_t{kHostBlock};
+  });
   const int8_t* weights = pass.weights;
   for (int64_t tap = 0; tap < pass.whole; ++tap) {
     const int64_t offset = pass.offsets[tap];
-#pragma GCC unroll 4
-    for (int quad = 0; quad < 4; ++quad) {
-      sums.add(x, offset + quad * 4, weights + quad * kVectors * 64);
-    }
+    unroll<4>([&](auto quad)
+                  RK_UNROLLED { sums.add(x, offset + quad * 4, weights + quad * kVectors * 64); });
     weights += 4 * kVectors * 64;
   }
   for (int64_t tap = pass.whole; tap < pass.whole + pass.cut; ++tap) {
@@ -121,12 +114,41 @@ void multiply_tile(const Pass& pass, const uint8_t* const* at, int32_t* acc) {
       weights += kVectors * 64;
     }
   }
-#pragma GCC unroll 12
-  for (int p = 0; p < kPixels; ++p) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v)
-      _mm512_store_si512(acc + (p * kVectors + v) * kVector, sums.sum[p][v]);
+}
+
+// acc[pixel][vector] of kPixels pixels.
+template <int kPixels, int kVectors>
+void multiply_tile(const Pass& pass, const Pixels& from, int64_t pixel, int32_t* acc) {
+  Sums<kPixels, kVectors> sums;
+  unroll<kPixels * kVectors>([&](auto i) RK_UNROLLED {
+    constexpr int p = i / kVectors, v = i % kVectors;
+    sums.sum[p][v] =
+        _mm512_load_si512(pass.start != nullptr ? pass.start + v * kVector : acc + i * kVector);
+  });
+  multiply(pass, from, pixel, sums);
+  unroll<kPixels * kVectors>([&](auto i) RK_UNROLLED {
+    _mm512_store_si512(acc + i * kVector, sums.sum[i / kVectors][i % kVectors]);
+  });
+}
+
+// Whole tiles whose sums never leave the registers: the stages of one overlap with the products of the next. Returns the
+// first pixel after them.
+template <int kPixels, int kVectors, bool kSums>
+int64_t multiply_and_finish(const Pass& pass, const Pixels& from, const Ending& at,
+                            const FloatRoute<false>& stages, int64_t pixels) {
+  const Ending k = at;
+  const FloatRoute<false> route = stages;
+  int64_t pixel = 0;
+  for (; pixel + kPixels <= pixels; pixel += kPixels) {
+    Sums<kPixels, kVectors> sums;
+    unroll<kPixels * kVectors>([&](auto i) RK_UNROLLED {
+      constexpr int p = i / kVectors, v = i % kVectors;
+      sums.sum[p][v] = _mm512_load_si512(pass.start + v * kVector);
+    });
+    multiply(pass, from, pixel, sums);
+    finish_tile<kPixels, kVectors, kSums>(k, route, sums.sum, pixel);
   }
+  return pixel;
 }
 
 // One tile of output channels of a band.
@@ -134,42 +156,50 @@ struct TileOfBand {
   const Context& c;
   const Band& band;
   const Target& target;
-  int64_t lane;
-  bool last;  // chunk: sums are finished
+  int64_t channel;  // the first
+  bool last;        // chunk: sums are finished
   Scratch& scratch;
 };
 
-// All pixels from `pixel` on: whole tiles, then ever smaller ones. The smallest repeats its last pixel, and the surplus
-// sums are not finished. Sums of a few tiles are finished together, while they are in the first-level cache.
+// Tiles of kPixels while they fit, from `pixel` on; returns the first pixel after them.
 template <int kPixels, int kVectors>
-void multiply_band(const TileOfBand& tile, const Pass& pass, FinishFunction finish, int64_t pixel) {
-  constexpr int kNext = kVectors == 4 ? kPixels / 2 : kVectors == 2 ? (kPixels == 12 ? 6 : 2) : 4;
-  constexpr bool kSmallest = kVectors == 4 ? kPixels == 1 : kNext == kPixels;
-  constexpr int64_t kTogether = 4 * kPixels;
-  const int64_t end = tile.band.pixels();
+int64_t multiply_in_memory(const TileOfBand& tile, const Pass& pass, FinishFunction finish,
+                           int64_t pixel) {
   Scratch& scratch = tile.scratch;
   // What is finished at once takes the same place again and again.
   const bool at_once = tile.last && pass.start != nullptr;
-  const auto acc_of = [&](int64_t i) { return scratch.acc + i * kVectors * kVector; };
-  while (kSmallest ? pixel < end : pixel + kPixels <= end) {
-    const int64_t begin = pixel;
-    const int64_t stop = smaller(end, begin + kTogether);
-    for (; kSmallest ? pixel < stop : pixel + kPixels <= stop; pixel += kPixels) {
-      const uint8_t* at[kPixels];
-#pragma GCC unroll 12
-      for (int p = 0; p < kPixels; ++p) {
-        const int64_t index = kSmallest ? smaller(pixel + p, end - 1) : pixel + p;
-        at[p] = scratch.pixels + scratch.places.scratch[index] * int64_t{kHostBlock};
-      }
-      multiply_tile<kPixels, kVectors>(pass, at, acc_of(at_once ? pixel - begin : pixel));
-    }
+  const Pixels from = {scratch.pixels, scratch.places.scratch};
+  for (; pixel + kPixels <= tile.band.pixels(); pixel += kPixels) {
+    int32_t* const acc = scratch.acc + (at_once ? 0 : pixel * kVectors * kVector);
+    multiply_tile<kPixels, kVectors>(pass, from, pixel, acc);
     if (!tile.last) continue;
-    finish({tile.c, tile.target, tile.lane, acc_of(at_once ? 0 : begin), scratch.totals + begin,
-            scratch.places.output + begin, smaller(pixel, end) - begin});
+    finish({tile.c, tile.target, tile.channel, acc, scratch.totals + pixel,
+            scratch.places.output + pixel, kPixels});
   }
-  if constexpr (!kSmallest) {
-    if (pixel < end) multiply_band<kNext, kVectors>(tile, pass, finish, pixel);
+  return pixel;
+}
+
+// All pixels of a band: whole tiles, then ever smaller ones.
+template <int kVectors>
+void multiply_band(const TileOfBand& tile, const Pass& pass) {
+  constexpr int kPixels = kVectors == 4 ? 6 : kVectors == 3 ? 8 : 12;
+  const Context& c = tile.c;
+  const FinishFunction finish = finish_function<kVectors>(c);
+  const int64_t end = tile.band.pixels();
+  int64_t pixel = 0;
+  if (c.constants.float_route && !c.params.has_residual && tile.last && pass.start != nullptr) {
+    Scratch& scratch = tile.scratch;
+    const Pixels from = {scratch.pixels, scratch.places.scratch};
+    const Ending at = ending(c, tile.target, tile.channel, scratch.totals, scratch.places.output);
+    const FloatRoute<false> route(c.params, c.constants);
+    pixel = c.constants.sums
+                ? multiply_and_finish<kPixels, kVectors, true>(pass, from, at, route, end)
+                : multiply_and_finish<kPixels, kVectors, false>(pass, from, at, route, end);
+  } else {
+    pixel = multiply_in_memory<kPixels, kVectors>(tile, pass, finish, pixel);
   }
+  pixel = multiply_in_memory < kVectors == 4 ? 3 : 4, kVectors > (tile, pass, finish, pixel);
+  multiply_in_memory<1, kVectors>(tile, pass, finish, pixel);
 }
 
 // Offsets of the taps of `blocks` input blocks, `planes` times each.
@@ -211,39 +241,44 @@ void load_blocks(const Context& c, const Band& band, int64_t n, const Loaded& pa
 
 // One tile of output channels over what is loaded. `weights` are the tile's at the first loaded block; returns those
 // after the last.
-const int8_t* multiply_loaded(const Context& c, const Band& band, int64_t n, int32_t tile,
+const int8_t* multiply_loaded(const Context& c, const Band& band, int64_t n, Tile tile,
                               const Loaded& part, const int8_t* weights, Scratch& scratch) {
   const int64_t taps = c.y.kernel * c.x.kernel * c.constants.planes;
-  const int64_t lane = int64_t{tile} * kTile;
+  const int64_t channel = int64_t{tile.first_block} * kHostBlock;
   const bool cut = part.last_quads != 4;
   const Pass pass = {scratch.offsets, cut ? (part.count - 1) * taps : part.count * taps,
                      cut ? taps : 0,  part.last_quads,
-                     weights,         part.first ? c.constants.start + lane : nullptr};
-  const Target target(c, band, n, tile * 4, 4);
-  const TileOfBand where = {c, band, target, lane, part.last, scratch};
-  const int32_t vectors = vectors_of_tile(c.filter, tile);
-  if (vectors == 1) {
-    multiply_band<12, 1>(where, pass, finish_function<1>(c), 0);
-  } else if (vectors == 2) {
-    multiply_band<12, 2>(where, pass, finish_function<2>(c), 0);
-  } else {
-    multiply_band<6, 4>(where, pass, finish_function<4>(c), 0);
+                     weights,         part.first ? c.constants.start + channel : nullptr};
+  const Target target(c, band, n, tile.first_block, tile.vectors);
+  const TileOfBand where = {c, band, target, channel, part.last, scratch};
+  switch (tile.vectors) {
+    case 1:
+      multiply_band<1>(where, pass);
+      break;
+    case 2:
+      multiply_band<2>(where, pass);
+      break;
+    case 3:
+      multiply_band<3>(where, pass);
+      break;
+    default:
+      multiply_band<4>(where, pass);
   }
-  return weights + ((part.count - 1) * 4 + part.last_quads) * taps * vectors * 64;
+  return weights + ((part.count - 1) * 4 + part.last_quads) * taps * tile.vectors * 64;
 }
 
 void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
   const int64_t taps = c.y.kernel * c.x.kernel * c.constants.planes;
   const int64_t chunk = smaller(kScratchPixels / band.scratch_pixels(), kMaxTaps / taps);
-  const int64_t tile_bytes =
-      int64_t{max_tile_input_blocks(c.filter, kTile)} * taps * kHostBlock * kTile;
+  const int64_t block_bytes = block_weights(c.filter, c.constants.planes);
   scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
-  for (int32_t tile = tiles.begin; tile < tiles.end; ++tile) {
-    const BlockRange blocks = tile_input_blocks(c.filter, tile, kTile);
-    const int8_t* weights = c.weights() + tile * tile_bytes;
+  for (int32_t index = tiles.begin; index < tiles.end; ++index) {
+    const BlockRange blocks = tile_input_blocks(c.filter, index, kTile);
+    const Tile tile = tile_of(c.filter, index);
+    const int8_t* weights = c.weights() + tile.first_block * block_bytes;
     // Without groups all tiles read the same blocks: once loaded, they serve every tile.
     const bool loaded =
-        tile > tiles.begin && c.filter.groups == 1 && blocks.end - blocks.begin <= chunk;
+        index > tiles.begin && c.filter.groups == 1 && blocks.end - blocks.begin <= chunk;
     for (int64_t block = blocks.begin; block < blocks.end; block += chunk) {
       const int64_t count = smaller(chunk, blocks.end - block);
       const auto last_block = static_cast<int32_t>(block + count - 1);
@@ -262,10 +297,10 @@ void run(const ConvI8Args& args, IndexRange units) {
   const bool depthwise = c.filter.depthwise();
   const BandLimits limits =
       depthwise ? BandLimits{kScratchPixels, kScratchPixels}
-                : BandLimits{kBandPixels, pixels_for_all_blocks(c.filter, c.extents,
-                                                                 kScratchPixels, kFewPixels)};
+                : BandLimits{kBandPixels, pixels_for_all_blocks(c.filter, c.extents, kScratchPixels,
+                                                                kFewPixels)};
   Scratch scratch;
-  for_each_band(c.filter, c.extents, {c.filter, args.extents, kTile}, limits, units,
+  for_each_band(c.filter, c.extents, {c.params.filter, args.extents, kTile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {
                   if (depthwise) {
                     depthwise_band(args, band, tiles, n, scratch);

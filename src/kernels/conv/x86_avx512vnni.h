@@ -15,28 +15,33 @@ namespace rk::kernels::vnni {
 
 inline constexpr int32_t kTile = 64;    // output channels: 4 vectors of 16
 inline constexpr int32_t kVector = 16;  // int32 lanes
-inline constexpr int32_t kBandPixels = 192;
+inline constexpr int32_t kBandPixels = 256;
 // Input rows of one band, biased, with their border: 128 KiB of the second-level cache.
 inline constexpr int32_t kScratchPixels = 8192;
 inline constexpr int32_t kFewPixels = 48;  // a smaller band would read the weights too often
 inline constexpr int32_t kMaxPlanes = 32;  // beyond, the generic variant is no slower
 inline constexpr int32_t kMaxTaps = 4096;  // planes times taps of the kernel
 
-// A tile of output channels has 1, 2 or 4 vectors; three are rounded up. Lane o of vector j holds channel
-// lane_channel(vectors, j, o) of the tile: then narrowing four vectors to bytes leaves whole blocks of 16 channels.
-inline int32_t tile_vectors(int32_t channels) {
-  const int32_t needed = (channels + kVector - 1) / kVector;
-  return needed < 3 ? needed : 4;
+// The vectors of one tile of output channels, each a block of 16. Blocks are spread evenly over the tiles where groups do
+// not tie them to their input: 96 channels are twice 3 vectors, not 4 and 2, and a tile of 3 has more pixels than one of 4.
+struct Tile {
+  int32_t first_block;
+  int32_t vectors;  // 1..4
+};
+inline Tile tile_of(const ConvFilter& f, int32_t tile) {
+  const int32_t blocks = channel_blocks(f.out_channels);
+  const int32_t tiles = (blocks + 3) / 4;
+  if (f.groups != 1) return {tile * 4, blocks - tile * 4 < 4 ? blocks - tile * 4 : 4};
+  const auto first = [=](int64_t t) { return static_cast<int32_t>(t * blocks / tiles); };
+  return {first(tile), first(int64_t{tile} + 1) - first(tile)};
 }
-inline int32_t vectors_of_tile(const ConvFilter& f, int32_t tile) {
-  const int32_t left = f.out_channels - tile * kTile;
-  return tile_vectors(left < kTile ? left : kTile);
-}
-inline int32_t lane_channel(int32_t vectors, int32_t vector, int32_t lane) {
-  return lane / 4 * 4 * vectors + vector * 4 + lane % 4;
+// Bytes of weights from one output block to the next; the tiles lie one after another.
+inline int64_t block_weights(const ConvFilter& f, int32_t planes) {
+  return int64_t{max_tile_input_blocks(f, kTile)} * planes * f.kernel.h * f.kernel.w * kHostBlock *
+         kVector;
 }
 
-// Per-lane constants are arrays of align_up(out_channels, 64), in lane order.
+// Per-channel constants are arrays of align_up(out_channels, 64).
 struct Constants {
   int32_t planes = 1;        // of weights
   bool sums = false;         // some offset is not 0 and is applied to the sum of inputs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packing for conv_i8__avx512vnni_6x64: see x86_avx512vnni.h for the idea.
-//   dense:     [tile of 64][input block][plane][ky][kx][quad of 4 ic][vector][16 lanes][4 ic]
+//   dense:     [tile][input block][plane][ky][kx][quad of 4 ic][vector][16 oc][4 ic]
 //              where a block has only as many quads and a tile only as many vectors as it has channels for
 //   depthwise: [block][ky][group of 4 taps][plane][16 channels][4 taps]
 #if defined(__x86_64__)
@@ -95,25 +95,24 @@ inline void visit_lane(const ConvFilter& f, const LaneOfTile<Byte>& lane, int32_
 
 // visit(lane, oc, first_in) for each output channel of dense weights.
 template <typename Byte, typename Visit>
-void visit_dense(const ConvFilter& f, int32_t planes, int64_t tile_bytes, Byte* packed,
-                 const Visit& visit) {
-  for (int32_t tile = 0; tile * kTile < f.out_channels; ++tile) {
-    const int32_t vectors = vectors_of_tile(f, tile);
-    for (int32_t i = 0; i < vectors * kVector; ++i) {
-      const int32_t oc = tile * kTile + lane_channel(vectors, i / kVector, i % kVector);
-      if (oc >= f.out_channels) continue;
-      const LaneOfTile<Byte> lane = {packed + tile * tile_bytes + i * 4,
-                                     tile_input_blocks(f, tile, kTile), planes, vectors};
+void visit_dense(const ConvFilter& f, int32_t planes, Byte* packed, const Visit& visit) {
+  for (int32_t index = 0; index * kTile < f.out_channels; ++index) {
+    const Tile tile = tile_of(f, index);
+    Byte* const bytes = packed + tile.first_block * block_weights(f, planes);
+    for (int32_t i = 0; i < tile.vectors * kVector; ++i) {
+      const int32_t oc = tile.first_block * kHostBlock + i;
+      if (oc >= f.out_channels) break;
+      const LaneOfTile<Byte> lane = {bytes + i * 4, tile_input_blocks(f, index, kTile), planes,
+                                     tile.vectors};
       visit(lane, oc, oc / f.out_per_group() * f.in_per_group());
     }
   }
 }
 
-void pack_dense(const ConvI8Params& source, bool offset_apart, int32_t planes, int64_t tile_bytes,
-                int8_t* packed) {
+void pack_dense(const ConvI8Params& source, bool offset_apart, int32_t planes, int8_t* packed) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
-  visit_dense(f, planes, tile_bytes, packed, [&](const auto& lane, int32_t oc, int32_t first_in) {
+  visit_dense(f, planes, packed, [&](const auto& lane, int32_t oc, int32_t first_in) {
     const int32_t offset = offset_apart ? 0 : offset_of(source, oc);
     if (source.order == WeightOrder::kOihw && planes == 1 && offset == 0) {
       const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
@@ -188,19 +187,12 @@ void set_clamps(const ConvI8Params& p, Constants& constants) {
   constants.high = std::max(constants.high, constants.low);
 }
 
-// Where channel `oc` of a tile has its constants.
-int64_t lane_of(const ConvFilter& f, int32_t oc) {
-  if (f.depthwise()) return oc;
-  const int32_t tile = oc / kTile, vectors = vectors_of_tile(f, tile), c = oc % kTile;
-  const int32_t vector = c / 4 % vectors, lane = c / 4 / vectors * 4 + c % 4;
-  return int64_t{tile} * kTile + vector * kVector + lane;
-}
-
 Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t planes,
                       PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
-  if (!stages_below(packed, multiplier, kDoubleLimits)) {
+  // The zero point is added to the integer result.
+  if (!stages_below(packed, multiplier, {kDoubleLimits.stage, kDoubleLimits.result - 128})) {
     return unsupported("a stage could leave the range of exact doubles");
   }
   const uint64_t lanes = static_cast<uint64_t>(align_up(f.out_channels, kTile));
@@ -223,16 +215,15 @@ Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t pla
   std::fill_n(addend, lanes, kMagic);
   std::fill_n(wide_addend, lanes, kWideMagic);
   for (int32_t c = 0; c < f.out_channels; ++c) {
-    const int64_t lane = lane_of(f, c);
     const int32_t offset = offset_apart ? offset_of(source, c) : 0;
     const double m = std::ldexp(multiplier[c], -14);  // exact, as all below: few bits
-    start[lane] = static_cast<int32_t>(base_of(source, c) + first);
-    pair[lane] = static_cast<int32_t>(static_cast<uint32_t>(offset & 0xffff) |
-                                      static_cast<uint32_t>(offset * 128) << 16);
-    scale[lane] = static_cast<float>(m);
-    addend[lane] = static_cast<float>(kMagic - kMagic * m);
-    const int64_t i = lane % 16;
-    const int64_t unpacked = lane - i + i / 4 * 2 + i % 2 + (i % 4 >= 2 ? 8 : 0);
+    start[c] = static_cast<int32_t>(base_of(source, c) + first);
+    pair[c] = static_cast<int32_t>(static_cast<uint32_t>(offset & 0xffff) |
+                                   static_cast<uint32_t>(offset * 128) << 16);
+    scale[c] = static_cast<float>(m);
+    addend[c] = static_cast<float>(kMagic - kMagic * m);
+    const int64_t i = c % 16;
+    const int64_t unpacked = c - i + i / 4 * 2 + i % 2 + (i % 4 >= 2 ? 8 : 0);
     wide_scale[unpacked] = m;
     wide_addend[unpacked] = kWideMagic - kWideStart * m;
     constants.sums |= offset != 0;
@@ -263,36 +254,33 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
     pack_depthwise(source, planes, reinterpret_cast<int8_t*>(packed.weights.data()));
     return ok_status();
   }
-  const int64_t tile_extents[] = {max_tile_input_blocks(f, kTile), planes, f.kernel.h, f.kernel.w,
-                                  kHostBlock * kTile};
-  const auto tile_bytes = checked_product(tile_extents);
-  const auto bytes =
-      tile_bytes ? checked_mul(*tile_bytes, static_cast<uint64_t>(ceil_div(f.out_channels, kTile)))
-                 : std::nullopt;
+  const int64_t extents[] = {channel_blocks(f.out_channels),
+                             max_tile_input_blocks(f, kTile),
+                             planes,
+                             f.kernel.h,
+                             f.kernel.w,
+                             kHostBlock * kVector};
+  const auto bytes = checked_product(extents);
   if (!bytes) return out_of_memory("convolution: the weights do not fit the address space");
   RK_ASSIGN(packed.weights, Buffer::try_make(*bytes, kMaxObjectBytes));
-  pack_dense(source, offset_apart, planes, static_cast<int64_t>(*tile_bytes),
-             reinterpret_cast<int8_t*>(packed.weights.data()));
+  pack_dense(source, offset_apart, planes, reinterpret_cast<int8_t*>(packed.weights.data()));
   return ok_status();
 }
 
 void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain) {
   const ConvFilter& f = packed.params.filter;
   const auto& constants = *reinterpret_cast<const Constants*>(packed.constants.data());
-  const auto tile_bytes =
-      static_cast<int64_t>(packed.weights.size()) / ceil_div(f.out_channels, kTile);
   const auto* const bytes = reinterpret_cast<const int8_t*>(packed.weights.data());
-  visit_dense(
-      f, constants.planes, tile_bytes, bytes, [&](const auto& lane, int32_t oc, int32_t in) {
-        // What is not applied to the sum of inputs is part of the bytes.
-        const int32_t apart = static_cast<int16_t>(constants.offset_pair[lane_of(f, oc)] & 0xffff);
-        const int32_t added = (weight_offset != nullptr ? weight_offset[oc] : 0) - apart;
-        visit_lane(f, lane, in, [&](int8_t byte, int32_t plane, int64_t ic, int64_t tap) {
-          int8_t& weight = plain[plain_weight_index(f, packed.params.order, oc, ic, tap)];
-          // Modulo 256: the planes add up to w + o.
-          weight = static_cast<int8_t>((plane == 0 ? -added : weight) + byte);
-        });
-      });
+  visit_dense(f, constants.planes, bytes, [&](const auto& lane, int32_t oc, int32_t in) {
+    // What is not applied to the sum of inputs is part of the bytes.
+    const int32_t apart = static_cast<int16_t>(constants.offset_pair[oc] & 0xffff);
+    const int32_t added = (weight_offset != nullptr ? weight_offset[oc] : 0) - apart;
+    visit_lane(f, lane, in, [&](int8_t byte, int32_t plane, int64_t ic, int64_t tap) {
+      int8_t& weight = plain[plain_weight_index(f, packed.params.order, oc, ic, tap)];
+      // Modulo 256: the planes add up to w + o.
+      weight = static_cast<int8_t>((plane == 0 ? -added : weight) + byte);
+    });
+  });
 }
 
 }  // namespace
