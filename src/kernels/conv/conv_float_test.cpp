@@ -154,6 +154,26 @@ std::vector<Case> cases() {
       {"WideRows", {5, 33, 1, {3, 3}}, {1, {4, 203}, {4, 203}, {1, 1}}},
       {"FullyConnected", {300, 100}, {3, {1, 1}, {1, 1}}},
       {"Crop", {4, 6, 1, {2, 2}}, {1, {9, 9}, {5, 4}, {-2, -3}}},
+      {"PointwiseStride", {40, 70, 1, {1, 1}, {2, 3}}, {2, {9, 11}, {6, 5}, {1, 1}}},
+      {"PointwiseManyPixels",
+       {20, 130},
+       {2, {17, 31}, {17, 31}},
+       WeightOrder::kOihw,
+       Activation::kNone,
+       true,
+       true},
+      {"PointwiseLongSums", {2100, 40}, {1, {6, 9}, {6, 9}}},
+      {"MatrixProductLongSums", {2100, 72}, {50, {1, 1}, {1, 1}}},
+      {"Depthwise3x3",
+       {20, 20, 20, {3, 3}},
+       {2, {9, 17}, {9, 17}, {1, 1}},
+       WeightOrder::kOihw,
+       Activation::kClip,
+       true},
+      {"Depthwise3x3Stride", {35, 35, 35, {3, 3}, {2, 2}}, {2, {10, 30}, {5, 15}}},
+      {"Depthwise3x3StrideBorder", {35, 35, 35, {3, 3}, {2, 2}}, {1, {9, 27}, {5, 14}, {1, 1}}},
+      {"Depthwise3x3WideBorder", {35, 35, 35, {3, 3}}, {1, {9, 12}, {11, 14}, {2, 2}}},
+      {"Depthwise3x3OnePixel", {17, 17, 17, {3, 3}}, {1, {1, 1}, {1, 1}, {1, 1}}},
       {"WholeBorder", {4, 6, 1, {3, 3}}, {1, {2, 1}, {9, 8}, {4, 4}}},
   };
 }
@@ -225,6 +245,26 @@ TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
   args.output = pieces.data();
   for (int64_t unit = units; unit-- > 0;) conv_f16(args, {unit, unit + 1});
   EXPECT_EQ(pieces, output);
+
+  // The same where pictures of the batch lie further apart.
+  const auto spread = [&](const std::vector<uint16_t>& dense, size_t gap) {
+    std::vector<uint16_t> wide;
+    const size_t picture = dense.size() / size_t(c.extents.batch);
+    for (int n = 0; n < c.extents.batch; ++n) {
+      wide.insert(wide.end(), dense.begin() + long(n * picture),
+                  dense.begin() + long((n + 1) * picture));
+      wide.insert(wide.end(), gap, 0x7e00);
+    }
+    return wide;
+  };
+  const auto wide_input = spread(input, 32), wide_output = spread(output, 48);
+  std::vector<uint16_t> found(wide_output.size(), 0x7e00);
+  args.input = wide_input.data();
+  args.output = found.data();
+  args.input_batch_stride = int64_t(wide_input.size()) / c.extents.batch;
+  args.output_batch_stride = int64_t(wide_output.size()) / c.extents.batch;
+  conv_f16(args, {0, units});
+  EXPECT_EQ(found, wide_output);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvFloatTest, testing::ValuesIn(cases()),

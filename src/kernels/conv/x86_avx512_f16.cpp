@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_f16 with AVX-512: a band's input rows are widened to float32 scratch once, then tiles of 12 pixels by 32 output
+// conv_f16 with AVX-512: a band's input rows are widened to float32 scratch once, then tiles of 6 pixels by 64 output
 // channels are summed by fused multiply-adds, in the order that conv_f16.h states, and narrowed once at the end.
 //
 // A newcomer's mistake: padding lanes of the input may hold infinities; they are never multiplied, not even by 0.
 #if defined(__x86_64__)
 
-#include <cstdint>
-
-#include "kernels/conv/bands.h"
-#include "kernels/conv/conv_f16.h"
-#include "kernels/x86_avx512.h"
+#include "kernels/conv/x86_avx512_f16.h"
 
 namespace rk::kernels {
 
 decltype(conv_f16) conv_f16__generic;
-decltype(conv_f16) conv_f16__avx512_12x32;
+decltype(conv_f16) conv_f16__avx512_6x64;
 
 }  // namespace rk::kernels
 
 RK_AVX512_BEGIN
 
-namespace rk::kernels {
+namespace rk::kernels::avx512_f16 {
 namespace {
 
-constexpr int32_t kLanes = kHostBlock;
-constexpr int32_t kVectors = kConvF16Tile / kLanes;
 constexpr int32_t kTilePixels = 6;  // by kVectors: 24 sums, 4 vectors of weights, 1 of input
 constexpr int64_t kBandPixels = 224;
-constexpr int64_t kScratchPixels = 6400;          // 400 KiB: of the second-level cache
 constexpr int64_t kChunkWeightBytes = 384 << 10;  // that one pass over a band reads
 constexpr int64_t kSumFloats = 32768;             // between the chunks of long sums
 constexpr int64_t kFewPixels = 48;                // a smaller band would read the weights too often
@@ -40,171 +33,6 @@ struct Scratch {
   // that the step after the last may be asked for.
   int32_t step_offset[kScratchPixels + 1];
 };
-
-int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
-struct Context {
-  const ConvF16Args& args;
-  const ConvF16Params& params;
-  const ConvFilter& filter;
-  ConvExtents extents;  // counted_extents
-  AxisPlan y, x;
-  bool one_tap;  // scratch holds only the pixels that are read
-  bool flat;     // and they follow each other without borders: rows count as one
-  // Elements from one pixel and from one block to the next.
-  int64_t in_pixel, in_plane;
-  int64_t out_pixel, residual_pixel, out_plane;
-  int64_t tile_floats;  // of the weights of one block of output channels
-  const float* weights;
-  const float* bias;
-  bool clamps, clips;
-  __m512 low, high;
-
-  explicit Context(const ConvF16Args& a)
-      : args(a),
-        params(a.packed->params),
-        filter(params.filter),
-        extents(counted_extents(filter, a.extents)),
-        y(axis_plan(filter, true)),
-        x(axis_plan(filter, false)),
-        one_tap(y.kernel == 1 && x.kernel == 1 && !filter.transposed && filter.groups == 1),
-        flat(is_flat()),
-        in_pixel(kLanes),
-        in_plane(int64_t{extents.in.h} * extents.in.w * kLanes),
-        out_pixel(kLanes),
-        residual_pixel(kLanes),
-        out_plane(int64_t{extents.out.h} * extents.out.w * kLanes),
-        tile_floats(filter.depthwise() ? y.kernel * x.kernel * kLanes
-                                       : channel_blocks(filter.in_channels) * y.kernel * x.kernel *
-                                             kLanes * kLanes),
-        weights(reinterpret_cast<const float*>(a.packed->weights.data())),
-        bias(reinterpret_cast<const float*>(a.packed->bias.data())),
-        clamps(params.activation != Activation::kNone),
-        clips(params.activation == Activation::kClip),
-        low(_mm512_setzero_ps()),
-        high(_mm512_set1_ps(params.clip)) {
-    if (flat) {
-      extents.in = extents.out = {1, extents.in.h * extents.in.w};
-    }
-    if (!is_matrix_product(filter, a.extents)) return;
-    in_plane = out_plane = kLanes;
-    residual_pixel = int64_t{channel_blocks(filter.out_channels)} * kLanes;
-    in_pixel = a.input_batch_stride != 0 ? a.input_batch_stride
-                                         : int64_t{channel_blocks(filter.in_channels)} * kLanes;
-    out_pixel = a.output_batch_stride != 0 ? a.output_batch_stride : residual_pixel;
-  }
-
-  bool is_flat() const {
-    return one_tap && !is_matrix_product(filter, args.extents) && extents.in == extents.out &&
-           extents.pad_before == Extent2{0, 0} && y.step == 1 && x.step == 1 &&
-           int64_t{extents.in.h} * extents.in.w <= INT32_MAX;
-  }
-
-  const uint16_t* image(int64_t n) const {
-    const int64_t dense = channel_blocks(filter.in_channels) * in_plane;
-    return args.input + n * (args.input_batch_stride != 0 ? args.input_batch_stride : dense);
-  }
-
-  // Activation, residual, activation, one rounding, of kCount blocks of one pixel. The second operand of a comparison wins
-  // where one is NaN.
-  template <int kCount>
-  inline __attribute__((always_inline)) void finish(__m512 (&v)[kCount], const uint16_t* residual,
-                                                    uint16_t* output) const {
-    if (clamps) {
-#pragma GCC unroll 4
-      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
-    }
-    if (clips) {
-#pragma GCC unroll 4
-      for (int i = 0; i < kCount; ++i) v[i] = _mm512_min_ps(high, v[i]);
-    }
-    if (residual != nullptr) {
-#pragma GCC unroll 4
-      for (int i = 0; i < kCount; ++i) {
-        const auto* const e = reinterpret_cast<const __m256i*>(residual + i * out_plane);
-        v[i] = _mm512_add_ps(v[i], _mm512_cvtph_ps(_mm256_loadu_si256(e)));
-      }
-    }
-    if (params.relu_after_add) {
-#pragma GCC unroll 4
-      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < kCount; ++i) {
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(output + i * out_plane),
-                          _mm512_cvtps_ph(v[i], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
-    }
-  }
-};
-
-// Output and residual of blocks from `block` on, at the band's first pixel.
-struct Target {
-  uint16_t* output;
-  const uint16_t* residual;
-
-  Target(const Context& c, const Band& band, int64_t n, int64_t block) {
-    const int64_t dense = channel_blocks(c.filter.out_channels) * c.out_plane;
-    const int64_t stride = c.args.output_batch_stride != 0 ? c.args.output_batch_stride : dense;
-    const int64_t first = band.oy * c.extents.out.w + band.ox;
-    const int64_t plane = block * c.out_plane;
-    output = c.args.output + n * stride + plane + first * c.out_pixel;
-    residual = c.params.has_residual
-                   ? c.args.residual + n * dense + plane + first * c.residual_pixel
-                   : nullptr;
-  }
-  // `place` counts pixels.
-  template <int kCount>
-  inline __attribute__((always_inline)) void finish(const Context& c, __m512 (&v)[kCount],
-                                                    int64_t place) const {
-    c.finish(v, residual != nullptr ? residual + place * c.residual_pixel : nullptr,
-             output + place * c.out_pixel);
-  }
-};
-
-// Widens a run of pixels that are neighbours in `from`; asks for the same run `ahead` elements further, of the next block.
-void widen_pixels(const uint16_t* from, float (*to)[kLanes], int64_t count, int64_t ahead) {
-  const auto widen = [&](int64_t i) {
-    const auto* const pixel = reinterpret_cast<const __m256i*>(from + i * kLanes);
-    _mm512_store_ps(to[i], _mm512_cvtph_ps(_mm256_loadu_si256(pixel)));
-  };
-  int64_t i = 0;
-  for (; i + 2 <= count; i += 2) {
-    _mm_prefetch(reinterpret_cast<const char*>(from + ahead + i * kLanes), _MM_HINT_T0);
-    widen(i);
-    widen(i + 1);
-  }
-  if (i < count) widen(i);
-}
-
-void clear_pixels(float (*to)[kLanes], int64_t count) {
-  for (int64_t i = 0; i < count; ++i) _mm512_store_ps(to[i], _mm512_setzero_ps());
-}
-
-// Fills the scratch rows of one input block; what lies outside the picture is 0.
-void load_block(const Context& c, const Band& band, const uint16_t* plane, float (*to)[kLanes]) {
-  const int64_t top = c.y.lead(band.oy, c.extents.pad_before.h);
-  const int64_t left = c.x.lead(band.ox, c.extents.pad_before.w);
-  const int64_t columns = band.scratch_columns;
-  const int64_t y_step = c.one_tap ? c.y.step : 1, x_step = c.one_tap ? c.x.step : 1;
-  const bool scattered = c.x.stuffing != 1 || x_step != 1;
-  for (int64_t r = 0; r < band.scratch_rows; ++r, to += columns) {
-    const int64_t iy = c.y.source(top + r * y_step, c.extents.in.h);
-    if (iy < 0 || scattered) clear_pixels(to, columns);
-    if (iy < 0) continue;
-    const uint16_t* const row = plane + iy * c.extents.in.w * c.in_pixel;
-    if (scattered) {
-      for (int64_t i = 0; i < columns; ++i) {
-        const int64_t ix = c.x.source(left + i * x_step, c.extents.in.w);
-        if (ix >= 0) widen_pixels(row + ix * kLanes, to + i, 1, 0);
-      }
-      continue;
-    }
-    const RowPart part = row_part(left, columns, c.extents.in.w);
-    clear_pixels(to, part.before);
-    widen_pixels(row + (left + part.before) * kLanes, to + part.before, part.body, c.in_plane);
-    clear_pixels(to + part.before + part.body, columns - part.before - part.body);
-  }
-}
 
 // One pass over a chunk of input blocks for one tile of output channels. A step is one tap of one input block.
 struct Pass {
@@ -294,7 +122,8 @@ __attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scrat
     return;
   }
 #pragma GCC unroll 12
-  for (int p = 0; p < kPixels; ++p) pass.target.finish(c, sum[p], scratch.places.output[pixel + p]);
+  for (int p = 0; p < kPixels; ++p)
+    pass.target.finish(c, sum[p], scratch.places.output[pixel + p], c.out_plane);
 }
 
 // All pixels from `pixel` on: whole tiles, then what is left.
@@ -402,87 +231,45 @@ void dense_band(const Context& c, Band band, TileRange tiles, int64_t n, Scratch
   }
 }
 
-template <int kPixels>
-inline void depthwise_pixels(const Context& c, const Band& band, const float* weights,
-                             const float* from, __m512 bias, const Target& target, int64_t place) {
-  __m512 sum[kPixels][1];
-#pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) sum[p][0] = bias;
-  for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
-    const float* const row = from + c.y.tap(ky) * band.scratch_columns * kLanes;
-    for (int64_t kx = 0; kx < c.x.kernel; ++kx, weights += kLanes) {
-      const float* const x = row + c.x.tap(kx) * kLanes;
-      const __m512 w = _mm512_load_ps(weights);
-#pragma GCC unroll 8
-      for (int p = 0; p < kPixels; ++p) {
-        sum[p][0] = _mm512_fmadd_ps(_mm512_load_ps(x + p * c.x.step * kLanes), w, sum[p][0]);
-      }
-    }
-  }
-#pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) target.finish(c, sum[p], place + p);
-}
-
-void depthwise_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
-                    Scratch& scratch) {
-  const int64_t first = int64_t{tiles.begin} * kVectors;
-  const int64_t end = smaller(int64_t{tiles.end} * kVectors, channel_blocks(c.filter.out_channels));
-  for (int64_t block = first; block < end; ++block) {
-    load_block(c, band, c.image(n) + block * c.in_plane, scratch.pixels);
-    const Target target(c, band, n, block);
-    const float* const weights = c.weights + block * c.tile_floats;
-    const __m512 bias = _mm512_load_ps(c.bias + block * kLanes);
-    for (int64_t row = 0; row < band.rows; ++row) {
-      const float* const from = scratch.pixels[row * c.y.step * band.scratch_columns];
-      const auto go = [&]<int kPixels>(int64_t column) {
-        for (; column + kPixels <= band.columns; column += kPixels) {
-          depthwise_pixels<kPixels>(c, band, weights, from + column * c.x.step * kLanes, bias,
-                                    target, row * c.extents.out.w + column);
-        }
-        return column;
-      };
-      go.template operator()<1>(go.template operator()<8>(0));
-    }
-  }
-}
-
 }  // namespace
 
-void conv_f16__avx512_12x32(const ConvF16Args& args, IndexRange units) {
+void dense(const ConvF16Args& args, IndexRange units) {
   const ConvFilter& filter = args.packed->params.filter;
-  const bool depthwise = filter.depthwise();
-  // Lanes of several groups in one vector would meet each other's infinities: the generic kernel keeps them apart.
-  if ((filter.groups != 1 && !depthwise) || !fits_bands(filter, kScratchPixels)) {
-    conv_f16__generic(args, units);
-    return;
-  }
   const Context c(args);
   const ConvUnits counted(filter, args.extents, kConvF16Tile);
   Scratch scratch;
   const auto work = [&](const Band& band, TileRange tiles, int64_t n) {
-    if (depthwise) {
-      depthwise_band(c, band, tiles, n, scratch);
-    } else {
-      dense_band(c, band, tiles, n, scratch);
-    }
+    dense_band(c, band, tiles, n, scratch);
   };
   if (c.flat) {
     const int64_t all = kScratchPixels / channel_blocks(filter.in_channels);
-    for_each_run(counted, args.extents.out,
-                 all < kFewPixels ? kBandPixels : smaller(all, kBandPixels), kTilePixels, units,
-                 work);
+    const int64_t most = all < kFewPixels ? kBandPixels : smaller(all, kBandPixels);
+    for_each_run(counted, args.extents.out, most, kTilePixels, units, work);
     return;
   }
-  const BandLimits limits =
-      depthwise
-          ? BandLimits{kScratchPixels, kScratchPixels}
-          : BandLimits{kBandPixels,
-                       pixels_for_all_blocks(filter, c.extents, kScratchPixels, kFewPixels), true};
-  for_each_band(filter, c.extents, counted, limits, units, work);
+  const int64_t pixels = pixels_for_all_blocks(filter, c.extents, kScratchPixels, kFewPixels);
+  for_each_band(filter, c.extents, counted, {kBandPixels, pixels, true}, units, work);
+}
+
+}  // namespace rk::kernels::avx512_f16
+
+RK_AVX512_END
+
+namespace rk::kernels {
+
+void conv_f16__avx512_6x64(const ConvF16Args& args, IndexRange units) {
+  const ConvFilter& filter = args.packed->params.filter;
+  // Lanes of several groups in one vector would meet each other's infinities: the generic kernel keeps them apart.
+  if ((filter.groups != 1 && !filter.depthwise()) ||
+      !fits_bands(filter, avx512_f16::kScratchPixels)) {
+    conv_f16__generic(args, units);
+  } else if (filter.depthwise()) {
+    avx512_f16::depthwise(args, units);
+  } else {
+    avx512_f16::dense(args, units);
+  }
 }
 
 }  // namespace rk::kernels
-
-RK_AVX512_END
 
 #endif  // x86-64

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the dense and the depthwise half of conv_f16__avx512_6x64 share: where things lie, how a band's input is widened
+// to scratch, how a sum becomes an output. Private to kernels/conv.
+#pragma once
+
+#if defined(__x86_64__)
+
+#include <cstdint>
+
+#include "kernels/conv/bands.h"
+#include "kernels/conv/conv_f16.h"
+#include "kernels/x86_avx512.h"
+
+namespace rk::kernels::avx512_f16 {
+
+// Units of a depthwise filter, which fits_bands.
+void depthwise(const ConvF16Args& args, IndexRange units);
+
+inline constexpr int32_t kLanes = kHostBlock;
+inline constexpr int32_t kVectors = kConvF16Tile / kLanes;
+// Widened input of one band: 400 KiB of the second-level cache.
+inline constexpr int64_t kScratchPixels = 6400;
+
+}  // namespace rk::kernels::avx512_f16
+
+RK_AVX512_BEGIN
+
+namespace rk::kernels::avx512_f16 {
+namespace {
+
+inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+struct Context {
+  const ConvF16Args& args;
+  const ConvF16Params& params;
+  const ConvFilter& filter;
+  ConvExtents extents;  // counted_extents
+  AxisPlan y, x;
+  bool one_tap;  // scratch holds only the pixels that are read
+  bool flat;     // and they follow each other without borders: rows count as one
+  // Elements from one pixel and from one block to the next.
+  int64_t in_pixel, in_plane;
+  int64_t out_pixel, residual_pixel, out_plane;
+  int64_t tile_floats;  // of the weights of one block of output channels
+  const float* weights;
+  const float* bias;
+  bool clamps, clips;
+  __m512 low, high;
+
+  explicit Context(const ConvF16Args& a)
+      : args(a),
+        params(a.packed->params),
+        filter(params.filter),
+        extents(counted_extents(filter, a.extents)),
+        y(axis_plan(filter, true)),
+        x(axis_plan(filter, false)),
+        one_tap(y.kernel == 1 && x.kernel == 1 && !filter.transposed && filter.groups == 1),
+        flat(is_flat()),
+        in_pixel(kLanes),
+        in_plane(int64_t{extents.in.h} * extents.in.w * kLanes),
+        out_pixel(kLanes),
+        residual_pixel(kLanes),
+        out_plane(int64_t{extents.out.h} * extents.out.w * kLanes),
+        tile_floats(filter.depthwise() ? y.kernel * x.kernel * kLanes
+                                       : channel_blocks(filter.in_channels) * y.kernel * x.kernel *
+                                             kLanes * kLanes),
+        weights(reinterpret_cast<const float*>(a.packed->weights.data())),
+        bias(reinterpret_cast<const float*>(a.packed->bias.data())),
+        clamps(params.activation != Activation::kNone),
+        clips(params.activation == Activation::kClip),
+        low(_mm512_setzero_ps()),
+        high(_mm512_set1_ps(params.clip)) {
+    if (flat) {
+      extents.in = extents.out = {1, extents.in.h * extents.in.w};
+    }
+    if (!is_matrix_product(filter, a.extents)) return;
+    in_plane = out_plane = kLanes;
+    residual_pixel = int64_t{channel_blocks(filter.out_channels)} * kLanes;
+    in_pixel = a.input_batch_stride != 0 ? a.input_batch_stride
+                                         : int64_t{channel_blocks(filter.in_channels)} * kLanes;
+    out_pixel = a.output_batch_stride != 0 ? a.output_batch_stride : residual_pixel;
+  }
+
+  bool is_flat() const {
+    return one_tap && !is_matrix_product(filter, args.extents) && extents.in == extents.out &&
+           extents.pad_before == Extent2{0, 0} && y.step == 1 && x.step == 1 &&
+           int64_t{extents.in.h} * extents.in.w <= INT32_MAX;
+  }
+
+  const uint16_t* image(int64_t n) const {
+    const int64_t dense = channel_blocks(filter.in_channels) * in_plane;
+    return args.input + n * (args.input_batch_stride != 0 ? args.input_batch_stride : dense);
+  }
+
+  // Activation, residual, activation, one rounding, of kCount vectors that lie `next` elements apart. The second operand of
+  // a comparison wins where one is NaN.
+  template <int kCount>
+  inline __attribute__((always_inline)) void finish(__m512 (&v)[kCount], const uint16_t* residual,
+                                                    uint16_t* output, int64_t next) const {
+    if (clamps) {
+#pragma GCC unroll 7
+      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
+    }
+    if (clips) {
+#pragma GCC unroll 7
+      for (int i = 0; i < kCount; ++i) v[i] = _mm512_min_ps(high, v[i]);
+    }
+    if (residual != nullptr) {
+#pragma GCC unroll 7
+      for (int i = 0; i < kCount; ++i) {
+        const auto* const e = reinterpret_cast<const __m256i*>(residual + i * next);
+        v[i] = _mm512_add_ps(v[i], _mm512_cvtph_ps(_mm256_loadu_si256(e)));
+      }
+    }
+    if (params.relu_after_add) {
+#pragma GCC unroll 7
+      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
+    }
+#pragma GCC unroll 7
+    for (int i = 0; i < kCount; ++i) {
+      __m256i half = _mm512_cvtps_ph(v[i], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+      asm(""
+          : "+v"(half));  // the form with a memory operand takes longer than the two instructions
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(output + i * next), half);
+    }
+  }
+};
+
+// Output and residual of blocks from `block` on, at the band's first pixel.
+struct Target {
+  uint16_t* output;
+  const uint16_t* residual;
+
+  Target(const Context& c, const Band& band, int64_t n, int64_t block) {
+    const int64_t dense = channel_blocks(c.filter.out_channels) * c.out_plane;
+    const int64_t stride = c.args.output_batch_stride != 0 ? c.args.output_batch_stride : dense;
+    const int64_t first = band.oy * c.extents.out.w + band.ox;
+    const int64_t plane = block * c.out_plane;
+    output = c.args.output + n * stride + plane + first * c.out_pixel;
+    residual = c.params.has_residual
+                   ? c.args.residual + n * dense + plane + first * c.residual_pixel
+                   : nullptr;
+  }
+  // `place` counts pixels.
+  template <int kCount>
+  inline __attribute__((always_inline)) void finish(const Context& c, __m512 (&v)[kCount],
+                                                    int64_t place, int64_t next) const {
+    c.finish(v, residual != nullptr ? residual + place * c.residual_pixel : nullptr,
+             output + place * c.out_pixel, next);
+  }
+};
+
+// Widens a run of pixels that are neighbours in `from`; asks for the same run `ahead` elements further, of the next block.
+inline void widen_pixels(const uint16_t* from, float (*to)[kLanes], int64_t count, int64_t ahead) {
+  const auto widen = [&](int64_t i) {
+    const auto* const pixel = reinterpret_cast<const __m256i*>(from + i * kLanes);
+    _mm512_store_ps(to[i], _mm512_cvtph_ps(_mm256_loadu_si256(pixel)));
+  };
+  int64_t i = 0;
+  for (; i + 2 <= count; i += 2) {
+    _mm_prefetch(reinterpret_cast<const char*>(from + ahead + i * kLanes), _MM_HINT_T0);
+    widen(i);
+    widen(i + 1);
+  }
+  if (i < count) widen(i);
+}
+
+inline void clear_pixels(float (*to)[kLanes], int64_t count) {
+  for (int64_t i = 0; i < count; ++i) _mm512_store_ps(to[i], _mm512_setzero_ps());
+}
+
+// Fills the scratch rows of one input block; what lies outside the picture is 0.
+inline void load_block(const Context& c, const Band& band, const uint16_t* plane,
+                       float (*to)[kLanes]) {
+  const int64_t top = c.y.lead(band.oy, c.extents.pad_before.h);
+  const int64_t left = c.x.lead(band.ox, c.extents.pad_before.w);
+  const int64_t columns = band.scratch_columns;
+  const int64_t y_step = c.one_tap ? c.y.step : 1, x_step = c.one_tap ? c.x.step : 1;
+  const bool scattered = c.x.stuffing != 1 || x_step != 1;
+  for (int64_t r = 0; r < band.scratch_rows; ++r, to += columns) {
+    const int64_t iy = c.y.source(top + r * y_step, c.extents.in.h);
+    if (iy < 0 || scattered) clear_pixels(to, columns);
+    if (iy < 0) continue;
+    const uint16_t* const row = plane + iy * c.extents.in.w * c.in_pixel;
+    if (scattered) {
+      for (int64_t i = 0; i < columns; ++i) {
+        const int64_t ix = c.x.source(left + i * x_step, c.extents.in.w);
+        if (ix >= 0) widen_pixels(row + ix * kLanes, to + i, 1, 0);
+      }
+      continue;
+    }
+    const RowPart part = row_part(left, columns, c.extents.in.w);
+    clear_pixels(to, part.before);
+    widen_pixels(row + (left + part.before) * kLanes, to + part.before, part.body, c.in_plane);
+    clear_pixels(to + part.before + part.body, columns - part.before - part.body);
+  }
+}
+
+}  // namespace
+}  // namespace rk::kernels::avx512_f16
+
+RK_AVX512_END
+
+#endif  // x86-64
