@@ -290,15 +290,25 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
   }
 }
 
+// Bands of so many rows, a multiple of four if possible, that their input stays in the first-level cache.
+BandLimits depthwise_limits(const Context& c) {
+  const int64_t width = c.extents.out.w, columns = c.x.span(width) + kBandSlack;
+  int64_t rows = 4;
+  while (c.y.span(rows + 4) * columns <= kCachedPixels) rows += 4;
+  if (c.y.span(rows) * columns > kScratchPixels) return {kScratchPixels, kScratchPixels};
+  return {rows * width, kScratchPixels};
+}
+
 }  // namespace
 
 void run(const ConvI8Args& args, IndexRange units) {
   const Context c(args);
   const bool depthwise = c.filter.depthwise();
   const BandLimits limits =
-      depthwise ? BandLimits{kScratchPixels, kScratchPixels}
-                : BandLimits{kBandPixels, pixels_for_all_blocks(c.filter, c.extents, kScratchPixels,
-                                                                kFewPixels)};
+      depthwise ? depthwise_limits(c)
+                : BandLimits{kBandPixels,
+                             pixels_for_all_blocks(c.filter, c.extents, kScratchPixels, kFewPixels),
+                             true};
   Scratch scratch;
   for_each_band(c.filter, c.extents, {c.params.filter, args.extents, kTile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The depthwise half of conv_i8__avx512vnni_6x64. One permutation turns four neighbouring pixels into [16 channels][4
-// taps], one dot product then does a row of the kernel. Four output rows go together, so that an input row is permuted
-// once for all of them.
+// taps], one dot product then does a row of the kernel. Output goes in tiles of four columns by up to four rows: an input
+// row is permuted once for all of them, and a row of the tile is 64 bytes of the output.
 #if defined(__x86_64__)
 
 #include "kernels/conv/x86_avx512vnni_band.h"
@@ -11,9 +11,9 @@ RK_AVX512_BEGIN
 namespace rk::kernels::vnni {
 namespace {
 
-constexpr int kRows = 4;
-constexpr int64_t kColumns = 32;  // of one run: its sums stay in the first-level cache
-static_assert(kRows * kColumns * kVector <= kBandPixels * kTile);
+constexpr int kColumns = 4;    // of a tile
+constexpr int64_t kRun = 512;  // columns of a row whose sums go through memory
+static_assert(kRun * kVector <= kBandPixels * kTile);
 
 struct Rows {
   const uint8_t* from;    // scratch of the first output row
@@ -21,7 +21,6 @@ struct Rows {
   int64_t columns;        // outputs
   const int8_t* weights;  // of the block
   __m512i start;
-  int32_t* acc;
 };
 
 __m512i transpose() {
@@ -32,43 +31,51 @@ __m512i transpose() {
   return _mm512_load_si512(kTranspose);
 }
 
-// Four rows of a kernel of kKernel rows and up to 4 * kGroups columns, without dilation.
-template <int kKernel, int kGroups, int kStep, int kPlanes>
-void four_rows(const Rows& rows) {
+// kRows rows of a kernel of kKernel rows and up to 4 * kGroups columns, without dilation. The last tile of a row overlaps
+// the one before.
+template <int kRows, int kKernel, int kGroups, int kStep, int kPlanes>
+void tile_rows(const Rows& rows, const Ending& at, const FloatRoute<false>& stages,
+               int64_t output_row) {
   const __m512i order = transpose();
-  __m512i w[kKernel][kGroups][kPlanes];
-#pragma GCC unroll 32
-  for (int i = 0; i < kKernel * kGroups * kPlanes; ++i)
-    (&w[0][0][0])[i] = _mm512_load_si512(rows.weights + i * 64);
-  for (int64_t column = 0; column < rows.columns; ++column) {
-    __m512i acc[kRows];
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r) acc[r] = rows.start;
-    const uint8_t* const from = rows.from + column * kStep * kHostBlock;
-#pragma GCC unroll 16
-    for (int i = 0; i < (kRows - 1) * kStep + kKernel; ++i) {
-#pragma GCC unroll 2
-      for (int g = 0; g < kGroups; ++g) {
-        const __m512i x =
-            _mm512_permutexvar_epi8(order, _mm512_loadu_si512(from + i * rows.row_bytes + g * 64));
-#pragma GCC unroll 4
-        for (int r = 0; r < kRows; ++r) {
-          const int ky = i - r * kStep;
-          if (ky < 0 || ky >= kKernel) continue;
-#pragma GCC unroll 3
-          for (int plane = 0; plane < kPlanes; ++plane)
-            acc[r] = _mm512_dpbusd_epi32(acc[r], x, w[ky][g][plane]);
-        }
-      }
-    }
-#pragma GCC unroll 4
-    for (int r = 0; r < kRows; ++r)
-      _mm512_store_si512(rows.acc + (column * kRows + r) * kVector, acc[r]);
+  const Rows in = rows;
+  const Ending k = at;
+  const FloatRoute<false> route = stages;
+  const auto lanes = route.lanes(k.channel);
+  for (int64_t next = 0; next < in.columns; next += kColumns) {
+    const int64_t column = smaller(next, in.columns - kColumns);
+    const uint8_t* const from = in.from + column * kStep * kHostBlock;
+    int8_t* const to = k.output + column * kHostBlock;
+    __m512i acc[kRows][kColumns];
+    unroll<kRows * kColumns>([&](auto i)
+                                 RK_UNROLLED { acc[i / kColumns][i % kColumns] = in.start; });
+    unroll<(kRows - 1) * kStep + kKernel>([&](auto i) RK_UNROLLED {
+      unroll<kColumns * kGroups>([&](auto j) RK_UNROLLED {
+        constexpr int x = j / kGroups, group = j % kGroups;
+        const __m512i four = _mm512_permutexvar_epi8(
+            order,
+            _mm512_loadu_si512(from + i * in.row_bytes + (x * kStep + group * 4) * kHostBlock));
+        unroll<kRows>([&](auto r) RK_UNROLLED {
+          constexpr int ky = i - r * kStep;
+          if constexpr (ky >= 0 && ky < kKernel) {
+            unroll<kPlanes>([&](auto plane) RK_UNROLLED {
+              const int8_t* const w = in.weights + ((ky * kGroups + group) * kPlanes + plane) * 64;
+              acc[r][x] = _mm512_dpbusd_epi32(acc[r][x], four, _mm512_load_si512(w));
+            });
+          }
+        });
+      });
+    });
+    unroll<kRows>([&](auto r) RK_UNROLLED {
+      const __m512i bytes = to_bytes(
+          k, route.apply(acc[r][0], lanes, nullptr), route.apply(acc[r][1], lanes, nullptr),
+          route.apply(acc[r][2], lanes, nullptr), route.apply(acc[r][3], lanes, nullptr));
+      _mm512_storeu_si512(to + r * output_row, bytes);
+    });
   }
 }
 
-// One row of any kernel.
-void any_row(const Context& c, const Rows& rows) {
+// Sums of one row of any kernel.
+void any_row(const Context& c, const Rows& rows, int32_t* sums) {
   const __m512i order = transpose();
   const int64_t groups = tap_groups(c.filter);
   for (int64_t column = 0; column < rows.columns; ++column) {
@@ -83,69 +90,80 @@ void any_row(const Context& c, const Rows& rows) {
           acc = _mm512_dpbusd_epi32(acc, x, _mm512_load_si512(weights));
       }
     }
-    _mm512_store_si512(rows.acc + column * kVector, acc);
+    _mm512_store_si512(sums + column * kVector, acc);
   }
 }
 
-using RowsFunction = void (*)(const Rows&);
+using RowsFunction = void (*)(const Rows&, const Ending&, const FloatRoute<false>&, int64_t);
 
-// Null where only any_row serves.
-RowsFunction rows_function(const Context& c) {
-  // Four rows at the end overlap those before; where the output is the residual too that would add it twice.
-  if (c.params.has_residual || c.y.dilation != 1 || c.y.step != c.x.step) return nullptr;
-  const int64_t groups = tap_groups(c.filter);
-  const bool strided = c.y.step == 2;
-  if (c.y.step > 2) return nullptr;
-  // Offsets of 8-bit weights need two planes, three where w + o is 255.
-  const auto of_planes = [&]<int kKernel, int kGroups>() -> RowsFunction {
-    switch (c.constants.planes) {
-      case 1:
-        return strided ? four_rows<kKernel, kGroups, 2, 1> : four_rows<kKernel, kGroups, 1, 1>;
-      case 2:
-        return strided ? four_rows<kKernel, kGroups, 2, 2> : four_rows<kKernel, kGroups, 1, 2>;
-      case 3:
-        return strided ? four_rows<kKernel, kGroups, 2, 3> : four_rows<kKernel, kGroups, 1, 3>;
-      default:
-        return nullptr;
-    }
-  };
-  if (c.y.kernel == 3 && groups == 1) return of_planes.template operator()<3, 1>();
-  if (c.y.kernel == 5 && groups == 2) return of_planes.template operator()<5, 2>();
-  return nullptr;
+// For 4, 2 and 1 rows at once; null where only any_row serves.
+struct RowsFunctions {
+  RowsFunction four = nullptr, two = nullptr, one = nullptr;
+
+  explicit RowsFunctions(const Context& c, const Band& band) {
+    // Tiles overlap; where the output is the residual too that would add it twice.
+    if (c.params.has_residual || !c.constants.float_route || band.columns < kColumns) return;
+    if (c.y.dilation != 1 || c.y.step != c.x.step) return;
+    const int64_t groups = tap_groups(c.filter);
+    if (c.y.kernel == 3 && groups == 1) set_kernel<3, 1>(c);
+    if (c.y.kernel == 5 && groups == 2) set_kernel<5, 2>(c);
+  }
+
+  // Offsets of 8-bit weights need two planes, seldom three.
+  template <int kKernel, int kGroups>
+  void set_kernel(const Context& c) {
+    if (c.y.step == 1 && c.constants.planes == 1) set<kKernel, kGroups, 1, 1>();
+    if (c.y.step == 1 && c.constants.planes == 2) set<kKernel, kGroups, 1, 2>();
+    if (c.y.step == 2 && c.constants.planes == 1) set<kKernel, kGroups, 2, 1>();
+    if (c.y.step == 2 && c.constants.planes == 2) set<kKernel, kGroups, 2, 2>();
+  }
+  template <int kKernel, int kGroups, int kStep, int kPlanes>
+  void set() {
+    four = tile_rows<4, kKernel, kGroups, kStep, kPlanes>;
+    two = tile_rows<2, kKernel, kGroups, kStep, kPlanes>;
+    one = tile_rows<1, kKernel, kGroups, kStep, kPlanes>;
+  }
+};
+
+// Sums of one row through memory.
+void finish_row(const Context& c, const Target& target, int64_t channel, Rows rows, int64_t place,
+                Scratch& scratch) {
+  int32_t places[kRun];
+  const FinishFunction finish = finish_function<1>(c);
+  for (int64_t left = rows.columns; left > 0; left -= rows.columns) {
+    rows.columns = smaller(left, kRun);
+    for (int64_t i = 0; i < rows.columns; ++i) places[i] = static_cast<int32_t>(place + i);
+    any_row(c, rows, scratch.acc);
+    finish({c, target, channel, scratch.acc, nullptr, places, rows.columns});
+    rows.from += rows.columns * c.x.step * kHostBlock;
+    place += rows.columns;
+  }
 }
 
 void block_of_band(const Context& c, const Band& band, int64_t n, int64_t block, Scratch& scratch) {
   load_block(c, band, c.image(n) + block * c.in_plane,
              lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block)), scratch.pixels);
-  const RowsFunction by_four = band.rows >= kRows ? rows_function(c) : nullptr;
-  const int64_t height = by_four != nullptr ? kRows : 1;
-  const FinishFunction finish = finish_function<1>(c);
+  const RowsFunctions functions(c, band);
   const Target target(c, band, n, block, 1);
-  const int64_t lane = block * kHostBlock;
-  const int64_t row_bytes = band.scratch_columns * kHostBlock;
-  int32_t places[kRows * kColumns];
-  for (int64_t row = 0; row < band.rows; row += height) {
-    const int64_t at = smaller(row, band.rows - height);
-    for (int64_t first = 0; first < band.columns; first += kColumns) {
-      const Rows rows = {
-          scratch.pixels + at * c.y.step * row_bytes + first * c.x.step * kHostBlock,
-          row_bytes,
-          smaller(kColumns, band.columns - first),
-          c.weights() + block * c.y.kernel * tap_groups(c.filter) * c.constants.planes * 64,
-          _mm512_load_si512(c.constants.start + lane),
-          scratch.acc};
-      if (by_four != nullptr) {
-        by_four(rows);
-      } else {
-        any_row(c, rows);
-      }
-      int32_t* place = places;
-      for (int64_t column = 0; column < rows.columns; ++column) {
-        for (int64_t r = 0; r < height; ++r)
-          *place++ = static_cast<int32_t>((at + r) * c.extents.out.w + first + column);
-      }
-      finish({c, target, lane, scratch.acc, nullptr, places, rows.columns * height});
+  const int64_t channel = block * kHostBlock;
+  const FloatRoute<false> route(c.params, c.constants);
+  Ending at = ending(c, target, channel, nullptr, nullptr);
+  Rows rows = {scratch.pixels, band.scratch_columns * kHostBlock, band.columns,
+               c.weights() + block * c.y.kernel * tap_groups(c.filter) * c.constants.planes * 64,
+               _mm512_load_si512(c.constants.start + channel)};
+  const int64_t output_row = int64_t{c.extents.out.w} * kHostBlock;
+  for (int64_t row = 0, height = 1; row < band.rows; row += height) {
+    rows.from = scratch.pixels + row * c.y.step * rows.row_bytes;
+    at.output = target.output + row * output_row;
+    if (functions.one == nullptr) {
+      finish_row(c, target, channel, rows, row * c.extents.out.w, scratch);
+      continue;
     }
+    height = band.rows - row >= 4 ? 4 : band.rows - row >= 2 ? 2 : 1;
+    const RowsFunction run = height == 4   ? functions.four
+                             : height == 2 ? functions.two
+                                           : functions.one;
+    run(rows, at, route, output_row);
   }
 }
 

@@ -41,23 +41,43 @@ int32_t offset_of(const ConvI8Params& source, int32_t channel) {
   return source.weight_offset != nullptr ? source.weight_offset[channel] : 0;
 }
 
-// Bytes that hold every w + o. Offsets are large where all weights of a channel have one sign.
-Result<int32_t> planes_of_sums(const ConvI8Params& source) {
+// Bytes that hold every w + o of a channel. Offsets are large where all weights of a channel have one sign.
+struct PlanesOfChannel {
+  int32_t plain = 1;
+  int32_t negated = 1;  // of -(w + o)
+};
+PlanesOfChannel planes_of_channel(const ConvI8Params& source, int32_t oc) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
-  int32_t planes = 1;
-  for (int32_t oc = 0; oc < f.out_channels; ++oc) {
-    for (int32_t i = 0; i < f.in_per_group(); ++i) {
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t at = plain_weight_index(f, source.order, oc, i, tap);
-        const int32_t sum = source.weights[at] + offset_of(source, oc);
-        const int32_t needed = sum < 0 ? (127 - sum) / 128 : (126 + sum) / 127;
-        planes = std::max(planes, needed);
-      }
+  int32_t low = 0, high = 0;
+  for (int32_t i = 0; i < f.in_per_group(); ++i) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int64_t at = plain_weight_index(f, source.order, oc, i, tap);
+      low = std::min(low, source.weights[at] + offset_of(source, oc));
+      high = std::max(high, source.weights[at] + offset_of(source, oc));
     }
   }
-  if (planes > kMaxPlanes) return unsupported("weights with their offsets need too many planes");
-  return planes;
+  return {std::max((127 - low) / 128, (126 + high) / 127),
+          std::max((126 - low) / 127, (127 + high) / 128)};
+}
+
+// A depthwise channel is stored with the opposite sign where that saves a byte, as for a weight of 255; its multiplier
+// turns the sum around again. (Rounding to nearest even knows no sign.)
+bool is_negated(const ConvI8Params& source, int32_t channel) {
+  if (!source.filter.depthwise()) return false;
+  const PlanesOfChannel planes = planes_of_channel(source, channel);
+  return planes.negated < planes.plain;
+}
+
+Result<int32_t> planes_of_weights(const ConvI8Params& source) {
+  int32_t most = 1;
+  for (int32_t oc = 0; oc < source.filter.out_channels; ++oc) {
+    const PlanesOfChannel planes = planes_of_channel(source, oc);
+    most = std::max(
+        most, source.filter.depthwise() ? std::min(planes.plain, planes.negated) : planes.plain);
+  }
+  if (most > kMaxPlanes) return unsupported("weights with their offsets need too many planes");
+  return most;
 }
 
 // One output channel of a tile.
@@ -132,6 +152,7 @@ void pack_depthwise(const ConvI8Params& source, int32_t planes, int8_t* packed) 
   const AxisPlan y = axis_plan(f, true), x = axis_plan(f, false);
   const int64_t groups = tap_groups(f);
   for (int32_t c = 0; c < f.out_channels; ++c) {
+    const int32_t sign = is_negated(source, c) ? -1 : 1;
     for (int64_t ky = 0; ky < f.kernel.h; ++ky) {
       for (int64_t kx = 0; kx < f.kernel.w; ++kx) {
         const int64_t plain = plain_weight_index(f, source.order, c, 0, ky * f.kernel.w + kx);
@@ -139,7 +160,7 @@ void pack_depthwise(const ConvI8Params& source, int32_t planes, int8_t* packed) 
         const int64_t column = x.tap(kx);
         const int64_t group = (c / kHostBlock * f.kernel.h + row) * groups + column / 4;
         int8_t* const out = packed + group * planes * 64 + c % kHostBlock * 4 + column % 4;
-        const int32_t weight = source.weights[plain] + offset_of(source, c);
+        const int32_t weight = sign * (source.weights[plain] + offset_of(source, c));
         for (int32_t plane = 0; plane < planes; ++plane) out[plane * 64] = part(weight, plane);
       }
     }
@@ -216,8 +237,10 @@ Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t pla
   std::fill_n(wide_addend, lanes, kWideMagic);
   for (int32_t c = 0; c < f.out_channels; ++c) {
     const int32_t offset = offset_apart ? offset_of(source, c) : 0;
-    const double m = std::ldexp(multiplier[c], -14);  // exact, as all below: few bits
-    start[c] = static_cast<int32_t>(base_of(source, c) + first);
+    const bool negated = is_negated(source, c);
+    const double m = std::ldexp(negated ? -multiplier[c] : multiplier[c], -14);  // exact, as all
+    const uint32_t base = base_of(source, c);                                    // below: few bits
+    start[c] = static_cast<int32_t>((negated ? -base : base) + first);
     pair[c] = static_cast<int32_t>(static_cast<uint32_t>(offset & 0xffff) |
                                    static_cast<uint32_t>(offset * 128) << 16);
     scale[c] = static_cast<float>(m);
@@ -241,7 +264,7 @@ Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t pla
 Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
   const bool offset_apart = offsets_apart(source);
-  RK_ASSIGN(const int32_t planes, offset_apart ? Result<int32_t>(1) : planes_of_sums(source));
+  RK_ASSIGN(const int32_t planes, offset_apart ? Result<int32_t>(1) : planes_of_weights(source));
   if (int64_t{planes} * f.kernel.h * f.kernel.w > kMaxTaps)
     return unsupported("the kernel has too many taps");
   RK_TRY(pack_constants(source, offset_apart, planes, packed));

@@ -161,8 +161,15 @@ struct Ending {
   __m512i low, high;
 };
 
-// Four sums to 64 bytes: pixels i..i + 3 of vector v or, with kPairs, pixels i, i + 1 of vector v and then of v + 1. Only
-// the first `count` pixels of the tile exist, the place of the last stands for others.
+// Integers of four vectors to bytes, [first 16][second 16][third 16][fourth 16].
+RK_INLINE __m512i to_bytes(const Ending& k, __m512i y0, __m512i y1, __m512i y2, __m512i y3) {
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(y0, y1), _mm512_packs_epi32(y2, y3));
+  return _mm512_min_epi8(_mm512_max_epi8(_mm512_permutexvar_epi32(order, bytes), k.low), k.high);
+}
+
+// Finishes four sums: pixels i..i + 3 of vector v or, with kPairs, pixels i, i + 1 of vector v and then of v + 1. Only
+// `count` pixels of the band exist, the place of the last stands for others.
 template <bool kSums, bool kPairs, typename Route>
 RK_INLINE void finish_four(const Ending& k, const Route& route, __m512i sum0, __m512i sum1,
                            __m512i sum2, __m512i sum3, int64_t i, int v, int64_t count) {
@@ -182,11 +189,7 @@ RK_INLINE void finish_four(const Ending& k, const Route& route, __m512i sum0, __
                          : nullptr;
     return route.apply(sum, route.lanes(channel), residual);
   };
-  __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(stage(0, sum0), stage(1, sum1)),
-                                     _mm512_packs_epi32(stage(2, sum2), stage(3, sum3)));
-  bytes = _mm512_permutexvar_epi32(
-      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
-  bytes = _mm512_min_epi8(_mm512_max_epi8(bytes, k.low), k.high);
+  const __m512i bytes = to_bytes(k, stage(0, sum0), stage(1, sum1), stage(2, sum2), stage(3, sum3));
   int8_t* const output = k.output + v * k.plane;
   constexpr int kNeighbours = kPairs ? 1 : 3;
   if (k.pixel == kHostBlock && i + kNeighbours < count &&
