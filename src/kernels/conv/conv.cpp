@@ -187,6 +187,7 @@ Result<PackedConvI8> pack_conv_i8(const ConvI8Params& params) {
   RK_ASSIGN(PackedConvI8 packed, prepare(params));
   for (const Candidate& candidate : kCandidates) {
     if (!kernel_allowed(candidate.feature) || !candidate.kernel->accepts(packed)) continue;
+    if (candidate.kernel->pays != nullptr && !candidate.kernel->pays(params)) continue;
     const Status status = finish(params, *candidate.kernel, packed);
     if (status.code() == Code::kUnsupported) continue;
     RK_TRY(status);
@@ -223,8 +224,9 @@ std::vector<ConvI8Variant> conv_i8_variants() {
 }
 
 int64_t conv_i8_units(const ConvI8Args& args) {
-  return ConvUnits(args.packed->params.filter, args.extents, args.packed->kernel->channel_tile)
-      .count();
+  const ConvI8Kernel& kernel = *args.packed->kernel;
+  if (kernel.units != nullptr) return kernel.units(args);
+  return ConvUnits(args.packed->params.filter, args.extents, kernel.channel_tile).count();
 }
 
 void conv_i8(const ConvI8Args& args, IndexRange units) { args.packed->kernel->run(args, units); }

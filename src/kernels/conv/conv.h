@@ -81,6 +81,10 @@ struct ConvI8Params {
   ScaleShift residual_scale;
   bool relu_after_add = false;
   OutputStage output;
+
+  // What helps to choose a form of the weights; none of it changes results.
+  Extent2 usual_output = {0, 0};  // the picture it will mostly meet; 0: not known
+  int64_t spare_bytes = 0;        // that a faster form may take beyond the weights
 };
 
 struct ConvI8Kernel;
@@ -137,6 +141,8 @@ struct ConvI8Kernel {
   void (*run)(const ConvI8Args& args, IndexRange units);
   // The inverse of pack for filters that are not depthwise; null: there is none.
   void (*unpack)(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain) = nullptr;
+  bool (*pays)(const ConvI8Params& params) = nullptr;  // null: whenever it accepts
+  int64_t (*units)(const ConvI8Args& args) = nullptr;  // null: rows of tiles, as above
 };
 
 struct ConvI8Variant {

@@ -76,7 +76,8 @@ void bench_i8(benchmark::State& state, const Layer& layer, const ConvI8Kernel& k
                                     .multiplier = multiplier.data(),
                                     .input_zero_point = -5,
                                     .activation = Activation::kRelu,
-                                    .output = {{16384, 26}, -5}},
+                                    .output = {{16384, 26}, -5},
+                                    .spare_bytes = int64_t{1} << 40},
                                    kernel);
   if (!packed.ok()) {
     state.SkipWithError("the variant does not accept this layer");

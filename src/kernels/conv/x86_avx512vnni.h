@@ -47,6 +47,7 @@ struct Constants {
   int32_t planes = 1;        // of weights
   bool sums = false;         // some offset is not 0 and is applied to the sum of inputs
   bool float_route = false;  // every stage is exact in float32, else in float64
+  bool transformed = false;  // weights are kept as Winograd's points
   bool clip_first = false;   // an activation has to be applied before the residual
   int8_t low = -128;         // every other activation is a clamp of the result
   int8_t high = 127;
@@ -60,12 +61,27 @@ struct Constants {
   const double* wide_addend = nullptr;
 };
 
+struct ConstantsPlan {
+  int32_t planes = 1;
+  bool offset_apart = false;  // weights do not contain their offset
+  bool transformed = false;
+};
+// Fills packed.constants; kUnsupported where a stage could leave the range of exact doubles.
+Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, PackedConvI8& packed);
+// What `accepts` asks of the stages after the sum.
+bool accepts_stages(const PackedConvI8& packed);
+
 // The rounding constants: adding one leaves the rounded integer in the low bits of the mantissa.
 inline constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23
 inline constexpr uint32_t kMagicBits = 0x4b400000;
 inline constexpr double kWideMagic = 6755399441055744.0;  // 1.5 * 2^52
 // With 0x43300000 as its high half, a sum that started at 2^31 is this much more as a double.
 inline constexpr double kWideStart = 4503599627370496.0 + 2147483648.0;
+
+// What sums start from, beside the layer's own constants.
+inline int32_t first_bits(const Constants& constants) {
+  return static_cast<int32_t>(constants.float_route ? kMagicBits : uint32_t{1} << 31);
+}
 
 // Columns of four taps that one row of a depthwise kernel takes.
 inline int64_t tap_groups(const ConvFilter& f) { return (axis_plan(f, false).reach() + 3) / 4; }

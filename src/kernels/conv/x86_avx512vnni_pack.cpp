@@ -23,10 +23,7 @@ namespace {
 
 bool accepts(const PackedConvI8& packed) {
   const ConvI8Params& p = packed.params;
-  // Activations become clamps of the result, which a negative scale would turn around.
-  return !packed.wide && packed.acc_bound <= INT32_MAX && p.output.scale.scale >= 0 &&
-         p.output.zero_point >= -128 && p.output.zero_point <= 127 &&
-         fits_bands(p.filter, kScratchPixels) &&
+  return accepts_stages(packed) && fits_bands(p.filter, kScratchPixels) &&
          int64_t{p.filter.kernel.h} * p.filter.kernel.w <= kMaxTaps;
 }
 
@@ -208,8 +205,16 @@ void set_clamps(const ConvI8Params& p, Constants& constants) {
   constants.high = std::max(constants.high, constants.low);
 }
 
-Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t planes,
-                      PackedConvI8& packed) {
+}  // namespace
+
+bool accepts_stages(const PackedConvI8& packed) {
+  const ConvI8Params& p = packed.params;
+  // Activations become clamps of the result, which a negative scale would turn around.
+  return !packed.wide && packed.acc_bound <= INT32_MAX && p.output.scale.scale >= 0 &&
+         p.output.zero_point >= -128 && p.output.zero_point <= 127;
+}
+
+Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
   // The zero point is added to the integer result.
@@ -221,7 +226,8 @@ Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t pla
   static_assert(sizeof(Constants) <= kHeader);
   RK_ASSIGN(packed.constants, Buffer::try_make(kHeader + lanes * 32, kMaxObjectBytes));
   Constants constants;
-  constants.planes = planes;
+  constants.planes = plan.planes;
+  constants.transformed = plan.transformed;
   constants.float_route = stages_below(packed, multiplier, kFloatLimits);
   set_clamps(packed.params, constants);
   auto* const wide_scale = reinterpret_cast<double*>(packed.constants.data() + kHeader);
@@ -230,13 +236,13 @@ Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t pla
   int32_t* const pair = start + lanes;
   auto* const scale = reinterpret_cast<float*>(pair + lanes);
   float* const addend = scale + lanes;
-  const uint32_t first = constants.float_route ? kMagicBits : uint32_t{1} << 31;
+  const auto first = static_cast<uint32_t>(first_bits(constants));
   // Padding lanes: a sum of 0 times 0.
   std::fill_n(start, lanes, static_cast<int32_t>(first));
   std::fill_n(addend, lanes, kMagic);
   std::fill_n(wide_addend, lanes, kWideMagic);
   for (int32_t c = 0; c < f.out_channels; ++c) {
-    const int32_t offset = offset_apart ? offset_of(source, c) : 0;
+    const int32_t offset = plan.offset_apart ? offset_of(source, c) : 0;
     const bool negated = is_negated(source, c);
     const double m = std::ldexp(negated ? -multiplier[c] : multiplier[c], -14);  // exact, as all
     const uint32_t base = base_of(source, c);                                    // below: few bits
@@ -261,13 +267,15 @@ Status pack_constants(const ConvI8Params& source, bool offset_apart, int32_t pla
   return ok_status();
 }
 
+namespace {
+
 Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
   const bool offset_apart = offsets_apart(source);
   RK_ASSIGN(const int32_t planes, offset_apart ? Result<int32_t>(1) : planes_of_weights(source));
   if (int64_t{planes} * f.kernel.h * f.kernel.w > kMaxTaps)
     return unsupported("the kernel has too many taps");
-  RK_TRY(pack_constants(source, offset_apart, planes, packed));
+  RK_TRY(pack_constants(source, {.planes = planes, .offset_apart = offset_apart}, packed));
   if (f.depthwise()) {
     const int64_t extents[] = {channel_blocks(f.out_channels), f.kernel.h, tap_groups(f), planes,
                                64};

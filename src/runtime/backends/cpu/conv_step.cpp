@@ -124,8 +124,14 @@ Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvPara
   params.residual_scale = p.addend.scale;
   params.relu_after_add = activations.relu_after_add;
   params.output = output_stage(p.output);
+  params.usual_output = extents_of(context, p).out;
+  int64_t& spare = context.constants.spare_bytes(context.program);
+  params.spare_bytes = spare;
   RK_TRY(kernels::check_conv_filter(params.filter));
-  return kernels::pack_conv_i8(params);
+  RK_ASSIGN(kernels::PackedConvI8 packed, kernels::pack_conv_i8(params));
+  const auto extra = static_cast<int64_t>(packed.weights.size()) - std::ssize(constants.weights);
+  spare -= std::clamp<int64_t>(extra, 0, spare);
+  return packed;
 }
 
 Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p) {

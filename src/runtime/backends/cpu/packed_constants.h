@@ -50,6 +50,16 @@ class PackedConstants {
     return nullptr;
   }
 
+  // What packed weights may still take beyond the file's own bytes, for forms that buy speed with memory.
+  int64_t& spare_bytes(const program::Program& program) {
+    if (spare_bytes_ < 0) {
+      int64_t weights = 0;
+      for (const program::Blob& blob : program.weights) weights += std::ssize(blob.bytes);
+      spare_bytes_ = weights / 8 * 7;
+    }
+    return spare_bytes_;
+  }
+
   // A constant operand of an operator, as it is seen there.
   struct TensorKey {
     int32_t weight = program::kNone;
@@ -90,6 +100,7 @@ class PackedConstants {
     TensorKey key;
     Tensor value;
   };
+  int64_t spare_bytes_ = -1;  // before the first question
   std::map<int32_t, std::vector<ConvEntry>> convs_;
   std::map<int32_t, std::vector<TensorEntry>> tensors_;
 };

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv_i8__avx512vnni_winograd: bands of patches of 4x4 results. The input of a band is transformed once; then, for each
+// tile of 64 output channels, pieces of its weights are transformed and multiplied, a matrix product per point, and the
+// products are transformed back.
+//
+// A newcomer's mistake: all four buffers together must stay in a second-level cache of 1 MiB.
+#if defined(__x86_64__)
+
+#include "kernels/conv/x86_avx512vnni_winograd.h"
+#include "kernels/conv/x86_avx512vnni_band.h"
+#include "kernels/thread_scratch.h"
+
+RK_AVX512_BEGIN
+
+namespace rk::kernels::vnni::winograd {
+
+void run(const ConvI8Args& args, IndexRange units);
+
+namespace {
+
+constexpr int64_t kMaxPatches = 32;  // of a band
+constexpr int64_t kMaxColumns = kMaxPatches * kSide + kPatch - kSide;
+constexpr int64_t kPiece = 32;  // pairs of input channels whose weights are transformed together
+constexpr int kMaxRows = 6;     // patches of a matrix product's tile
+// Points lie a cache line off a power of two, else all of them would meet in few places of the first-level cache.
+constexpr int64_t kInputs = 240 << 10;
+constexpr int64_t kWeightPoint = kPiece * 4 * kPair + 32;
+constexpr int64_t kProductPoint = kMaxPatches * kTile + 16;
+
+struct Work {
+  alignas(64) uint8_t pixels[kPatch * kMaxColumns * kHostBlock + 64];  // a band of one block
+  alignas(64) int16_t columns[kPatch][kMaxColumns * kHostBlock];       // one axis done
+  alignas(64) int16_t inputs[kInputs];                                 // [point][patch][channel]
+  alignas(64) int16_t weights[kPoints * kWeightPoint];    // [point][pair][vector][16][2]
+  alignas(64) int32_t products[kPoints * kProductPoint];  // [point][patch][vector][16]
+  const int8_t* transformed;                              // what `weights` were made of
+};
+static_assert(sizeof(Work) <= ThreadScratch::kBytes);
+
+// A rectangle of patches.
+struct Patches {
+  int64_t row, column;  // of the first, in patches
+  int64_t rows, columns;
+  int64_t count() const { return rows * columns; }
+};
+
+int64_t channels_of(const Context& c) { return channel_pairs(c.filter) * 2; }
+int64_t input_point(const Patches& patches, int64_t channels) {
+  return patches.count() * channels + 32;
+}
+
+inline __m512i add(__m512i a, __m512i b) { return _mm512_add_epi16(a, b); }
+inline __m256i add(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
+inline __m512i sub(__m512i a, __m512i b) { return _mm512_sub_epi16(a, b); }
+inline __m256i sub(__m256i a, __m256i b) { return _mm256_sub_epi16(a, b); }
+inline __m512i times4(__m512i a) { return _mm512_slli_epi16(a, 2); }
+inline __m256i times4(__m256i a) { return _mm256_slli_epi16(a, 2); }
+
+// B d along one axis, in place of d.
+template <typename V>
+inline __attribute__((always_inline)) void transform_input(V (&d)[kPatch]) {
+  const V even = sub(d[4], times4(d[2])), odd = sub(d[3], times4(d[1]));
+  const V near = sub(d[4], d[2]), half = sub(d[3], d[1]), far = add(half, half);
+  const V first = add(times4(sub(d[0], d[2])), near);
+  const V last = sub(sub(d[5], d[3]), add(far, far));
+  d[0] = first;
+  d[1] = add(even, odd);
+  d[2] = sub(even, odd);
+  d[3] = add(near, far);
+  d[4] = sub(near, far);
+  d[5] = last;
+}
+
+// One row of patches of one block of input channels, `from` their pixels, biased and with their border.
+void transform_row(const uint8_t* from, int64_t row_pixels, int64_t patches, int64_t channels,
+                   int64_t point, Work& work, int16_t* to) {
+  for (int64_t x = 0; x < row_pixels; x += 2) {
+    __m512i d[kPatch];
+#pragma GCC unroll 6
+    for (int i = 0; i < kPatch; ++i) {
+      d[i] = _mm512_cvtepu8_epi16(_mm256_loadu_si256(
+          reinterpret_cast<const __m256i*>(from + (i * row_pixels + x) * kHostBlock)));
+    }
+    transform_input(d);
+#pragma GCC unroll 6
+    for (int i = 0; i < kPatch; ++i) _mm512_store_si512(&work.columns[i][x * kHostBlock], d[i]);
+  }
+  for (int i = 0; i < kPatch; ++i, to += kPatch * point) {
+    for (int64_t patch = 0; patch < patches; ++patch) {
+      __m256i d[kPatch];
+#pragma GCC unroll 6
+      for (int j = 0; j < kPatch; ++j) {
+        d[j] = _mm256_load_si256(
+            reinterpret_cast<const __m256i*>(&work.columns[i][(patch * kSide + j) * kHostBlock]));
+      }
+      transform_input(d);
+#pragma GCC unroll 6
+      for (int j = 0; j < kPatch; ++j)
+        _mm256_store_si256(reinterpret_cast<__m256i*>(to + j * point + patch * channels), d[j]);
+    }
+  }
+}
+
+void transform_inputs(const Context& c, const Band& band, const Patches& patches, int64_t n,
+                      Work& work) {
+  const int64_t channels = channels_of(c), point = input_point(patches, channels);
+  for (int32_t block = 0; block < channel_blocks(c.filter.in_channels); ++block) {
+    load_block(c, band, c.image(n) + block * c.in_plane,
+               lanes_of_block(c.filter.in_channels, block), work.pixels);
+    for (int64_t row = 0; row < patches.rows; ++row) {
+      transform_row(work.pixels + row * kSide * band.scratch_columns * kHostBlock,
+                    band.scratch_columns, patches.columns, channels, point, work,
+                    work.inputs + row * patches.columns * channels + block * kHostBlock);
+    }
+  }
+}
+
+// G g along one axis.
+inline __attribute__((always_inline)) void transform_weight(__m512i g0, __m512i g1, __m512i g2,
+                                                            __m512i (&u)[kPatch]) {
+  const __m512i six = _mm512_set1_epi16(6);
+  const __m512i outer = add(g0, g2), wide = add(g0, times4(g2)), twice = add(g1, g1);
+  u[0] = _mm512_mullo_epi16(g0, six);
+  u[1] = add(outer, g1);
+  u[2] = sub(outer, g1);
+  u[3] = add(wide, twice);
+  u[4] = sub(wide, twice);
+  u[5] = _mm512_mullo_epi16(g2, six);
+}
+
+// A pair of input channels of 16 output channels, nine taps of 32 bytes, to its points.
+inline __attribute__((always_inline)) void transform_kernel(const int8_t* from, __m512i offset,
+                                                            int16_t* to, int64_t point) {
+  __m512i g[kTaps], columns[3][kPatch], u[kPatch];
+#pragma GCC unroll 9
+  for (int tap = 0; tap < kTaps; ++tap) {
+    const auto* const bytes = reinterpret_cast<const __m256i*>(from + tap * kPair);
+    g[tap] = add(_mm512_cvtepi8_epi16(_mm256_loadu_si256(bytes)), offset);
+  }
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) transform_weight(g[i], g[3 + i], g[6 + i], columns[i]);
+#pragma GCC unroll 6
+  for (int i = 0; i < kPatch; ++i) {
+    transform_weight(columns[0][i], columns[1][i], columns[2][i], u);
+#pragma GCC unroll 6
+    for (int j = 0; j < kPatch; ++j) _mm512_store_si512(to + (i * kPatch + j) * point, u[j]);
+  }
+}
+
+// A few patches at one point.
+struct Rows {
+  const int16_t* inputs;
+  int64_t channels;  // from one patch to the next
+  const int16_t* weights;
+  int64_t pairs;
+  const int32_t* start;
+  int64_t start_step;
+  int32_t* products;
+};
+
+template <int kRows, int kVectors>
+void multiply_rows(const Rows& rows) {
+  __m512i sum[kRows][kVectors];
+#pragma GCC unroll 6
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      sum[r][v] = _mm512_load_si512(rows.start + r * rows.start_step + v * kVector);
+  }
+  const int16_t *inputs = rows.inputs, *weights = rows.weights;
+  const int64_t channels = rows.channels;
+  for (int64_t pair = 0; pair < rows.pairs; ++pair, inputs += 2, weights += kVectors * kPair) {
+    __m512i w[kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) w[v] = _mm512_load_si512(weights + v * kPair);
+#pragma GCC unroll 6
+    for (int r = 0; r < kRows; ++r) {
+      int32_t two;
+      __builtin_memcpy(&two, inputs + r * channels, sizeof two);
+      const __m512i spread = _mm512_set1_epi32(two);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v)
+        asm("vpdpwssd %2, %1, %0" : "+v"(sum[r][v]) : "v"(spread), "v"(w[v]));
+    }
+  }
+#pragma GCC unroll 6
+  for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)
+      _mm512_store_si512(rows.products + (r * kVectors + v) * kVector, sum[r][v]);
+  }
+}
+
+template <int kVectors>
+constexpr void (*kMultiplyRows[kMaxRows])(const Rows&) = {
+    multiply_rows<1, kVectors>, multiply_rows<2, kVectors>, multiply_rows<3, kVectors>,
+    multiply_rows<4, kVectors>, multiply_rows<5, kVectors>, multiply_rows<6, kVectors>};
+
+// What one pass over a piece of the input channels reads.
+struct Piece {
+  int64_t first, pairs;
+  const int16_t* weights;
+  int64_t point;         // from one point's weights to the next
+  const int32_t* start;  // of the tile's sums; null: they go on
+};
+
+// All patches at all points, in tiles of about equal height.
+template <int kVectors>
+void multiply(const Patches& patches, int64_t channels, const Piece& piece, Work& work) {
+  alignas(64) static constexpr int32_t kZero[kVectors * kVector] = {};
+  constexpr int64_t kStep = kVectors * kVector;
+  const int64_t tiles = (patches.count() + kMaxRows - 1) / kMaxRows;
+  for (int point = 0; point < kPoints; ++point) {
+    const int16_t* const inputs =
+        work.inputs + point * input_point(patches, channels) + piece.first * 2;
+    for (int64_t tile = 0, done = 0; tile < tiles; ++tile) {
+      const int64_t rows = (patches.count() - done + tiles - tile - 1) / (tiles - tile);
+      int32_t* const products = work.products + point * kProductPoint + done * kStep;
+      const int32_t* const start = piece.start == nullptr ? products
+                                   : point == kStartPoint ? piece.start
+                                                          : kZero;
+      kMultiplyRows<kVectors>[rows - 1]({inputs + done * channels, channels,
+                                         piece.weights + point * piece.point, piece.pairs, start,
+                                         piece.start == nullptr ? kStep : 0, products});
+      done += rows;
+    }
+  }
+}
+
+// The four scaled results of six products along one axis.
+inline __attribute__((always_inline)) void transform_back(const __m512i (&m)[kPatch],
+                                                          __m512i (&y)[kSide]) {
+  const __m512i a = _mm512_add_epi32(m[1], m[2]), b = _mm512_sub_epi32(m[1], m[2]);
+  const __m512i c = _mm512_add_epi32(m[3], m[4]), d = _mm512_sub_epi32(m[3], m[4]);
+  y[0] = _mm512_sub_epi32(_mm512_add_epi32(m[0], c), _mm512_slli_epi32(a, 2));
+  y[1] = _mm512_sub_epi32(d, _mm512_add_epi32(b, b));
+  y[2] = _mm512_sub_epi32(c, a);
+  y[3] = _mm512_add_epi32(_mm512_sub_epi32(m[5], b), _mm512_add_epi32(d, d));
+}
+
+// One tile of output channels of a band of patches.
+struct TileOfPatches {
+  const Context& c;
+  const Patches& patches;
+  const Target& target;
+  int64_t lane;
+};
+
+template <typename Route>
+struct FinishPatch {
+  const Route route;
+  const Ending ending;  // of the tile
+  __m512i first, inverse;
+  int64_t row_bytes;
+
+  explicit FinishPatch(const TileOfPatches& t)
+      : route(t.c.params, t.c.constants),
+        ending(vnni::ending(t.c, t.target, t.lane, nullptr, nullptr)),
+        first(_mm512_set1_epi32(first_bits(t.c.constants))),
+        inverse(_mm512_set1_epi32(static_cast<int32_t>(kInverseOf9))),
+        row_bytes(int64_t{t.c.extents.out.w} * kHostBlock) {}
+
+  // Vector v of the patch whose first pixel lies at `at`; from products a point apart.
+  inline __attribute__((always_inline)) void patch(const int32_t* products, int v, int64_t height,
+                                                   int64_t width, int64_t at) const {
+    constexpr int kShift[kSide] = {3, 2, 1, 1};
+    const auto lanes = route.lanes(ending.channel + v * kVector);
+    const __mmask64 pixels = ~__mmask64{0} >> (kSide - width) * kHostBlock;
+    at += v * ending.plane;
+    __m512i half[kSide][kPatch];
+#pragma GCC unroll 6
+    for (int j = 0; j < kPatch; ++j) {
+      __m512i m[kPatch], y[kSide];
+#pragma GCC unroll 6
+      for (int i = 0; i < kPatch; ++i)
+        m[i] = _mm512_load_si512(products + (i * kPatch + j) * kProductPoint);
+      transform_back(m, y);
+#pragma GCC unroll 4
+      for (int i = 0; i < kSide; ++i) half[i][j] = y[i];
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < kSide; ++i, at += row_bytes) {
+      if (i >= height) break;
+      __m512i y[kSide];
+      transform_back(half[i], y);
+#pragma GCC unroll 4
+      for (int j = 0; j < kSide; ++j) {
+        const __m512i ninth = _mm512_mullo_epi32(y[j], inverse);
+        const __m512i sum =
+            _mm512_add_epi32(_mm512_srai_epi32(ninth, kShift[i] + kShift[j]), first);
+        // A pixel that does not exist takes the residual of the last one.
+        const int8_t* const residual =
+            Route::kResidual ? ending.residual + at + smaller(j, width - 1) * kHostBlock : nullptr;
+        y[j] = route.apply(sum, lanes, residual);
+      }
+      _mm512_mask_storeu_epi8(ending.output + at, pixels, to_bytes(ending, y[0], y[1], y[2], y[3]));
+    }
+  }
+};
+
+template <typename Route>
+void finish_patches(const TileOfPatches& tile, int vectors, const Work& work) {
+  const Extent2 out = tile.c.extents.out;
+  const Patches patches = tile.patches;
+  const FinishPatch<Route> finish(tile);
+  for (int v = 0; v < vectors; ++v) {
+    for (int64_t patch = 0; patch < patches.count(); ++patch) {
+      const int64_t y = patch / patches.columns * kSide, x = patch % patches.columns * kSide;
+      finish.patch(work.products + (patch * vectors + v) * kVector, v,
+                   smaller(kSide, out.h - patches.row * kSide - y),
+                   smaller(kSide, out.w - patches.column * kSide - x),
+                   (y * out.w + x) * kHostBlock);
+    }
+  }
+}
+
+void finish(const TileOfPatches& tile, int vectors, const Work& work) {
+  const bool residual = tile.c.params.has_residual;
+  if (tile.c.constants.float_route) {
+    residual ? finish_patches<FloatRoute<true>>(tile, vectors, work)
+             : finish_patches<FloatRoute<false>>(tile, vectors, work);
+  } else {
+    residual ? finish_patches<DoubleRoute<true>>(tile, vectors, work)
+             : finish_patches<DoubleRoute<false>>(tile, vectors, work);
+  }
+}
+
+template <int kVectors>
+void tile_of_patches(const TileOfPatches& tile, Work& work) {
+  alignas(64) int32_t start[kVectors * kVector];
+  const auto first = static_cast<uint32_t>(first_bits(tile.c.constants));
+  for (int i = 0; i < kVectors * kVector; ++i) {
+    const auto base = static_cast<uint32_t>(tile.c.constants.start[tile.lane + i]) - first;
+    start[i] = static_cast<int32_t>(base * kStartFactor);
+  }
+  const ConvFilter& f = tile.c.filter;
+  const int64_t all = channel_pairs(f), index = tile.lane / kTile;
+  if (tile.c.constants.transformed) {
+    const auto* const weights =
+        reinterpret_cast<const int16_t*>(tile.c.weights()) + index * tile_elements(f);
+    multiply<kVectors>(tile.patches, all * 2, {0, all, weights, all * kVectors * kPair, start},
+                       work);
+  } else {
+    const auto* const offsets =
+        reinterpret_cast<const int16_t*>(tile.c.weights()) + index * 4 * kPair;
+    const int8_t* from = tile.c.weights() + offset_bytes(f) + index * tile_bytes(f);
+    for (int64_t pair = 0; pair < all; pair += kPiece, from += kPiece * kVectors * kTaps * kPair) {
+      const int64_t pairs = smaller(kPiece, all - pair);
+      if (work.transformed != from)
+        transform_weights({from, offsets, pairs, kVectors, work.weights, kWeightPoint});
+      work.transformed = from;
+      multiply<kVectors>(tile.patches, all * 2,
+                         {pair, pairs, work.weights, kWeightPoint, pair == 0 ? start : nullptr},
+                         work);
+    }
+  }
+  finish(tile, kVectors, work);
+}
+
+void band_of_patches(const Context& c, const Patches& patches, TileRange tiles, int64_t n,
+                     Work& work) {
+  const int64_t rows = patches.rows * kSide, columns = patches.columns * kSide;
+  const Band band = {patches.row * kSide, patches.column * kSide, rows, columns,
+                     c.y.span(rows),      c.x.span(columns)};
+  transform_inputs(c, band, patches, n, work);
+  for (int32_t t = tiles.begin; t < tiles.end; ++t) {
+    const Target target(c, band, n, t * 4, 4);
+    const TileOfPatches tile = {c, patches, target, int64_t{t} * kTile};
+    switch (vectors_of(c.filter, t)) {
+      case 1:
+        tile_of_patches<1>(tile, work);
+        break;
+      case 2:
+        tile_of_patches<2>(tile, work);
+        break;
+      case 3:
+        tile_of_patches<3>(tile, work);
+        break;
+      default:
+        tile_of_patches<4>(tile, work);
+    }
+  }
+}
+
+}  // namespace
+
+void transform_weights(const WeightTransform& t) {
+  for (int v = 0; v < t.vectors; ++v) {
+    const __m512i offset = _mm512_loadu_si512(t.offsets + v * kPair);
+    for (int64_t pair = 0; pair < t.pairs; ++pair) {
+      const int64_t at = pair * t.vectors + v;
+      transform_kernel(t.from + at * kTaps * kPair, offset, t.to + at * kPair, t.point);
+    }
+  }
+}
+
+void run(const ConvI8Args& args, IndexRange range) {
+  const Context c(args);
+  const PatchUnits units(c.filter, args.extents);
+  const int64_t across = patches_along(c.extents.out.w);
+  const int64_t most = smaller(kMaxPatches, (kInputs / kPoints - 32) / channels_of(c));
+  const int64_t pieces = (across + most - 1) / most;
+  const int64_t height = pieces == 1 ? most / across : 1;
+  const ThreadScratch scratch;
+  Work& work = *static_cast<Work*>(scratch.data());
+  work.transformed = nullptr;
+  for (int64_t unit = range.begin; unit < range.end;) {
+    const PatchUnits::Run rows = units.run(unit, range.end);
+    unit += rows.units;
+    const int64_t bands = (rows.count + height - 1) / height;
+    for (int64_t band = 0, row = rows.first; band < bands; ++band) {
+      const int64_t left = rows.first + rows.count - row;
+      const int64_t high = (left + bands - band - 1) / (bands - band);
+      for (int64_t piece = 0, column = 0; piece < pieces; ++piece) {
+        const int64_t wide = (across - column + pieces - piece - 1) / (pieces - piece);
+        band_of_patches(c, {row, column, high, wide}, rows.tiles, rows.picture, work);
+        column += wide;
+      }
+      row += high;
+    }
+  }
+}
+
+}  // namespace rk::kernels::vnni::winograd
+
+RK_AVX512_END
+
+#endif  // x86-64
