@@ -14,27 +14,40 @@ void run(const ConvI8Args& args, IndexRange units);
 
 namespace {
 
+// Sums of the bytes of each half of four pixels.
+RK_INLINE __m512i half_sums(__m512i pixels) {
+  return _mm512_sad_epu8(_mm512_xor_si512(pixels, _mm512_set1_epi8(-128)), _mm512_setzero_si512());
+}
+
+// Those of eight pixels to one sum for each.
+RK_INLINE __m256i join_halves(__m512i a, __m512i b) {
+  const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+  const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+  return _mm512_cvtepi64_epi32(_mm512_add_epi64(_mm512_permutex2var_epi64(a, even, b),
+                                                _mm512_permutex2var_epi64(a, odd, b)));
+}
+
+// The pair (sum mod 128, sum / 128) that meets (o, 128 * o).
+RK_INLINE __m256i as_pair(__m256i sum) {
+  return _mm256_or_si256(_mm256_and_si256(sum, _mm256_set1_epi32(127)),
+                         _mm256_slli_epi32(_mm256_srli_epi32(sum, 7), 16));
+}
+
 // Adds one block's channels to the sums of inputs of the scratch pixels.
 void add_parts(const uint8_t* pixels, int64_t count, uint64_t (*parts)[2]) {
   for (int64_t i = 0; i < count; i += 4) {
-    const __m512i part =
-        _mm512_sad_epu8(_mm512_loadu_si512(pixels + i * kHostBlock), _mm512_setzero_si512());
+    const __m512i part = half_sums(_mm512_loadu_si512(pixels + i * kHostBlock));
     _mm512_storeu_si512(parts + i, _mm512_add_epi64(_mm512_loadu_si512(parts + i), part));
   }
 }
 
-// totals[pixel] = sum of the inputs that an output pixel reads, first down the kernel's rows, then along them; as the
-// pair (sum mod 128, sum / 128) that meets (o, 128 * o).
+// totals[pixel] = sum of the inputs that an output pixel reads, first down the kernel's rows, then along them.
 void sum_inputs(const Context& c, const Band& band, Scratch& scratch) {
   alignas(64) int32_t sums[kScratchPixels + 8];
-  const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
-  const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
   for (int64_t i = 0; i < band.scratch_pixels(); i += 8) {
-    const __m512i a = _mm512_loadu_si512(scratch.parts + i);
-    const __m512i b = _mm512_loadu_si512(scratch.parts + i + 4);
-    const __m512i sum = _mm512_add_epi64(_mm512_permutex2var_epi64(a, even, b),
-                                         _mm512_permutex2var_epi64(a, odd, b));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(sums + i), _mm512_cvtepi64_epi32(sum));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(sums + i),
+                       join_halves(_mm512_loadu_si512(scratch.parts + i),
+                                   _mm512_loadu_si512(scratch.parts + i + 4)));
   }
   int32_t down[kScratchPixels];
   int32_t* to = scratch.totals;
@@ -54,13 +67,40 @@ void sum_inputs(const Context& c, const Band& band, Scratch& scratch) {
       const int32_t* const next = column_sums + kx * c.x.dilation;
       for (int64_t i = 0; i < band.columns; ++i) to[i] += next[i * c.x.step];
     }
-    for (int64_t i = 0; i < band.columns; ++i) to[i] = (to[i] & 127) | (to[i] >> 7) << 16;
+  }
+  for (int64_t i = 0; i < band.pixels(); i += 8) {
+    auto* const pairs = reinterpret_cast<__m256i*>(scratch.totals + i);
+    _mm256_store_si256(pairs, as_pair(_mm256_load_si256(pairs)));
+  }
+}
+
+// The same for neighbouring pixels under a kernel of one tap, read where they lie.
+void sum_pixels(const Context& c, const int8_t* pixels, int64_t count, int32_t* totals) {
+  const int32_t blocks = channel_blocks(c.filter.in_channels);
+  const int32_t lanes = lanes_of_block(c.filter.in_channels, blocks - 1);
+  const __mmask64 last = ((uint64_t{1} << (lanes - 1)) * 2 - 1) * 0x0001000100010001u;
+  for (int64_t i = 0; i < count; i += 8) {
+    // Bytes of pixels that exist.
+    const auto live = [&](int64_t first) {
+      const int64_t bytes = (count - first) * kHostBlock;
+      return bytes >= 64 ? ~uint64_t{0} : bytes <= 0 ? 0 : (uint64_t{1} << bytes) - 1;
+    };
+    const __mmask64 low = live(i), high = live(i + 4);
+    const __m512i zero = _mm512_set1_epi8(-128);
+    __m512i a = _mm512_setzero_si512(), b = a;
+    for (int32_t block = 0; block < blocks; ++block) {
+      const int8_t* const from = pixels + block * c.in_plane + i * kHostBlock;
+      const __mmask64 mask = block + 1 == blocks ? last : ~uint64_t{0};
+      a = _mm512_add_epi64(a, half_sums(_mm512_mask_loadu_epi8(zero, mask & low, from)));
+      b = _mm512_add_epi64(b, half_sums(_mm512_mask_loadu_epi8(zero, mask & high, from + 64)));
+    }
+    _mm256_store_si256(reinterpret_cast<__m256i*>(totals + i), as_pair(join_halves(a, b)));
   }
 }
 
 // What one pass over a chunk of input blocks reads.
 struct Pass {
-  const int32_t* offsets;  // into the scratch of a pixel, of each tap
+  const int64_t* offsets;  // from a pixel to what it reads, of each tap
   int64_t whole;           // taps with four quads of channels
   int64_t cut;             // taps after them with fewer
   int32_t cut_quads;
@@ -79,7 +119,7 @@ struct Sums {
     unroll<kPixels>([&](auto p) RK_UNROLLED {
       int32_t four;
       __builtin_memcpy(&four, x[p] + at, sizeof four);
-      const __m512i spread = _mm512_set1_epi32(four);
+      const __m512i spread = _mm512_xor_si512(_mm512_set1_epi8(-128), _mm512_set1_epi32(four));
       unroll<kVectors>([&](auto v) RK_UNROLLED {
         asm("vpdpbusd %2, %1, %0" : "+v"(sum[p][v]) : "v"(spread), "v"(w[v]));
       });
@@ -87,9 +127,9 @@ struct Sums {
   }
 };
 
-// Pixels of a band in scratch.
+// Pixels of a band, in scratch or where the input has them.
 struct Pixels {
-  const uint8_t* scratch;
+  const uint8_t* first;
   const int32_t* places;
 };
 
@@ -99,7 +139,7 @@ RK_INLINE void multiply(const Pass& pass, const Pixels& from, int64_t pixel,
                         Sums<kPixels, kVectors>& sums) {
   const uint8_t* x[kPixels];
   unroll<kPixels>([&](auto p) RK_UNROLLED {
-    x[p] = from.scratch + from.places[pixel + p] * int64_t{kHostBlock};
+    x[p] = from.first + from.places[pixel + p] * int64_t{kHostBlock};
   });
   const int8_t* weights = pass.weights;
   for (int64_t tap = 0; tap < pass.whole; ++tap) {
@@ -158,6 +198,7 @@ struct TileOfBand {
   const Target& target;
   int64_t channel;  // the first
   bool last;        // chunk: sums are finished
+  Pixels from;
   Scratch& scratch;
 };
 
@@ -168,10 +209,9 @@ int64_t multiply_in_memory(const TileOfBand& tile, const Pass& pass, FinishFunct
   Scratch& scratch = tile.scratch;
   // What is finished at once takes the same place again and again.
   const bool at_once = tile.last && pass.start != nullptr;
-  const Pixels from = {scratch.pixels, scratch.places.scratch};
   for (; pixel + kPixels <= tile.band.pixels(); pixel += kPixels) {
     int32_t* const acc = scratch.acc + (at_once ? 0 : pixel * kVectors * kVector);
-    multiply_tile<kPixels, kVectors>(pass, from, pixel, acc);
+    multiply_tile<kPixels, kVectors>(pass, tile.from, pixel, acc);
     if (!tile.last) continue;
     finish({tile.c, tile.target, tile.channel, acc, scratch.totals + pixel,
             scratch.places.output + pixel, kPixels});
@@ -189,12 +229,11 @@ void multiply_band(const TileOfBand& tile, const Pass& pass) {
   int64_t pixel = 0;
   if (c.constants.float_route && !c.params.has_residual && tile.last && pass.start != nullptr) {
     Scratch& scratch = tile.scratch;
-    const Pixels from = {scratch.pixels, scratch.places.scratch};
     const Ending at = ending(c, tile.target, tile.channel, scratch.totals, scratch.places.output);
     const FloatRoute<false> route(c.params, c.constants);
     pixel = c.constants.sums
-                ? multiply_and_finish<kPixels, kVectors, true>(pass, from, at, route, end)
-                : multiply_and_finish<kPixels, kVectors, false>(pass, from, at, route, end);
+                ? multiply_and_finish<kPixels, kVectors, true>(pass, tile.from, at, route, end)
+                : multiply_and_finish<kPixels, kVectors, false>(pass, tile.from, at, route, end);
   } else {
     pixel = multiply_in_memory<kPixels, kVectors>(tile, pass, finish, pixel);
   }
@@ -202,25 +241,26 @@ void multiply_band(const TileOfBand& tile, const Pass& pass) {
   multiply_in_memory<1, kVectors>(tile, pass, finish, pixel);
 }
 
-// Offsets of the taps of `blocks` input blocks, `planes` times each.
-void fill_offsets(const Context& c, const Band& band, int64_t blocks, int32_t* offsets) {
+// Offsets of the taps of `blocks` input blocks, `planes` times each; `block_bytes` from one block to the next.
+void fill_offsets(const Context& c, const Band& band, int64_t blocks, int64_t block_bytes,
+                  int64_t* offsets) {
   for (int64_t block = 0; block < blocks; ++block) {
     for (int32_t plane = 0; plane < c.constants.planes; ++plane) {
       for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
-        const int64_t row = block * band.scratch_pixels() + c.y.tap(ky) * band.scratch_columns;
-        for (int64_t kx = 0; kx < c.x.kernel; ++kx) {
-          *offsets++ = static_cast<int32_t>((row + c.x.tap(kx)) * kHostBlock);
-        }
+        const int64_t row = c.y.tap(ky) * band.scratch_columns;
+        for (int64_t kx = 0; kx < c.x.kernel; ++kx)
+          *offsets++ = block * block_bytes + (row + c.x.tap(kx)) * kHostBlock;
       }
     }
   }
 }
 
-// The input blocks of a band in scratch.
+// Input blocks of a band that are ready to be read.
 struct Loaded {
   int64_t begin, count;
   int32_t last_quads;  // of the last block
   bool first, last;    // of the sum
+  Pixels pixels;
 };
 
 void load_blocks(const Context& c, const Band& band, int64_t n, const Loaded& part,
@@ -231,11 +271,11 @@ void load_blocks(const Context& c, const Band& band, int64_t n, const Loaded& pa
   for (int64_t i = 0; i < part.count; ++i) {
     const auto block = static_cast<int32_t>(part.begin + i);
     uint8_t* const to = scratch.pixels + i * pixels * kHostBlock;
-    load_block(c, band, c.image(n) + block * c.in_plane,
-               lanes_of_block(c.filter.in_channels, block), to);
+    load_block<false>(c, band, c.image(n) + block * c.in_plane,
+                      lanes_of_block(c.filter.in_channels, block), to);
     if (c.constants.sums) add_parts(to, pixels, scratch.parts);
   }
-  fill_offsets(c, band, part.count, scratch.offsets);
+  fill_offsets(c, band, part.count, pixels * kHostBlock, scratch.offsets);
   if (part.last && c.constants.sums) sum_inputs(c, band, scratch);
 }
 
@@ -250,7 +290,7 @@ const int8_t* multiply_loaded(const Context& c, const Band& band, int64_t n, Til
                      cut ? taps : 0,  part.last_quads,
                      weights,         part.first ? c.constants.start + channel : nullptr};
   const Target target(c, band, n, tile.first_block, tile.vectors);
-  const TileOfBand where = {c, band, target, channel, part.last, scratch};
+  const TileOfBand where = {c, band, target, channel, part.last, part.pixels, scratch};
   switch (tile.vectors) {
     case 1:
       multiply_band<1>(where, pass);
@@ -267,6 +307,10 @@ const int8_t* multiply_loaded(const Context& c, const Band& band, int64_t n, Til
   return weights + ((part.count - 1) * 4 + part.last_quads) * taps * tile.vectors * 64;
 }
 
+int32_t quads_of_block(const Context& c, int64_t block) {
+  return (lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block)) + 3) / 4;
+}
+
 void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
   const int64_t taps = c.y.kernel * c.x.kernel * c.constants.planes;
   const int64_t chunk = smaller(kScratchPixels / band.scratch_pixels(), kMaxTaps / taps);
@@ -281,13 +325,61 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
         index > tiles.begin && c.filter.groups == 1 && blocks.end - blocks.begin <= chunk;
     for (int64_t block = blocks.begin; block < blocks.end; block += chunk) {
       const int64_t count = smaller(chunk, blocks.end - block);
-      const auto last_block = static_cast<int32_t>(block + count - 1);
-      const Loaded part = {block, count, (lanes_of_block(c.filter.in_channels, last_block) + 3) / 4,
-                           block == blocks.begin, block + count == blocks.end};
+      const Loaded part = {block,
+                           count,
+                           quads_of_block(c, block + count - 1),
+                           block == blocks.begin,
+                           block + count == blocks.end,
+                           {scratch.pixels, scratch.places.scratch}};
       if (!loaded) load_blocks(c, band, n, part, scratch);
       weights = multiply_loaded(c, band, n, tile, part, weights, scratch);
     }
   }
+}
+
+// A kernel of one tap over all pixels needs no copy of its input, and its pixels are one long row.
+bool is_pointwise(const Context& c) {
+  return c.filter.kernel.h == 1 && c.filter.kernel.w == 1 && c.filter.stride.h == 1 &&
+         c.filter.stride.w == 1 && c.in_pixel == kHostBlock && c.out_pixel == kHostBlock &&
+         c.extents.in.h == c.extents.out.h && c.extents.in.w == c.extents.out.w &&
+         c.extents.pad_before.h == 0 && c.extents.pad_before.w == 0 &&
+         int64_t{channel_blocks(c.filter.in_channels)} * c.constants.planes <= kMaxTaps;
+}
+
+// `band` counts pixels of the long row.
+void pointwise_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
+                    Scratch& scratch) {
+  const int8_t* const pixels = c.image(n) + band.ox * kHostBlock;
+  if (c.constants.sums) sum_pixels(c, pixels, band.columns, scratch.totals);
+  for (int32_t index = tiles.begin; index < tiles.end; ++index) {
+    const BlockRange blocks = tile_input_blocks(c.filter, index, kTile);
+    const Tile tile = tile_of(c.filter, index);
+    const auto* const first = reinterpret_cast<const uint8_t*>(pixels + blocks.begin * c.in_plane);
+    const Loaded part = {
+        blocks.begin, blocks.end - blocks.begin,     quads_of_block(c, blocks.end - 1), true,
+        true,         {first, scratch.places.output}};
+    if (index == tiles.begin || c.filter.groups != 1)
+      fill_offsets(c, band, part.count, c.in_plane, scratch.offsets);
+    const int8_t* const weights =
+        c.weights() + tile.first_block * block_weights(c.filter, c.constants.planes);
+    multiply_loaded(c, band, n, tile, part, weights, scratch);
+  }
+}
+
+void run_pointwise(const Context& c, IndexRange units, Scratch& scratch) {
+  scratch.places.fill({0, 0, 1, kBandPixels, 1, kBandPixels}, 1, 1, kBandPixels);
+  const int64_t width = c.extents.out.w;
+  for_each_region({c.params.filter, c.args.extents, kTile}, c.extents.out.h, units,
+                  [&](int64_t n, TileRange tiles, int64_t oy, int64_t rows) {
+                    const int64_t end = (oy + rows) * width;
+                    // Whole tiles of 6, 8 and 12 pixels.
+                    const int64_t most =
+                        (even_part(rows * width, kBandPixels / 24 * 24) + 23) / 24 * 24;
+                    for (int64_t at = oy * width; at < end; at += most) {
+                      const int64_t count = smaller(most, end - at);
+                      pointwise_band(c, {0, at, 1, count, 1, count}, tiles, n, scratch);
+                    }
+                  });
 }
 
 // Bands of so many rows, a multiple of four if possible, that their input stays in the first-level cache.
@@ -310,6 +402,7 @@ void run(const ConvI8Args& args, IndexRange units) {
                              pixels_for_all_blocks(c.filter, c.extents, kScratchPixels, kFewPixels),
                              true};
   Scratch scratch;
+  if (!depthwise && is_pointwise(c)) return run_pointwise(c, units, scratch);
   for_each_band(c.filter, c.extents, {c.params.filter, args.extents, kTile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {
                   if (depthwise) {

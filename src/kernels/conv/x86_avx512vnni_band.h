@@ -21,7 +21,7 @@ struct Scratch {
   alignas(64) uint64_t parts[kScratchPixels + 8][2];     // sums of inputs of each scratch pixel
   alignas(64) int32_t totals[kBandPixels + 16];  // sums of inputs of each output pixel, as a pair
   BandPlaces<kBandPixels> places;
-  int32_t offsets[kMaxTaps];  // of each tap of a chunk of blocks
+  int64_t offsets[kMaxTaps];  // of each tap of a chunk of blocks
 };
 
 void depthwise_band(const ConvI8Args& args, const Band& band, TileRange tiles, int64_t n,
@@ -91,29 +91,35 @@ inline void fill_border(uint8_t* to, int64_t pixels, __m128i border) {
   for (int64_t i = 0; i < pixels; ++i) _mm_store_si128(reinterpret_cast<__m128i*>(to) + i, border);
 }
 
-// Biased copy of whole pixels, `step` elements apart; `keep` clears padding lanes.
+// Copy of whole pixels, `step` elements apart. With kBiased x becomes x + 128. Padding lanes become what counts as 0:
+// the other lanes are those of `keep`.
+template <bool kBiased>
 inline void copy_pixels(const int8_t* from, int64_t step, uint8_t* to, int64_t pixels,
                         __m128i keep) {
-  const __m512i flip = _mm512_set1_epi8(-128);
-  const __m512i keep4 = _mm512_broadcast_i32x4(keep);
+  constexpr int kRule = kBiased ? 0x60 : 0xca;  // (x ^ 128) & keep; keep ? x : 128
+  const __m128i flip = _mm_set1_epi8(-128);
+  const __m512i flip4 = _mm512_set1_epi8(-128), keep4 = _mm512_broadcast_i32x4(keep);
   int64_t i = 0;
   for (; step == kHostBlock && i + 4 <= pixels; i += 4) {
-    const __m512i v = _mm512_xor_si512(_mm512_loadu_si512(from + i * kHostBlock), flip);
-    _mm512_storeu_si512(to + i * kHostBlock, _mm512_and_si512(v, keep4));
+    const __m512i v = _mm512_loadu_si512(from + i * kHostBlock);
+    _mm512_storeu_si512(to + i * kHostBlock, _mm512_ternarylogic_epi32(keep4, v, flip4, kRule));
   }
   for (; i < pixels; ++i) {
     const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * step));
     _mm_store_si128(reinterpret_cast<__m128i*>(to) + i,
-                    _mm_and_si128(_mm_xor_si128(v, _mm512_castsi512_si128(flip)), keep));
+                    _mm_ternarylogic_epi32(keep, v, flip, kRule));
   }
 }
 
 // Fills the scratch rows of one input block.
+template <bool kBiased = true>
 inline void load_block(const Context& c, const Band& band, const int8_t* plane, int32_t lanes,
                        uint8_t* scratch) {
   const __m128i keep = _mm_movm_epi8(static_cast<__mmask16>((1u << lanes) - 1));
-  const __m128i border =
-      _mm_and_si128(_mm_set1_epi8(static_cast<char>(c.params.input_zero_point ^ 0x80)), keep);
+  const __m128i zero = _mm_set1_epi8(kBiased ? 0 : -128);
+  const __m128i border = _mm_ternarylogic_epi32(
+      keep, _mm_set1_epi8(static_cast<char>(c.params.input_zero_point ^ (kBiased ? 0x80 : 0))),
+      zero, 0xca);
   const int64_t top = c.y.lead(band.oy, c.extents.pad_before.h);
   const int64_t left = c.x.lead(band.ox, c.extents.pad_before.w);
   const int64_t columns = band.scratch_columns;
@@ -129,15 +135,16 @@ inline void load_block(const Context& c, const Band& band, const int8_t* plane, 
       for (int64_t i = 0; i < columns; ++i) {
         const int64_t ix = c.x.source(left + i, c.extents.in.w);
         if (ix >= 0)
-          copy_pixels(row + ix * c.in_pixel, c.in_pixel, scratch + i * kHostBlock, 1, keep);
+          copy_pixels<kBiased>(row + ix * c.in_pixel, c.in_pixel, scratch + i * kHostBlock, 1,
+                               keep);
       }
       continue;
     }
     const RowPart part = row_part(left, columns, c.extents.in.w);
     const int64_t after = part.before + part.body;
     fill_border(scratch, part.before, border);
-    copy_pixels(row + (left + part.before) * c.in_pixel, c.in_pixel,
-                scratch + part.before * kHostBlock, part.body, keep);
+    copy_pixels<kBiased>(row + (left + part.before) * c.in_pixel, c.in_pixel,
+                         scratch + part.before * kHostBlock, part.body, keep);
     fill_border(scratch + after * kHostBlock, columns - after, border);
   }
 }
