@@ -71,10 +71,12 @@ struct BandLimits {
   int64_t pixels;          // of the output
   int64_t scratch_pixels;  // of one input block; a row of kMinBandColumns must fit (fits_bands)
   bool even = false;       // bands of about equal height rather than full ones and a rest
+  int64_t rows = 4;        // wanted where neighbouring rows read the same input
+  int64_t columns =
+      1;  // pieces of rows have a multiple of them; `pixels` may be passed by rows * (columns - 1)
 };
 
 inline constexpr int32_t kMinBandColumns = 12;
-inline constexpr int32_t kRowsWanted = 4;
 // Loads of four pixels may run past the last one of a row.
 inline constexpr int32_t kBandSlack = 3;
 
@@ -160,13 +162,16 @@ inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents,
     while (left > 0) {
       int64_t pieces = (width + limits.pixels - 1) / limits.pixels;
       int64_t rows = pieces == 1 ? limits.pixels / width : 1;
-      if (y.reach() > y.step && rows < kRowsWanted && rows < left) {
+      if (y.reach() > y.step && rows < limits.rows && rows < left) {
         // Neighbouring rows read the same input: pieces of a few rows load less than whole single rows.
-        rows = kRowsWanted;
+        rows = limits.rows;
         pieces = (width * rows + limits.pixels - 1) / limits.pixels;
       }
       rows = rows < left ? rows : left;
-      const auto columns = [&] { return (width + pieces - 1) / pieces; };
+      const auto columns = [&] {
+        const int64_t even = (width + pieces - 1) / pieces;
+        return pieces == 1 ? even : (even + limits.columns - 1) / limits.columns * limits.columns;
+      };
       while (y.span(rows) * (x.span(columns()) + kBandSlack) > limits.scratch_pixels) {
         if (rows > 1) {
           --rows;

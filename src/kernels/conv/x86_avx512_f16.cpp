@@ -20,15 +20,18 @@ namespace rk::kernels::avx512_f16 {
 namespace {
 
 constexpr int32_t kTilePixels = 6;  // by kVectors: 24 sums, 4 vectors of weights, 1 of input
+constexpr int32_t kRun = 12;        // pixels of one or two vectors
 constexpr int64_t kBandPixels = 224;
+constexpr int64_t kFewBandPixels = 1024;  // where channels are few
+constexpr int64_t kFewBandRows = 16;
 constexpr int64_t kChunkWeightBytes = 384 << 10;  // that one pass over a band reads
-constexpr int64_t kSumFloats = 32768;             // between the chunks of long sums
 constexpr int64_t kFewPixels = 48;                // a smaller band would read the weights too often
 
 struct Scratch {
   alignas(64) float pixels[kScratchPixels][kLanes];
+  // Sums between the chunks; where channels are few there is but one chunk, and this holds the weights.
   alignas(64) float acc[kSumFloats];
-  BandPlaces<kBandPixels> places;
+  BandPlaces<kFewBandPixels + kFewBandRows * kRun> places;
   // Floats from a pixel's place to what a step reads; steps are counted from the first block in scratch on. One more, so
   // that the step after the last may be asked for.
   int32_t step_offset[kScratchPixels + 1];
@@ -43,26 +46,27 @@ struct Pass {
   int64_t full_steps, steps;  // the first ones have all 16 channels
   int32_t last_lanes;         // channels of the others
   const float* weights;       // of the first vector, at the chunk
+  int64_t last_weights;       // floats of one of the last steps
+  int64_t next_vector;        // floats to the weights of the next vector
   const float* bias;
   float* acc;  // of pixel 0; pixels are kConvF16Tile apart
   bool first, last;
 };
 
 // Adds the products of `lanes` input channels.
-template <int kPixels, int kCount, int kStep>
+template <int kPixels, int kCount, int kSpacing>
 inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPixels], int64_t at,
                                                     const float* weights, int64_t next_vector,
                                                     int32_t lanes, __m512 (&sum)[kPixels][kCount]) {
 #pragma GCC unroll 1
-  for (int32_t i = 0; i < lanes; ++i) {
+  for (int64_t i = 0; i < lanes; ++i, weights += kLanes) {
+    asm("" : "+r"(i));  // one index for all pixels; else the compiler counts up a pointer for each
     __m512 w[kCount];
 #pragma GCC unroll 4
-    for (int v = 0; v < kCount; ++v) {
-      w[v] = _mm512_load_ps(weights + v * next_vector + i * kLanes);
-    }
+    for (int v = 0; v < kCount; ++v) w[v] = _mm512_load_ps(weights + v * next_vector);
 #pragma GCC unroll 12
     for (int p = 0; p < kPixels; ++p) {
-      const float* const from = kStep == 0 ? x[p] : x[0] + p * kStep * kLanes;
+      const float* const from = kSpacing == 0 ? x[p] : x[0] + p * kSpacing;
       const __m512 spread = _mm512_set1_ps(from[at + i]);
 #pragma GCC unroll 4
       for (int v = 0; v < kCount; ++v) sum[p][v] = _mm512_fmadd_ps(spread, w[v], sum[p][v]);
@@ -70,16 +74,17 @@ inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPix
   }
 }
 
-// kPixels pixels from number `pixel` on, by kCount vectors. kStep: pixels of scratch from one to the next, which one
-// base register then reaches; 0: anywhere.
-template <int kPixels, int kCount, int kStep>
+// kPixels pixels from number `pixel` on, by kCount vectors. kSpacing: floats of scratch from one to the next, so that one
+// register reaches all; 0: they lie anywhere.
+template <int kPixels, int kCount, int kSpacing>
 __attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scratch, int64_t pixel) {
   const Context& c = pass.c;
   const float* x[kPixels];
 #pragma GCC unroll 12
   for (int p = 0; p < kPixels; ++p) {
-    x[p] = kStep == 0 ? scratch.pixels[scratch.places.scratch[pixel + p]]
-                      : scratch.pixels[scratch.places.scratch[pixel] + p * kStep];
+    x[p] = kSpacing == 0 || p == 0
+               ? scratch.pixels[0] + scratch.places.scratch[pixel + p] * c.pixel_floats
+               : x[0] + p * kSpacing;
   }
   __m512 sum[kPixels][kCount];
   float* const acc = pass.acc + pixel * kConvF16Tile;
@@ -98,7 +103,7 @@ __attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scrat
     }
   }
   const float* weights = pass.weights;
-  const int64_t next_vector = c.tile_floats;
+  const int64_t next_vector = pass.next_vector;
   const int32_t* const offset = pass.step_offset;
   int64_t step = 0;
   for (; step < pass.full_steps; ++step, weights += kLanes * kLanes) {
@@ -107,10 +112,11 @@ __attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scrat
     for (int p = 0; p < kPixels; ++p) {
       _mm_prefetch(reinterpret_cast<const char*>(x[p] + offset[step + 1]), _MM_HINT_T0);
     }
-    add_step<kPixels, kCount, kStep>(x, offset[step], weights, next_vector, kLanes, sum);
+    add_step<kPixels, kCount, kSpacing>(x, offset[step], weights, next_vector, kLanes, sum);
   }
-  for (; step < pass.steps; ++step, weights += kLanes * kLanes) {
-    add_step<kPixels, kCount, kStep>(x, offset[step], weights, next_vector, pass.last_lanes, sum);
+  for (; step < pass.steps; ++step, weights += pass.last_weights) {
+    add_step<kPixels, kCount, kSpacing>(x, offset[step], weights, next_vector, pass.last_lanes,
+                                        sum);
   }
   if (!pass.last) {
 #pragma GCC unroll 12
@@ -126,15 +132,33 @@ __attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scrat
     pass.target.finish(c, sum[p], scratch.places.output[pixel + p], c.out_plane);
 }
 
-// All pixels from `pixel` on: whole tiles, then what is left.
+// All pixels from `pixel` on that lie anywhere: whole tiles, then what is left.
 template <int kPixels, int kCount>
-void sum_band(const Pass& pass, Scratch& scratch, int64_t pixel) {
-  const int64_t end = pass.band.pixels();
+void sum_rest(const Pass& pass, const Scratch& scratch, int64_t pixel, int64_t end) {
   for (; pixel + kPixels <= end; pixel += kPixels)
     sum_pixels<kPixels, kCount, 0>(pass, scratch, pixel);
   if constexpr (kPixels > 1) {
     if (pixel < end)
-      sum_band<kPixels == kTilePixels ? 4 : kPixels / 2, kCount>(pass, scratch, pixel);
+      sum_rest<kPixels == kTilePixels ? 4 : kPixels / 2, kCount>(pass, scratch, pixel, end);
+  }
+}
+
+// All pixels for one or two vectors, which leave room for the sums of kRun pixels but not for as many pointers.
+template <int kCount>
+void sum_runs(const Pass& pass, const Scratch& scratch) {
+  const Band& band = pass.band;
+  const int64_t spacing = pass.c.spacing();
+  for (int64_t row = 0; row < band.rows; ++row) {
+    const int64_t end = (row + 1) * band.columns;
+    int64_t pixel = row * band.columns;
+    const auto run = [&]<int kSpacing>() {
+      for (; pixel + kRun <= end; pixel += kRun)
+        sum_pixels<kRun, kCount, kSpacing>(pass, scratch, pixel);
+    };
+    if (spacing == kLanes) run.template operator()<kLanes>();
+    if (spacing == 2 * kLanes) run.template operator()<2 * kLanes>();
+    if (spacing == 2 * 3) run.template operator()<2 * 3>();
+    sum_rest<8, kCount>(pass, scratch, pixel, end);
   }
 }
 
@@ -152,27 +176,47 @@ void sum_chunk(const Context& c, const Band& band, int32_t tile, int64_t n, Held
   const int64_t taps = c.y.kernel * c.x.kernel;
   const int32_t lanes =
       lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + count - 1));
-  const Pass pass = {c,
-                     band,
-                     Target(c, band, n, first_block),
-                     scratch.step_offset + (block - held.begin) * taps,
-                     (lanes == kLanes ? count : count - 1) * taps,
-                     count * taps,
-                     lanes,
-                     c.weights + first_block * c.tile_floats + block * taps * kLanes * kLanes,
-                     c.bias + first_block * kLanes,
-                     acc,
-                     block == 0,
-                     block + count == in_blocks};
+  const Target target(c, band, n, first_block);
+  const float* const bias = c.bias + first_block * kLanes;
+  const int64_t few_floats = taps * c.filter.in_channels * kLanes;
+  const Pass pass =
+      c.few ? Pass{c,
+                   band,
+                   target,
+                   scratch.step_offset,
+                   0,
+                   c.y.kernel,
+                   static_cast<int32_t>(c.x.kernel) * c.filter.in_channels,
+                   scratch.acc + first_block * few_floats,
+                   c.x.kernel * c.filter.in_channels * kLanes,
+                   few_floats,
+                   bias,
+                   nullptr,
+                   true,
+                   true}
+            : Pass{c,
+                   band,
+                   target,
+                   scratch.step_offset + (block - held.begin) * taps,
+                   (lanes == kLanes ? count : count - 1) * taps,
+                   count * taps,
+                   lanes,
+                   c.weights + first_block * c.tile_floats + block * taps * kLanes * kLanes,
+                   kLanes * kLanes,
+                   c.tile_floats,
+                   bias,
+                   acc,
+                   block == 0,
+                   block + count == in_blocks};
   switch (vectors) {
     case 4:
-      return sum_band<kTilePixels, 4>(pass, scratch, 0);
+      return sum_rest<kTilePixels, 4>(pass, scratch, 0, band.pixels());
     case 3:
-      return sum_band<8, 3>(pass, scratch, 0);
+      return sum_rest<8, 3>(pass, scratch, 0, band.pixels());
     case 2:
-      return sum_band<8, 2>(pass, scratch, 0);
+      return sum_runs<2>(pass, scratch);
     default:
-      return sum_band<8, 1>(pass, scratch, 0);
+      return sum_runs<1>(pass, scratch);
   }
 }
 
@@ -181,8 +225,8 @@ void fill_steps(const Context& c, const Band& band, int64_t blocks, Scratch& scr
   for (int64_t block = 0; block < blocks; ++block) {
     for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
       const int64_t row = block * band.scratch_pixels() + c.y.tap(ky) * band.scratch_columns;
-      for (int64_t kx = 0; kx < c.x.kernel; ++kx)
-        *to++ = static_cast<int32_t>((row + c.x.tap(kx)) * kLanes);
+      for (int64_t kx = 0; kx < (c.few ? 1 : c.x.kernel); ++kx)
+        *to++ = static_cast<int32_t>((row + c.x.tap(kx)) * c.pixel_floats);
     }
   }
   *to = 0;
@@ -203,6 +247,15 @@ void sum_held(const Context& c, const Band& band, TileRange tiles, int64_t n, He
   }
 }
 
+// The weights of channels that exist, without gaps: [oc block][kernel.h][kernel.w][channels][16 oc].
+void gather_few_weights(const Context& c, float* to) {
+  const int64_t rows = channel_blocks(c.filter.out_channels) * c.y.kernel * c.x.kernel;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t i = 0; i < c.filter.in_channels; ++i, to += kLanes)
+      _mm512_store_ps(to, _mm512_load_ps(c.weights + (row * kLanes + i) * kLanes));
+  }
+}
+
 void dense_band(const Context& c, Band band, TileRange tiles, int64_t n, Scratch& scratch) {
   const int64_t in_blocks = channel_blocks(c.filter.in_channels);
   if (c.one_tap) {
@@ -212,7 +265,7 @@ void dense_band(const Context& c, Band band, TileRange tiles, int64_t n, Scratch
   } else {
     scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
   }
-  const int64_t hold = smaller(kScratchPixels / band.scratch_pixels(), in_blocks);
+  const int64_t hold = c.few ? 1 : smaller(kScratchPixels / band.scratch_pixels(), in_blocks);
   fill_steps(c, band, hold, scratch);
   // Where not all blocks of the input can be held, sums of as many tiles as there is room for wait for the others.
   const int64_t sums = band.pixels() * kConvF16Tile;
@@ -222,7 +275,8 @@ void dense_band(const Context& c, Band band, TileRange tiles, int64_t n, Scratch
     const int32_t end = group < tiles.end - tile ? tile + group : tiles.end;
     for (int64_t block = 0; block < in_blocks; block += hold) {
       const Held held = {block, smaller(block + hold, in_blocks)};
-      for (int64_t i = held.begin; i < held.end; ++i) {
+      if (c.few) load_few(c, band, c.image(n), scratch.pixels[0]);
+      for (int64_t i = held.begin; i < held.end && !c.few; ++i) {
         load_block(c, band, c.image(n) + i * c.in_plane,
                    scratch.pixels + (i - held.begin) * band.scratch_pixels());
       }
@@ -244,7 +298,15 @@ void dense(const ConvF16Args& args, IndexRange units) {
   if (c.flat) {
     const int64_t all = kScratchPixels / channel_blocks(filter.in_channels);
     const int64_t most = all < kFewPixels ? kBandPixels : smaller(all, kBandPixels);
-    for_each_run(counted, args.extents.out, most, kTilePixels, units, work);
+    for_each_run(counted, args.extents.out, most, kRun, units, work);
+    return;
+  }
+  if (c.few) {
+    gather_few_weights(c, scratch.acc);
+    for_each_band(
+        filter, c.extents, counted,
+        {kFewBandPixels, kScratchPixels * kLanes / kFewChannels - kLanes, true, kFewBandRows, kRun},
+        units, work);
     return;
   }
   const int64_t pixels = pixels_for_all_blocks(filter, c.extents, kScratchPixels, kFewPixels);

@@ -20,6 +20,8 @@ inline constexpr int32_t kLanes = kHostBlock;
 inline constexpr int32_t kVectors = kConvF16Tile / kLanes;
 // Widened input of one band: 400 KiB of the second-level cache.
 inline constexpr int64_t kScratchPixels = 6400;
+inline constexpr int64_t kSumFloats = 32768;  // between the chunks of long sums
+inline constexpr int32_t kFewChannels = 4;
 
 }  // namespace rk::kernels::avx512_f16
 
@@ -36,8 +38,10 @@ struct Context {
   const ConvFilter& filter;
   ConvExtents extents;  // counted_extents
   AxisPlan y, x;
-  bool one_tap;  // scratch holds only the pixels that are read
-  bool flat;     // and they follow each other without borders: rows count as one
+  bool one_tap;          // scratch holds only the pixels that are read
+  bool flat;             // and they follow each other without borders: rows count as one
+  bool few;              // channels: scratch holds only them, and a step is a row of the kernel
+  int64_t pixel_floats;  // of scratch
   // Elements from one pixel and from one block to the next.
   int64_t in_pixel, in_plane;
   int64_t out_pixel, residual_pixel, out_plane;
@@ -56,6 +60,9 @@ struct Context {
         x(axis_plan(filter, false)),
         one_tap(y.kernel == 1 && x.kernel == 1 && !filter.transposed && filter.groups == 1),
         flat(is_flat()),
+        few(filter.in_channels <= kFewChannels && filter.groups == 1 && !one_tap &&
+            !filter.transposed && x.dilation == 1 && few_weights() <= kSumFloats),
+        pixel_floats(few ? filter.in_channels : kLanes),
         in_pixel(kLanes),
         in_plane(int64_t{extents.in.h} * extents.in.w * kLanes),
         out_pixel(kLanes),
@@ -85,6 +92,14 @@ struct Context {
     return one_tap && !is_matrix_product(filter, args.extents) && extents.in == extents.out &&
            extents.pad_before == Extent2{0, 0} && y.step == 1 && x.step == 1 &&
            int64_t{extents.in.h} * extents.in.w <= INT32_MAX;
+  }
+
+  // Floats of scratch from what one output reads to what the next in its row does.
+  int64_t spacing() const { return (one_tap ? 1 : x.step) * pixel_floats; }
+
+  // Floats of all weights without those of channels that do not exist.
+  int64_t few_weights() const {
+    return y.kernel * x.kernel * filter.in_channels * channel_blocks(filter.out_channels) * kLanes;
   }
 
   const uint16_t* image(int64_t n) const {
@@ -165,6 +180,30 @@ inline void widen_pixels(const uint16_t* from, float (*to)[kLanes], int64_t coun
   if (i < count) widen(i);
 }
 
+// The same of pixels with at most kFewChannels channels, which then follow each other without a gap. A store may go over
+// the following 15 floats.
+inline void widen_few(const uint16_t* from, float* to, int64_t count, int64_t channels,
+                      int64_t ahead) {
+  const auto* const pixel = reinterpret_cast<const char*>(from);
+  const auto pair = [&](int64_t i) {
+    const __m128i low = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(pixel + i * 2 * kLanes));
+    return _mm_castps_si128(_mm_loadh_pi(
+        _mm_castsi128_ps(low), reinterpret_cast<const __m64*>(pixel + (i + 1) * 2 * kLanes)));
+  };
+  const auto existing = static_cast<__mmask16>(0x1111 * ((1 << channels) - 1));
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    _mm_prefetch(pixel + (i * kLanes + ahead) * 2, _MM_HINT_T0);
+    _mm_prefetch(pixel + ((i + 2) * kLanes + ahead) * 2, _MM_HINT_T0);
+    const __m512 four = _mm512_cvtph_ps(_mm256_set_m128i(pair(i + 2), pair(i)));
+    _mm512_storeu_ps(to + i * channels, _mm512_maskz_compress_ps(existing, four));
+  }
+  for (; i < count; ++i) {
+    const __m128i half = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + i * kLanes));
+    _mm_storeu_ps(to + i * channels, _mm_cvtph_ps(half));
+  }
+}
+
 inline void clear_pixels(float (*to)[kLanes], int64_t count) {
   for (int64_t i = 0; i < count; ++i) _mm512_store_ps(to[i], _mm512_setzero_ps());
 }
@@ -193,6 +232,24 @@ inline void load_block(const Context& c, const Band& band, const uint16_t* plane
     clear_pixels(to, part.before);
     widen_pixels(row + (left + part.before) * kLanes, to + part.before, part.body, c.in_plane);
     clear_pixels(to + part.before + part.body, columns - part.before - part.body);
+  }
+}
+
+// The same for pixels with few channels; rows go from first to last, so that each covers what the one before left behind.
+inline void load_few(const Context& c, const Band& band, const uint16_t* plane, float* to) {
+  const int64_t top = c.y.lead(band.oy, c.extents.pad_before.h);
+  const int64_t left = c.x.lead(band.ox, c.extents.pad_before.w);
+  const int64_t columns = band.scratch_columns, channels = c.pixel_floats;
+  const auto clear = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin * channels; i < end * channels; ++i) to[i] = 0.0f;
+  };
+  for (int64_t r = 0; r < band.scratch_rows; ++r, to += columns * channels) {
+    const int64_t iy = c.y.source(top + r, c.extents.in.h);
+    const RowPart part = iy < 0 ? RowPart{columns, 0} : row_part(left, columns, c.extents.in.w);
+    clear(0, part.before);
+    widen_few(plane + (iy * c.extents.in.w + left + part.before) * kLanes,
+              to + part.before * channels, part.body, channels, 2 * c.extents.in.w * kLanes);
+    clear(part.before + part.body, columns);
   }
 }
 
