@@ -22,47 +22,58 @@ constexpr int64_t kMaxPatches = 32;  // of a band
 constexpr int64_t kMaxColumns = kMaxPatches * kSide + kPatch - kSide;
 constexpr int64_t kPiece = 32;  // pairs of input channels whose weights are transformed together
 constexpr int kMaxRows = 6;     // patches of a matrix product's tile
+constexpr int64_t kTwoBlocks = 2 * kHostBlock;
 // Points lie a cache line off a power of two, else all of them would meet in few places of the first-level cache.
 constexpr int64_t kInputs = 240 << 10;
 constexpr int64_t kWeightPoint = kPiece * 4 * kPair + 32;
 constexpr int64_t kProductPoint = kMaxPatches * kTile + 16;
 
 struct Work {
-  alignas(64) uint8_t pixels[kPatch * kMaxColumns * kHostBlock + 64];  // a band of one block
-  alignas(64) int16_t columns[kPatch][kMaxColumns * kHostBlock];       // one axis done
-  alignas(64) int16_t inputs[kInputs];                                 // [point][patch][channel]
+  alignas(64) uint8_t pixels[2][kPatch * kMaxColumns * kHostBlock + 64];  // a band of two blocks
+  alignas(64) int16_t columns[kPatch][kMaxColumns * kTwoBlocks];          // one axis done
+  alignas(64) int16_t inputs[kInputs];                                    // [point][patch][channel]
   alignas(64) int16_t weights[kPoints * kWeightPoint];    // [point][pair][vector][16][2]
   alignas(64) int32_t products[kPoints * kProductPoint];  // [point][patch][vector][16]
   const int8_t* transformed;                              // what `weights` were made of
 };
 static_assert(sizeof(Work) <= ThreadScratch::kBytes);
 
-// A rectangle of patches.
+// A rectangle of patches. Those of a point that halves do not have lie closer together.
 struct Patches {
   int64_t row, column;  // of the first, in patches
   int64_t rows, columns;
+  bool half_row, half_column;  // the last ones
   int64_t count() const { return rows * columns; }
+  int64_t rows_at(int i) const { return rows - (half_row && !in_half(i)); }
+  int64_t columns_at(int j) const { return columns - (half_column && !in_half(j)); }
 };
 
-int64_t channels_of(const Context& c) { return channel_pairs(c.filter) * 2; }
-int64_t input_point(const Patches& patches, int64_t channels) {
-  return patches.count() * channels + 32;
+// Elements of a patch's input at one point: written two blocks at a time, whether the last exists or not.
+int64_t input_step(const Context& c) {
+  return (channel_blocks(c.filter.in_channels) + 1) / 2 * kTwoBlocks;
 }
+int64_t input_point(const Patches& patches, int64_t step) { return patches.count() * step + 32; }
 
 inline __m512i add(__m512i a, __m512i b) { return _mm512_add_epi16(a, b); }
-inline __m256i add(__m256i a, __m256i b) { return _mm256_add_epi16(a, b); }
 inline __m512i sub(__m512i a, __m512i b) { return _mm512_sub_epi16(a, b); }
-inline __m256i sub(__m256i a, __m256i b) { return _mm256_sub_epi16(a, b); }
 inline __m512i times4(__m512i a) { return _mm512_slli_epi16(a, 2); }
-inline __m256i times4(__m256i a) { return _mm256_slli_epi16(a, 2); }
 
 // B d along one axis, in place of d.
-template <typename V>
-inline __attribute__((always_inline)) void transform_input(V (&d)[kPatch]) {
-  const V even = sub(d[4], times4(d[2])), odd = sub(d[3], times4(d[1]));
-  const V near = sub(d[4], d[2]), half = sub(d[3], d[1]), far = add(half, half);
-  const V first = add(times4(sub(d[0], d[2])), near);
-  const V last = sub(sub(d[5], d[3]), add(far, far));
+template <bool kHalf>
+inline __attribute__((always_inline)) void transform_input(__m512i (&d)[kPatch]) {
+  if constexpr (kHalf) {
+    const __m512i three = _mm512_set1_epi16(3), minus = _mm512_set1_epi16(-3);
+    const __m512i sum = add(d[1], d[2]), difference = sub(d[1], d[2]);
+    d[5] = sub(d[1], d[3]);
+    d[0] = sub(d[0], d[2]);
+    d[1] = _mm512_mullo_epi16(sum, minus);
+    d[2] = _mm512_mullo_epi16(difference, three);
+    return;
+  }
+  const __m512i even = sub(d[4], times4(d[2])), odd = sub(d[3], times4(d[1]));
+  const __m512i near = sub(d[4], d[2]), half = sub(d[3], d[1]), far = add(half, half);
+  const __m512i first = add(times4(sub(d[0], d[2])), near);
+  const __m512i last = sub(sub(d[5], d[3]), add(far, far));
   d[0] = first;
   d[1] = add(even, odd);
   d[2] = sub(even, odd);
@@ -70,47 +81,84 @@ inline __attribute__((always_inline)) void transform_input(V (&d)[kPatch]) {
   d[4] = sub(near, far);
   d[5] = last;
 }
+template <bool kHalf>
+constexpr int kInputsOf = kHalf ? kPatch - 2 : kPatch;
 
-// One row of patches of one block of input channels, `from` their pixels, biased and with their border.
-void transform_row(const uint8_t* from, int64_t row_pixels, int64_t patches, int64_t channels,
-                   int64_t point, Work& work, int16_t* to) {
+// Down the columns of a row of patches: one block's pixels, biased and with their border, to its half of `columns`.
+template <bool kHalf>
+void transform_columns(const uint8_t* from, int64_t row_pixels, int64_t block, Work& work) {
   for (int64_t x = 0; x < row_pixels; x += 2) {
     __m512i d[kPatch];
 #pragma GCC unroll 6
-    for (int i = 0; i < kPatch; ++i) {
+    for (int i = 0; i < kInputsOf<kHalf>; ++i) {
       d[i] = _mm512_cvtepu8_epi16(_mm256_loadu_si256(
           reinterpret_cast<const __m256i*>(from + (i * row_pixels + x) * kHostBlock)));
     }
-    transform_input(d);
+    transform_input<kHalf>(d);
 #pragma GCC unroll 6
-    for (int i = 0; i < kPatch; ++i) _mm512_store_si512(&work.columns[i][x * kHostBlock], d[i]);
-  }
-  for (int i = 0; i < kPatch; ++i, to += kPatch * point) {
-    for (int64_t patch = 0; patch < patches; ++patch) {
-      __m256i d[kPatch];
-#pragma GCC unroll 6
-      for (int j = 0; j < kPatch; ++j) {
-        d[j] = _mm256_load_si256(
-            reinterpret_cast<const __m256i*>(&work.columns[i][(patch * kSide + j) * kHostBlock]));
-      }
-      transform_input(d);
-#pragma GCC unroll 6
-      for (int j = 0; j < kPatch; ++j)
-        _mm256_store_si256(reinterpret_cast<__m256i*>(to + j * point + patch * channels), d[j]);
+    for (int i = 0; i < kPatch; ++i) {
+      if (kHalf && !in_half(i)) continue;
+      auto* const to = reinterpret_cast<__m256i*>(&work.columns[i][x * kTwoBlocks]) + block;
+      _mm256_store_si256(to, _mm512_castsi512_si256(d[i]));
+      _mm256_store_si256(to + 2, _mm512_extracti64x4_epi64(d[i], 1));
     }
+  }
+}
+
+// Along one row of `columns`: a patch's points (i, 0..5), 32 channels each.
+template <bool kHalf>
+inline __attribute__((always_inline)) void transform_patch(const int16_t* from, int16_t* to,
+                                                           int64_t point,
+                                                           const int64_t (&at)[kPatch]) {
+  __m512i d[kPatch];
+#pragma GCC unroll 6
+  for (int j = 0; j < kInputsOf<kHalf>; ++j) d[j] = _mm512_load_si512(from + j * kTwoBlocks);
+  transform_input<kHalf>(d);
+#pragma GCC unroll 6
+  for (int j = 0; j < kPatch; ++j) {
+    if (kHalf && !in_half(j)) continue;
+    _mm512_store_si512(to + j * point + at[j], d[j]);
+  }
+}
+
+// A row of patches of two blocks from `columns` to the inputs, `to` being those of the first point.
+void transform_row(const Patches& patches, int64_t row, int64_t step, int16_t* to, Work& work) {
+  const int64_t point = input_point(patches, step);
+  const bool half_row = patches.half_row && row == patches.rows - 1;
+  for (int i = 0; i < kPatch; ++i) {
+    if (half_row && !in_half(i)) continue;
+    int16_t* const points = to + i * kPatch * point;
+    int64_t at[kPatch];
+    for (int j = 0; j < kPatch; ++j) at[j] = row * patches.columns_at(j) * step;
+    const int64_t whole = patches.columns - patches.half_column;
+    const int16_t* from = work.columns[i];
+    for (int64_t patch = 0; patch < whole; ++patch, from += kSide * kTwoBlocks) {
+      transform_patch<false>(from, points, point, at);
+#pragma GCC unroll 6
+      for (int j = 0; j < kPatch; ++j) at[j] += step;
+    }
+    if (patches.half_column) transform_patch<true>(from, points, point, at);
   }
 }
 
 void transform_inputs(const Context& c, const Band& band, const Patches& patches, int64_t n,
                       Work& work) {
-  const int64_t channels = channels_of(c), point = input_point(patches, channels);
-  for (int32_t block = 0; block < channel_blocks(c.filter.in_channels); ++block) {
-    load_block(c, band, c.image(n) + block * c.in_plane,
-               lanes_of_block(c.filter.in_channels, block), work.pixels);
+  const int64_t step = input_step(c), row_bytes = band.scratch_columns * kHostBlock;
+  const int32_t blocks = channel_blocks(c.filter.in_channels);
+  for (int32_t first = 0; first < blocks; first += 2) {
     for (int64_t row = 0; row < patches.rows; ++row) {
-      transform_row(work.pixels + row * kSide * band.scratch_columns * kHostBlock,
-                    band.scratch_columns, patches.columns, channels, point, work,
-                    work.inputs + row * patches.columns * channels + block * kHostBlock);
+      const bool half = patches.half_row && row == patches.rows - 1;
+      for (int32_t block = first; block < first + 2 && block < blocks; ++block) {
+        uint8_t* const pixels = work.pixels[block - first];
+        if (row == 0) {
+          load_block(c, band, c.image(n) + block * c.in_plane,
+                     lanes_of_block(c.filter.in_channels, block), pixels);
+        }
+        const uint8_t* const from = pixels + row * kSide * row_bytes;
+        half ? transform_columns<true>(from, band.scratch_columns, block - first, work)
+             : transform_columns<false>(from, band.scratch_columns, block - first, work);
+      }
+      transform_row(patches, row, step, work.inputs + first * kHostBlock, work);
     }
   }
 }
@@ -150,7 +198,7 @@ inline __attribute__((always_inline)) void transform_kernel(const int8_t* from, 
 // A few patches at one point.
 struct Rows {
   const int16_t* inputs;
-  int64_t channels;  // from one patch to the next
+  int64_t step;  // from one patch to the next
   const int16_t* weights;
   int64_t pairs;
   const int32_t* start;
@@ -168,7 +216,7 @@ void multiply_rows(const Rows& rows) {
       sum[r][v] = _mm512_load_si512(rows.start + r * rows.start_step + v * kVector);
   }
   const int16_t *inputs = rows.inputs, *weights = rows.weights;
-  const int64_t channels = rows.channels;
+  const int64_t step = rows.step;
   for (int64_t pair = 0; pair < rows.pairs; ++pair, inputs += 2, weights += kVectors * kPair) {
     __m512i w[kVectors];
 #pragma GCC unroll 4
@@ -176,7 +224,7 @@ void multiply_rows(const Rows& rows) {
 #pragma GCC unroll 6
     for (int r = 0; r < kRows; ++r) {
       int32_t two;
-      __builtin_memcpy(&two, inputs + r * channels, sizeof two);
+      __builtin_memcpy(&two, inputs + r * step, sizeof two);
       const __m512i spread = _mm512_set1_epi32(two);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v)
@@ -202,24 +250,30 @@ struct Piece {
   const int16_t* weights;
   int64_t point;         // from one point's weights to the next
   const int32_t* start;  // of the tile's sums; null: they go on
+  const int8_t* soon;    // weights of the next piece, for the second-level cache
 };
+// Cache lines of the next piece to fetch per point.
+constexpr int64_t kSoonLines = kPiece * 4 * kTaps * kPair / 64 / kPoints;
 
 // All patches at all points, in tiles of about equal height.
 template <int kVectors>
-void multiply(const Patches& patches, int64_t channels, const Piece& piece, Work& work) {
+void multiply(const Patches& patches, int64_t step, const Piece& piece, Work& work) {
   alignas(64) static constexpr int32_t kZero[kVectors * kVector] = {};
   constexpr int64_t kStep = kVectors * kVector;
-  const int64_t tiles = (patches.count() + kMaxRows - 1) / kMaxRows;
   for (int point = 0; point < kPoints; ++point) {
+    for (int64_t line = 0; line < kSoonLines; ++line)
+      _mm_prefetch(piece.soon + (point * kSoonLines + line) * 64, _MM_HINT_T1);
+    const int64_t count = patches.rows_at(point / kPatch) * patches.columns_at(point % kPatch);
+    const int64_t tiles = (count + kMaxRows - 1) / kMaxRows;
     const int16_t* const inputs =
-        work.inputs + point * input_point(patches, channels) + piece.first * 2;
+        work.inputs + point * input_point(patches, step) + piece.first * 2;
     for (int64_t tile = 0, done = 0; tile < tiles; ++tile) {
-      const int64_t rows = (patches.count() - done + tiles - tile - 1) / (tiles - tile);
+      const int64_t rows = (count - done + tiles - tile - 1) / (tiles - tile);
       int32_t* const products = work.products + point * kProductPoint + done * kStep;
       const int32_t* const start = piece.start == nullptr ? products
                                    : point == kStartPoint ? piece.start
                                                           : kZero;
-      kMultiplyRows<kVectors>[rows - 1]({inputs + done * channels, channels,
+      kMultiplyRows<kVectors>[rows - 1]({inputs + done * step, step,
                                          piece.weights + point * piece.point, piece.pairs, start,
                                          piece.start == nullptr ? kStep : 0, products});
       done += rows;
@@ -227,16 +281,27 @@ void multiply(const Patches& patches, int64_t channels, const Piece& piece, Work
   }
 }
 
-// The four scaled results of six products along one axis.
+// The scaled results of the products along one axis.
+template <bool kHalf>
 inline __attribute__((always_inline)) void transform_back(const __m512i (&m)[kPatch],
                                                           __m512i (&y)[kSide]) {
   const __m512i a = _mm512_add_epi32(m[1], m[2]), b = _mm512_sub_epi32(m[1], m[2]);
+  if constexpr (kHalf) {
+    y[0] = _mm512_sub_epi32(m[0], a);
+    y[1] = _mm512_sub_epi32(_mm512_sub_epi32(m[2], m[1]), m[5]);
+    return;
+  }
   const __m512i c = _mm512_add_epi32(m[3], m[4]), d = _mm512_sub_epi32(m[3], m[4]);
   y[0] = _mm512_sub_epi32(_mm512_add_epi32(m[0], c), _mm512_slli_epi32(a, 2));
   y[1] = _mm512_sub_epi32(d, _mm512_add_epi32(b, b));
   y[2] = _mm512_sub_epi32(c, a);
   y[3] = _mm512_add_epi32(_mm512_sub_epi32(m[5], b), _mm512_add_epi32(d, d));
 }
+// They are this power of two, times three, too large.
+template <bool kHalf>
+constexpr int kShift[kSide] = {3, 2, 1, 1};
+template <>
+constexpr int kShift<true>[kSide] = {1, 1, 0, 0};
 
 // One tile of output channels of a band of patches.
 struct TileOfPatches {
@@ -260,40 +325,47 @@ struct FinishPatch {
         inverse(_mm512_set1_epi32(static_cast<int32_t>(kInverseOf9))),
         row_bytes(int64_t{t.c.extents.out.w} * kHostBlock) {}
 
-  // Vector v of the patch whose first pixel lies at `at`; from products a point apart.
-  inline __attribute__((always_inline)) void patch(const int32_t* products, int v, int64_t height,
-                                                   int64_t width, int64_t at) const {
-    constexpr int kShift[kSide] = {3, 2, 1, 1};
+  // Vector v of the patch whose first pixel lies at `at`; `products` of its points: those a half has, and the others.
+  template <bool kHalfRow, bool kHalfColumn>
+  inline __attribute__((always_inline)) void patch(const int32_t* const (&products)[2], int v,
+                                                   int64_t height, int64_t width,
+                                                   int64_t at) const {
+    constexpr int kHeight = kHalfRow ? kSide / 2 : kSide, kWidth = kHalfColumn ? kSide / 2 : kSide;
     const auto lanes = route.lanes(ending.channel + v * kVector);
     const __mmask64 pixels = ~__mmask64{0} >> (kSide - width) * kHostBlock;
     at += v * ending.plane;
     __m512i half[kSide][kPatch];
 #pragma GCC unroll 6
     for (int j = 0; j < kPatch; ++j) {
+      if (kHalfColumn && !in_half(j)) continue;
       __m512i m[kPatch], y[kSide];
 #pragma GCC unroll 6
-      for (int i = 0; i < kPatch; ++i)
-        m[i] = _mm512_load_si512(products + (i * kPatch + j) * kProductPoint);
-      transform_back(m, y);
+      for (int i = 0; i < kPatch; ++i) {
+        if (kHalfRow && !in_half(i)) continue;
+        m[i] = _mm512_load_si512(products[!in_half(j)] + (i * kPatch + j) * kProductPoint);
+      }
+      transform_back<kHalfRow>(m, y);
 #pragma GCC unroll 4
-      for (int i = 0; i < kSide; ++i) half[i][j] = y[i];
+      for (int i = 0; i < kHeight; ++i) half[i][j] = y[i];
     }
 #pragma GCC unroll 4
-    for (int i = 0; i < kSide; ++i, at += row_bytes) {
+    for (int i = 0; i < kHeight; ++i, at += row_bytes) {
       if (i >= height) break;
       __m512i y[kSide];
-      transform_back(half[i], y);
+      transform_back<kHalfColumn>(half[i], y);
 #pragma GCC unroll 4
-      for (int j = 0; j < kSide; ++j) {
+      for (int j = 0; j < kWidth; ++j) {
         const __m512i ninth = _mm512_mullo_epi32(y[j], inverse);
-        const __m512i sum =
-            _mm512_add_epi32(_mm512_srai_epi32(ninth, kShift[i] + kShift[j]), first);
+        const __m512i sum = _mm512_add_epi32(
+            _mm512_srai_epi32(ninth, kShift<kHalfRow>[i] + kShift<kHalfColumn>[j]), first);
         // A pixel that does not exist takes the residual of the last one.
         const int8_t* const residual =
             Route::kResidual ? ending.residual + at + smaller(j, width - 1) * kHostBlock : nullptr;
         y[j] = route.apply(sum, lanes, residual);
       }
-      _mm512_mask_storeu_epi8(ending.output + at, pixels, to_bytes(ending, y[0], y[1], y[2], y[3]));
+      const __m512i bytes = kHalfColumn ? to_bytes(ending, y[0], y[1], y[0], y[1])
+                                        : to_bytes(ending, y[0], y[1], y[2], y[3]);
+      _mm512_mask_storeu_epi8(ending.output + at, pixels, bytes);
     }
   }
 };
@@ -304,12 +376,28 @@ void finish_patches(const TileOfPatches& tile, int vectors, const Work& work) {
   const Patches patches = tile.patches;
   const FinishPatch<Route> finish(tile);
   for (int v = 0; v < vectors; ++v) {
-    for (int64_t patch = 0; patch < patches.count(); ++patch) {
-      const int64_t y = patch / patches.columns * kSide, x = patch % patches.columns * kSide;
-      finish.patch(work.products + (patch * vectors + v) * kVector, v,
-                   smaller(kSide, out.h - patches.row * kSide - y),
-                   smaller(kSide, out.w - patches.column * kSide - x),
-                   (y * out.w + x) * kHostBlock);
+    for (int64_t row = 0; row < patches.rows; ++row) {
+      const int64_t y = row * kSide;
+      const int64_t height = smaller(kSide, out.h - patches.row * kSide - y);
+      const bool half_row = patches.half_row && row == patches.rows - 1;
+      for (int64_t column = 0; column < patches.columns; ++column) {
+        const int64_t x = column * kSide;
+        const int64_t width = smaller(kSide, out.w - patches.column * kSide - x);
+        const bool half_column = patches.half_column && column == patches.columns - 1;
+        const auto products = [&](int j) {
+          const int64_t patch = row * patches.columns_at(j) + column;
+          return work.products + (patch * vectors + v) * kVector;
+        };
+        const int32_t* const both[2] = {products(0), products(3)};
+        const int64_t at = (y * out.w + x) * kHostBlock;
+        if (half_row) {
+          half_column ? finish.template patch<true, true>(both, v, height, width, at)
+                      : finish.template patch<true, false>(both, v, height, width, at);
+        } else {
+          half_column ? finish.template patch<false, true>(both, v, height, width, at)
+                      : finish.template patch<false, false>(both, v, height, width, at);
+        }
+      }
     }
   }
 }
@@ -334,24 +422,27 @@ void tile_of_patches(const TileOfPatches& tile, Work& work) {
     start[i] = static_cast<int32_t>(base * kStartFactor);
   }
   const ConvFilter& f = tile.c.filter;
-  const int64_t all = channel_pairs(f), index = tile.lane / kTile;
+  const int64_t all = channel_pairs(f), index = tile.lane / kTile, step = input_step(tile.c);
   if (tile.c.constants.transformed) {
     const auto* const weights =
         reinterpret_cast<const int16_t*>(tile.c.weights()) + index * tile_elements(f);
-    multiply<kVectors>(tile.patches, all * 2, {0, all, weights, all * kVectors * kPair, start},
-                       work);
+    multiply<kVectors>(
+        tile.patches, step,
+        {0, all, weights, all * kVectors * kPair, start, reinterpret_cast<const int8_t*>(start)},
+        work);
   } else {
     const auto* const offsets =
         reinterpret_cast<const int16_t*>(tile.c.weights()) + index * 4 * kPair;
     const int8_t* from = tile.c.weights() + offset_bytes(f) + index * tile_bytes(f);
-    for (int64_t pair = 0; pair < all; pair += kPiece, from += kPiece * kVectors * kTaps * kPair) {
+    for (int64_t pair = 0; pair < all; pair += kPiece) {
       const int64_t pairs = smaller(kPiece, all - pair);
       if (work.transformed != from)
         transform_weights({from, offsets, pairs, kVectors, work.weights, kWeightPoint});
       work.transformed = from;
-      multiply<kVectors>(tile.patches, all * 2,
-                         {pair, pairs, work.weights, kWeightPoint, pair == 0 ? start : nullptr},
-                         work);
+      from += kPiece * kVectors * kTaps * kPair;
+      multiply<kVectors>(
+          tile.patches, step,
+          {pair, pairs, work.weights, kWeightPoint, pair == 0 ? start : nullptr, from}, work);
     }
   }
   finish(tile, kVectors, work);
@@ -385,12 +476,9 @@ void band_of_patches(const Context& c, const Patches& patches, TileRange tiles, 
 }  // namespace
 
 void transform_weights(const WeightTransform& t) {
-  for (int v = 0; v < t.vectors; ++v) {
-    const __m512i offset = _mm512_loadu_si512(t.offsets + v * kPair);
-    for (int64_t pair = 0; pair < t.pairs; ++pair) {
-      const int64_t at = pair * t.vectors + v;
-      transform_kernel(t.from + at * kTaps * kPair, offset, t.to + at * kPair, t.point);
-    }
+  for (int64_t at = 0; at < t.pairs * t.vectors; ++at) {
+    const __m512i offset = _mm512_loadu_si512(t.offsets + at % t.vectors * kPair);
+    transform_kernel(t.from + at * kTaps * kPair, offset, t.to + at * kPair, t.point);
   }
 }
 
@@ -398,7 +486,7 @@ void run(const ConvI8Args& args, IndexRange range) {
   const Context c(args);
   const PatchUnits units(c.filter, args.extents);
   const int64_t across = patches_along(c.extents.out.w);
-  const int64_t most = smaller(kMaxPatches, (kInputs / kPoints - 32) / channels_of(c));
+  const int64_t most = smaller(kMaxPatches, (kInputs / kPoints - 32) / input_step(c));
   const int64_t pieces = (across + most - 1) / most;
   const int64_t height = pieces == 1 ? most / across : 1;
   const ThreadScratch scratch;
@@ -413,7 +501,13 @@ void run(const ConvI8Args& args, IndexRange range) {
       const int64_t high = (left + bands - band - 1) / (bands - band);
       for (int64_t piece = 0, column = 0; piece < pieces; ++piece) {
         const int64_t wide = (across - column + pieces - piece - 1) / (pieces - piece);
-        band_of_patches(c, {row, column, high, wide}, rows.tiles, rows.picture, work);
+        const Patches patches = {row,
+                                 column,
+                                 high,
+                                 wide,
+                                 row + high == units.height && ends_in_half(c.extents.out.h),
+                                 column + wide == across && ends_in_half(c.extents.out.w)};
+        band_of_patches(c, patches, rows.tiles, rows.picture, work);
         column += wide;
       }
       row += high;

@@ -9,6 +9,8 @@
 //   G g:  6 g0, g0 + g1 + g2, g0 - g1 + g2, g0 + 2 g1 + 4 g2, g0 - 2 g1 + 4 g2, 6 g2
 //   24 y0 = m0 - 4 (m1 + m2) + (m3 + m4)       12 y1 = (m3 - m4) - 2 (m1 - m2)
 //    6 y2 = (m3 + m4) - (m1 + m2)               6 y3 = m5 + 2 (m3 - m4) - (m1 - m2)
+// Where the last patch of an axis has at most two outputs it is a half, F(2, 3), which takes points 0, 1, 2 and 5 only:
+//   B d:  d0 - d2, -3 (d1 + d2), 3 (d1 - d2), d1 - d3       6 y0 = m0 - m1 - m2       6 y1 = m2 - m1 - m5
 // Bytes give 16-bit factors: |B d| <= 100 * 255, |G g| <= 49 * 383. Everything after that is integer arithmetic modulo
 // 2^32, where sums may wrap: the last step divides by 9 * 2^k, k <= 6, which is exact (a product with the inverse of 9,
 // then an arithmetic shift) as soon as the true result is below 2^25.
@@ -65,6 +67,9 @@ struct WeightTransform {
 void transform_weights(const WeightTransform& t);
 
 inline int64_t patches_along(int64_t outputs) { return (outputs + kSide - 1) / kSide; }
+// The last patch is a half.
+inline bool ends_in_half(int64_t outputs) { return outputs % kSide == 1 || outputs % kSide == 2; }
+inline constexpr bool in_half(int point) { return point < 3 || point == 5; }
 
 // A unit is a row of patches of one tile of output channels, or of all tiles where there are rows enough for every
 // thread; rows are innermost.

@@ -32,7 +32,7 @@ bool pays(const ConvI8Params& params) {
   const ConvFilter& f = params.filter;
   const Extent2 out = params.usual_output;
   return f.in_channels >= 32 && f.out_channels >= 32 && out.h > 0 && out.w > 0 &&
-         patches_along(out.h) * patches_along(out.w) >= 20;
+         patches_along(out.h) * patches_along(out.w) >= 16;
 }
 
 int64_t units(const ConvI8Args& args) {
