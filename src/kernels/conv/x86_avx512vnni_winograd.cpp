@@ -18,13 +18,11 @@ void run(const ConvI8Args& args, IndexRange units);
 
 namespace {
 
-constexpr int64_t kMaxPatches = 32;  // of a band
 constexpr int64_t kMaxColumns = kMaxPatches * kSide + kPatch - kSide;
 constexpr int64_t kPiece = 32;  // pairs of input channels whose weights are transformed together
 constexpr int kMaxRows = 6;     // patches of a matrix product's tile
 constexpr int64_t kTwoBlocks = 2 * kHostBlock;
 // Points lie a cache line off a power of two, else all of them would meet in few places of the first-level cache.
-constexpr int64_t kInputs = 240 << 10;
 constexpr int64_t kWeightPoint = kPiece * 4 * kPair + 32;
 constexpr int64_t kProductPoint = kMaxPatches * kTile + 16;
 
@@ -48,10 +46,6 @@ struct Patches {
   int64_t columns_at(int j) const { return columns - (half_column && !in_half(j)); }
 };
 
-// Elements of a patch's input at one point: written two blocks at a time, whether the last exists or not.
-int64_t input_step(const Context& c) {
-  return (channel_blocks(c.filter.in_channels) + 1) / 2 * kTwoBlocks;
-}
 int64_t input_point(const Patches& patches, int64_t step) { return patches.count() * step + 32; }
 
 inline __m512i add(__m512i a, __m512i b) { return _mm512_add_epi16(a, b); }
@@ -143,7 +137,7 @@ void transform_row(const Patches& patches, int64_t row, int64_t step, int16_t* t
 
 void transform_inputs(const Context& c, const Band& band, const Patches& patches, int64_t n,
                       Work& work) {
-  const int64_t step = input_step(c), row_bytes = band.scratch_columns * kHostBlock;
+  const int64_t step = input_step(c.filter), row_bytes = band.scratch_columns * kHostBlock;
   const int32_t blocks = channel_blocks(c.filter.in_channels);
   for (int32_t first = 0; first < blocks; first += 2) {
     for (int64_t row = 0; row < patches.rows; ++row) {
@@ -422,7 +416,7 @@ void tile_of_patches(const TileOfPatches& tile, Work& work) {
     start[i] = static_cast<int32_t>(base * kStartFactor);
   }
   const ConvFilter& f = tile.c.filter;
-  const int64_t all = channel_pairs(f), index = tile.lane / kTile, step = input_step(tile.c);
+  const int64_t all = channel_pairs(f), index = tile.lane / kTile, step = input_step(f);
   if (tile.c.constants.transformed) {
     const auto* const weights =
         reinterpret_cast<const int16_t*>(tile.c.weights()) + index * tile_elements(f);
@@ -486,7 +480,7 @@ void run(const ConvI8Args& args, IndexRange range) {
   const Context c(args);
   const PatchUnits units(c.filter, args.extents);
   const int64_t across = patches_along(c.extents.out.w);
-  const int64_t most = smaller(kMaxPatches, (kInputs / kPoints - 32) / input_step(c));
+  const int64_t most = patches_of_band(c.filter);
   const int64_t pieces = (across + most - 1) / most;
   const int64_t height = pieces == 1 ? most / across : 1;
   const ThreadScratch scratch;

@@ -45,6 +45,18 @@ inline int32_t vectors_of(const ConvFilter& f, int32_t tile) {
 
 inline int64_t channel_pairs(const ConvFilter& f) { return channel_blocks(f.in_channels) * 8; }
 
+// Patches whose inputs are transformed together, and elements of one patch's input at one point: those are written two
+// blocks of channels at a time, whether the last exists or not.
+inline constexpr int64_t kMaxPatches = 32;
+inline constexpr int64_t kInputs = 240 << 10;
+inline int64_t input_step(const ConvFilter& f) {
+  return (channel_blocks(f.in_channels) + 1) / 2 * 2 * kHostBlock;
+}
+inline int64_t patches_of_band(const ConvFilter& f) {
+  const int64_t fit = (kInputs / kPoints - 32) / input_step(f);
+  return fit < kMaxPatches ? fit : kMaxPatches;
+}
+
 // Weights as bytes: [tile][pair of input channels][vector][tap][16 lanes][2 input channels], after their offsets,
 // [vector of output channels][16 lanes][twice] int16.
 inline int64_t offset_bytes(const ConvFilter& f) {
