@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/loaded_model.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <set>
 
@@ -28,6 +30,13 @@ void log_banner(const LoadedModel& model) {
           program.variants.size() > 1 ? "dynamic_shape" : "static_shape"));
 }
 
+// Plain weights lie between the packed ones for a moment; the C library would keep those pages (6 MB of ResNet50's).
+void return_free_pages() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_bytes(ByteSpan file,
@@ -41,6 +50,7 @@ Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_bytes(ByteSpan file
   const std::vector<bool> released = is_packed ? cpu::recoverable_weights(kept, model->constants_)
                                                : std::vector<bool>(kept.weights.size(), false);
   RK_TRY(cpu::keep_constants(kept, released, model->constants_));
+  return_free_pages();
   return std::shared_ptr<const LoadedModel>(model);
 }
 
