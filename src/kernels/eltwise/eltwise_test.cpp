@@ -58,6 +58,42 @@ TEST(SumI8Test, EveryPairOfBytesMatchesTheFormula) {
   }
 }
 
+// One to four operands, random stages (small, tied, saturating and beyond what floats hold), lengths around whole vectors.
+TEST(SumI8Test, AnyNumberOfOperandsMatchesTheFormula) {
+  std::mt19937 random(5);
+  const auto draw = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<uint32_t>(high - low + 1));
+  };
+  for (int round = 0; round < 200; ++round) {
+    const int count = draw(1, 4);
+    const auto elements = static_cast<size_t>(draw(1, 300));
+    std::vector<std::vector<int8_t>> data(static_cast<size_t>(count));
+    std::vector<SumI8Input> inputs;
+    for (std::vector<int8_t>& x : data) {
+      for (size_t i = 0; i < elements; ++i) x.push_back(static_cast<int8_t>(draw(-128, 127)));
+      const ScaleShift scale = {draw(0, 3) == 0 ? 16384 : draw(16384, 32767), draw(0, 20)};
+      inputs.push_back({x.data(), {draw(-130, 130), scale}});
+    }
+    const OutputStage stage = {{draw(-2, 20) < 0 ? -20000 : draw(16384, 32767), draw(10, 30)},
+                               draw(-128, 127)};
+    const bool relu = draw(0, 1) == 0;
+    std::vector<int8_t> output(elements + 1, 55);
+    const SumI8Args args = {inputs.data(), count,         relu,
+                            stage,         output.data(), static_cast<int64_t>(elements)};
+    ASSERT_TRUE(check_sum_i8(args).ok());
+    sum_i8(args, {0, eltwise_units(args.elements)});
+    for (size_t i = 0; i < elements; ++i) {
+      long double v = 0;
+      for (const SumI8Input& input : inputs)
+        v += rounded(input.data[i] - input.stage.zero_point, input.stage.scale);
+      if (relu) v = std::max(v, 0.0L);
+      const long double y = rounded(v, stage.scale) + stage.zero_point;
+      ASSERT_EQ(output[i], std::clamp(y, -128.0L, 127.0L)) << "round " << round << ", " << i;
+    }
+    EXPECT_EQ(output[elements], 55);
+  }
+}
+
 TEST(SumI8Test, RefusesOverflowingScales) {
   const SumI8Input inputs[] = {{nullptr, {INT32_MIN, {INT32_MAX, 0}}},
                                {nullptr, {INT32_MIN, {INT32_MAX, 0}}}};
@@ -99,6 +135,27 @@ TEST(SumF16Test, AddsWithOneRoundingAndKeepsNaN) {
   sum_f16({a, nullptr, y, true, 5}, {0, 1});
   EXPECT_EQ(y[0], 0x3c00);
   EXPECT_EQ(y[3], 0x0000);
+}
+
+TEST(SumF16Test, EveryPatternWithAndWithoutReluMatchesTheConversions) {
+  std::vector<uint16_t> a(65536 + 7), b(a.size()), y(a.size(), 0x55);
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<uint16_t>(i);
+    b[i] = static_cast<uint16_t>(i * 40503);
+  }
+  for (const bool relu : {false, true}) {
+    const auto elements = static_cast<int64_t>(a.size()) - 3;
+    sum_f16({a.data(), b.data(), y.data(), relu, elements}, {0, eltwise_units(elements)});
+    for (int64_t i = 0; i < elements; ++i) {
+      const float sum = half_to_float(a[i]) + half_to_float(b[i]);
+      if (std::isnan(sum)) {
+        ASSERT_TRUE(std::isnan(half_to_float(y[i]))) << i;
+      } else {
+        ASSERT_EQ(y[i], float_to_half(relu && sum < 0 ? 0.0f : sum)) << i;
+      }
+    }
+    EXPECT_EQ(y[elements], 0x55);
+  }
 }
 
 }  // namespace

@@ -2,23 +2,22 @@
 // Element-wise kernels with AVX-512. sum_i8 rounds to nearest even by a fused multiply-add onto 1.5 * 2^23, as conv_i8
 // does: exact while every value stays below 2^22, which is checked from the constants on each call; else the generic
 // kernel runs. table_i8 looks up 64 bytes with two permutations of 128 entries each.
+//
+// A newcomer's mistake: adding two rounded terms that each carry +1.5 * 2^23 leaves the range of exact integers. The second
+// term of a pair is rounded onto -1.5 * 2^23, so that the constants cancel.
 #if defined(__x86_64__)
 
 #include <cstdint>
-#include <cstring>
 
 #include "kernels/eltwise/eltwise.h"
-
-// GCC 12 takes the deliberately undefined operands inside its own intrinsics for mistakes of ours (GCC bug 105593).
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
+#include "kernels/x86_avx512.h"
 
 namespace rk::kernels {
 
 decltype(sum_i8) sum_i8__generic;
+decltype(sum_i8) sum_i8__avx512;
+decltype(table_i8) table_i8__avx512;
+decltype(sum_f16) sum_f16__avx512;
 
 namespace {
 
@@ -44,73 +43,134 @@ float exact_scale(ScaleShift s) {
   return static_cast<float>(s.scale) / static_cast<float>(uint64_t{1} << s.shift);
 }
 
+// Rounding is monotone, so a ReLU before a positive scale is a lower bound of the result.
+int8_t lower_bound(const SumI8Args& args) {
+  return args.relu ? to_output(0, args.output_stage) : int8_t{-128};
+}
+
 }  // namespace
 }  // namespace rk::kernels
 
-// Everything above is compiled for the baseline; only what follows uses the newer instructions.
-#if defined(__clang__)
-#pragma clang attribute push(                                                     \
-    __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,fma"))), \
-    apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,fma")
-#endif
+RK_AVX512_BEGIN
 
 namespace rk::kernels {
 namespace {
 
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-constexpr float kMagic = 12582912.0f;
-constexpr int32_t kMaxInputs = 16;  // more are summed by the generic kernel
+constexpr float kMagic = 12582912.0f;       // 1.5 * 2^23
+constexpr int32_t kByteMagic = 0x4b000000;  // 2^23: with a byte as its lowest, 2^23 + byte
+constexpr float kByteBase = 8388608.0f + 128.0f;
+constexpr __mmask64 kLowBytes = 0x1111111111111111;
 
 struct Input {
   const int8_t* data;
-  __m512 zero_point;
+  __m512 base;  // what a byte as a float has too much: kByteBase + zero point
   __m512 scale;
+
+  explicit Input(const SumI8Input& input)
+      : data(input.data),
+        base(_mm512_set1_ps(kByteBase + static_cast<float>(input.stage.zero_point))),
+        scale(_mm512_set1_ps(exact_scale(input.stage.scale))) {}
+
+  // Lanes `lanes` of 64 bytes, rounded onto `magic`.
+  __m512 rounded(__m512i bytes, __m512i lanes, __m512 magic) const {
+    const __m512i bits =
+        _mm512_mask_permutexvar_epi8(_mm512_set1_epi32(kByteMagic), kLowBytes, lanes, bytes);
+    return _mm512_fmadd_round_ps(_mm512_sub_ps(_mm512_castsi512_ps(bits), base), scale, magic,
+                                 kNearest);
+  }
+  __m512i load(int64_t at, __mmask64 mask) const {
+    return _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, data + at), _mm512_set1_epi8(-128));
+  }
 };
 
-// The elements under `mask`, from `at` on.
-__m128i sum_lanes(const Input* inputs, int32_t count, int64_t at, __mmask16 mask, bool relu,
-                  __m512 out_scale, __m512i unmagic) {
-  const __m512 magic = _mm512_set1_ps(kMagic);
-  __m512 v = _mm512_setzero_ps();
-  for (int32_t i = 0; i < count; ++i) {
-    const __m128i bytes = _mm_maskz_loadu_epi8(mask, inputs[i].data + at);
-    const __m512 x =
-        _mm512_sub_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes)), inputs[i].zero_point);
-    v = _mm512_add_ps(
-        v, _mm512_sub_ps(_mm512_fmadd_round_ps(x, inputs[i].scale, magic, kNearest), magic));
+// Elements 16 * (i / 4) + 4 * part + i % 4 of 64: then narrowing four vectors to bytes leaves them in order.
+__m512i lanes_of(int part) {
+  const __m512i first =
+      _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 32, 33, 34, 35, 48, 49, 50, 51);
+  return _mm512_add_epi32(first, _mm512_set1_epi32(4 * part));
+}
+
+struct Output {
+  __m512 scale;
+  __m512i unmagic;
+  __m512i low;
+
+  explicit Output(const SumI8Args& args)
+      : scale(_mm512_set1_ps(exact_scale(args.output_stage.scale))),
+        unmagic(_mm512_sub_epi32(_mm512_castps_si512(_mm512_set1_ps(kMagic)),
+                                 _mm512_set1_epi32(args.output_stage.zero_point))),
+        low(_mm512_set1_epi8(lower_bound(args))) {}
+
+  __m512i to_int(__m512 sum) const {
+    const __m512 v = _mm512_fmadd_round_ps(sum, scale, _mm512_set1_ps(kMagic), kNearest);
+    return _mm512_sub_epi32(_mm512_castps_si512(v), unmagic);
   }
-  if (relu) v = _mm512_max_ps(v, _mm512_setzero_ps());
-  const __m512 y = _mm512_fmadd_round_ps(v, out_scale, magic, kNearest);
-  return _mm512_cvtsepi32_epi8(_mm512_sub_epi32(_mm512_castps_si512(y), unmagic));
+  __m512i narrow(__m512 a, __m512 b, __m512 c, __m512 d) const {
+    const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(to_int(a), to_int(b)),
+                                             _mm512_packs_epi32(to_int(c), to_int(d)));
+    return _mm512_max_epi8(bytes, low);
+  }
+};
+
+struct SumOfTwo {
+  Input a, b;
+  Output output;
+  __m512i lanes[4] = {lanes_of(0), lanes_of(1), lanes_of(2), lanes_of(3)};
+
+  explicit SumOfTwo(const SumI8Args& args) : a(args.inputs[0]), b(args.inputs[1]), output(args) {}
+
+  __m512i operator()(int64_t at, __mmask64 mask) const {
+    const __m512i x = a.load(at, mask), y = b.load(at, mask);
+    const __m512 plus = _mm512_set1_ps(kMagic), minus = _mm512_set1_ps(-kMagic);
+    const auto sum = [&](int part) {
+      return _mm512_add_ps(a.rounded(x, lanes[part], plus), b.rounded(y, lanes[part], minus));
+    };
+    return output.narrow(sum(0), sum(1), sum(2), sum(3));
+  }
+};
+
+struct SumOfAny {
+  const SumI8Args& args;
+  Output output;
+
+  explicit SumOfAny(const SumI8Args& a) : args(a), output(a) {}
+
+  __m512i operator()(int64_t at, __mmask64 mask) const {
+    const __m512 magic = _mm512_set1_ps(kMagic);
+    __m512 sums[4] = {};
+    for (int32_t i = 0; i < args.input_count; ++i) {
+      const Input input(args.inputs[i]);
+      const __m512i x = input.load(at, mask);
+      for (int part = 0; part < 4; ++part) {
+        const __m512 term = input.rounded(x, lanes_of(part), magic);
+        sums[part] = _mm512_add_ps(sums[part], _mm512_sub_ps(term, magic));
+      }
+    }
+    return output.narrow(sums[0], sums[1], sums[2], sums[3]);
+  }
+};
+
+template <typename Sum>
+void sum_run(const SumI8Args& args, IndexRange units) {
+  const Sum sum(args);
+  const int64_t limit = units.end * kEltwiseRun;
+  const int64_t end = limit < args.elements ? limit : args.elements;
+  int8_t* const output = args.output;
+  int64_t at = units.begin * kEltwiseRun;
+  for (; at + 64 <= end; at += 64) _mm512_storeu_si512(output + at, sum(at, ~__mmask64{0}));
+  if (at >= end) return;
+  const __mmask64 mask = (__mmask64{1} << (end - at)) - 1;
+  _mm512_mask_storeu_epi8(output + at, mask, sum(at, mask));
 }
 
 }  // namespace
 
 void sum_i8__avx512(const SumI8Args& args, IndexRange units) {
-  if (args.input_count > kMaxInputs || !stages_fit_float(args)) {
-    sum_i8__generic(args, units);
-    return;
-  }
-  Input inputs[kMaxInputs];
-  for (int32_t i = 0; i < args.input_count; ++i) {
-    const InputStage& stage = args.inputs[i].stage;
-    inputs[i] = {args.inputs[i].data, _mm512_set1_ps(static_cast<float>(stage.zero_point)),
-                 _mm512_set1_ps(exact_scale(stage.scale))};
-  }
-  const __m512 out_scale = _mm512_set1_ps(exact_scale(args.output_stage.scale));
-  const __m512i unmagic = _mm512_sub_epi32(_mm512_castps_si512(_mm512_set1_ps(kMagic)),
-                                           _mm512_set1_epi32(args.output_stage.zero_point));
-  const int64_t limit = units.end * kEltwiseRun;
-  const int64_t end = limit < args.elements ? limit : args.elements;
-  for (int64_t at = units.begin * kEltwiseRun; at < end; at += 16) {
-    const __mmask16 mask = end - at >= 16 ? static_cast<__mmask16>(0xffff)
-                                          : static_cast<__mmask16>((1u << (end - at)) - 1);
-    const __m128i y = sum_lanes(inputs, args.input_count, at, mask, args.relu, out_scale, unmagic);
-    _mm_mask_storeu_epi8(args.output + at, mask, y);
-  }
+  const bool turned = args.relu && args.output_stage.scale.scale < 0;
+  if (turned || !stages_fit_float(args)) return sum_i8__generic(args, units);
+  if (args.input_count == 2) return sum_run<SumOfTwo>(args, units);
+  sum_run<SumOfAny>(args, units);
 }
 
 void table_i8__avx512(const TableI8Args& args, IndexRange units) {
@@ -131,12 +191,23 @@ void table_i8__avx512(const TableI8Args& args, IndexRange units) {
   }
 }
 
+void sum_f16__avx512(const SumF16Args& args, IndexRange units) {
+  const int64_t limit = units.end * kEltwiseRun;
+  const int64_t end = limit < args.elements ? limit : args.elements;
+  for (int64_t at = units.begin * kEltwiseRun; at < end; at += 16) {
+    const auto mask = static_cast<__mmask16>(end - at >= 16 ? 0xffff : (1 << (end - at)) - 1);
+    __m512 v = _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, args.a + at));
+    if (args.b != nullptr)
+      v = _mm512_add_ps(v, _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(mask, args.b + at)));
+    // Of two operands this keeps the second where they are unordered: NaN stays.
+    if (args.relu) v = _mm512_max_ps(_mm512_setzero_ps(), v);
+    _mm256_mask_storeu_epi16(args.output + at, mask,
+                             _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+}
+
 }  // namespace rk::kernels
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+RK_AVX512_END
 
 #endif  // x86-64
