@@ -17,8 +17,18 @@
 namespace rk::kernels {
 namespace {
 
-const ActivationShape kShapes[] = {
-    {1, 1, {2, 3}}, {2, 3, {5, 4}}, {1, 16, {3, 7}}, {2, 17, {4, 3}}, {1, 33, {1, 5}}};
+const ActivationShape kShapes[] = {{1, 1, {2, 3}},
+                                   {2, 3, {5, 4}},
+                                   {1, 16, {3, 7}},
+                                   {2, 17, {4, 3}},
+                                   {1, 33, {1, 5}},
+                                   // Around whole vectors of pixels.
+                                   {1, 1, {2, 65}},
+                                   {1, 2, {1, 31}},
+                                   {2, 3, {2, 48}},
+                                   {1, 4, {3, 37}},
+                                   {2, 20, {2, 35}},
+                                   {1, 16, {1, 16}}};
 
 int64_t nchw(const ActivationShape& s, int64_t stride, int n, int c, int h, int w) {
   return ((int64_t{n} * s.channels + c) * s.extent.h + h) * stride + w;

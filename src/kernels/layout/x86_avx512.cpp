@@ -12,6 +12,7 @@
 namespace rk::kernels {
 
 decltype(quantize_by_table) quantize_by_table__generic, quantize_by_table__avx512;
+decltype(plain_to_blocked) plain_to_blocked__generic, plain_to_blocked__avx512;
 decltype(half_by_table) half_by_table__generic, half_by_table__avx512;
 decltype(dequantize_i8_to_f32) dequantize_i8_to_f32__generic, dequantize_i8_to_f32__avx512;
 decltype(blocked_f16_to_f32) blocked_f16_to_f32__generic, blocked_f16_to_f32__avx512;
@@ -25,12 +26,33 @@ namespace {
 
 constexpr int32_t kMaxChannels = 4;
 constexpr int64_t kPixels = 16;  // of one step
+constexpr int32_t kBlockBytes = kHostBlock;
+
+// Calls work(n, h, pixels) for runs of pixels from row h on that are contiguous on both sides: all rows of a picture where
+// the plain ones have no gap. Long runs are few streams, which the CPU prefetches.
+template <typename Work>
+void for_each_run(const ActivationShape& shape, int64_t w_stride, IndexRange units,
+                  const Work& work) {
+  const bool dense = w_stride == 0 || w_stride == shape.extent.w;
+  for (int64_t unit = units.begin; unit < units.end;) {
+    const int64_t n = unit / shape.extent.h, h = unit % shape.extent.h;
+    const int64_t in_picture = shape.extent.h - h, left = units.end - unit;
+    const int64_t rows = !dense ? 1 : in_picture < left ? in_picture : left;
+    work(n, h, rows * shape.extent.w);
+    unit += rows;
+  }
+}
+
+__mmask64 first_bytes(int64_t count) {
+  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+}
 
 // 64 bytes through a table of 256.
 struct ByteTable {
   __m512i part[4];
-  explicit ByteTable(const int8_t* table) {
-    for (int i = 0; i < 4; ++i) part[i] = _mm512_loadu_si512(table + i * 64);
+  explicit ByteTable(const void* table) {
+    for (int i = 0; i < 4; ++i)
+      part[i] = _mm512_loadu_si512(static_cast<const uint8_t*>(table) + i * 64);
   }
   __m512i operator()(__m512i x) const {
     const __m512i low = _mm512_permutex2var_epi8(part[0], x, part[1]);
@@ -39,76 +61,161 @@ struct ByteTable {
   }
 };
 
-// Bytes of kPixels interleaved pixels; a cut row is not read beyond its end.
-__m512i load_interleaved(const uint8_t* from, int64_t pixels, int32_t channels) {
-  const int64_t bytes = (pixels < kPixels ? pixels : kPixels) * channels;
-  return _mm512_maskz_loadu_epi8(bytes == 64 ? ~__mmask64{0} : (__mmask64{1} << bytes) - 1, from);
-}
+// Interleaved channels as bytes: the masks that tell them apart, and the order that makes blocks of them.
+struct Interleaved {
+  __m512i order[4];            // of pixels 4 * i .. as blocks of 16 lanes
+  __mmask64 lanes;             // of the blocks of four pixels
+  __mmask64 there;             // the bytes of kPixels pixels
+  __mmask64 of[kMaxChannels];  // the bytes of one channel
 
-// Which bytes of 64 belong to one channel.
-__mmask64 channel_mask(int32_t channel, int32_t channels) {
-  __mmask64 mask = 0;
-  for (int32_t i = channel; i < 64; i += channels) mask |= __mmask64{1} << i;
-  return mask;
-}
-
-// Where the bytes of pixels 4 * quarter .. come from, as blocks of 16 lanes.
-__m512i spread_order(int32_t quarter, int32_t channels) {
-  alignas(64) uint8_t order[64] = {};
-  for (int32_t p = 0; p < 4; ++p) {
-    for (int32_t c = 0; c < channels; ++c)
-      order[p * kHostBlock + c] = static_cast<uint8_t>((quarter * 4 + p) * channels + c);
-  }
-  return _mm512_load_si512(order);
-}
-
-struct Spread {
-  __m512i order[4];
-  __mmask64 lanes;  // of the blocks of four pixels
-  explicit Spread(int32_t channels) {
-    for (int32_t q = 0; q < 4; ++q) order[q] = spread_order(q, channels);
+  explicit Interleaved(int32_t channels) {
+    for (int32_t q = 0; q < 4; ++q) {
+      alignas(64) uint8_t bytes[64] = {};
+      for (int32_t i = 0; i < 4 * channels; ++i) {
+        const int32_t pixel = i / channels;
+        bytes[pixel * kBlockBytes + i % channels] = static_cast<uint8_t>(q * 4 * channels + i);
+      }
+      order[q] = _mm512_load_si512(bytes);
+    }
     lanes = ((__mmask64{1} << channels) - 1) * 0x0001000100010001ull;
+    there = first_bytes(kPixels * channels);
+    for (int32_t c = 0; c < kMaxChannels; ++c) {
+      of[c] = 0;
+      for (int32_t i = c; i < 64; i += channels) of[c] |= __mmask64{1} << i;
+    }
   }
 };
 
-__mmask64 first_bytes(int64_t count) {
-  return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1;
+bool equal_bytes(const void* a, const void* b, size_t count) {
+  return std::memcmp(a, b, count) == 0;
 }
 
+// kTables is 1 where all channels have the same one.
+template <int32_t kTables>
 void bytes_to_blocks(const TableQuantizeArgs& args, IndexRange units) {
   const ActivationShape& shape = args.shape;
   const int32_t channels = shape.channels;
-  const Spread spread(channels);
+  const Interleaved inter(channels);
   const __m512i fill = _mm512_set1_epi8(args.fill);
-  bool same = true;
-  for (int32_t c = 1; c < channels; ++c)
-    same = same && std::memcmp(args.tables, args.tables + c * 256, 256) == 0;
-  const int32_t different = same ? 1 : channels;
-  for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const int64_t n = unit / shape.extent.h, h = unit % shape.extent.h;
+  const auto convert = [&](__m512i x) {
+    __m512i y = ByteTable(args.tables)(x);
+    for (int32_t c = 1; c < kTables; ++c)
+      y = _mm512_mask_mov_epi8(y, inter.of[c], ByteTable(args.tables + c * 256)(x));
+    return y;
+  };
+  const auto blocks = [&](__m512i y, int q) {
+    return _mm512_mask_permutexvar_epi8(fill, inter.lanes, inter.order[q], y);
+  };
+  for_each_run(shape, args.w_stride, units, [&](int64_t n, int64_t h, int64_t width) {
     const uint8_t* const from = plain_row(args.input, shape, args.layout, args.w_stride, n, h).data;
     int8_t* const to = blocked_row(args.output, shape, n, 0, h);
-    for (int64_t w = 0; w < shape.extent.w; w += kPixels) {
-      const int64_t left = shape.extent.w - w;
-      const __m512i x = load_interleaved(from + w * channels, left, channels);
-      __m512i y = ByteTable(args.tables)(x);
-      for (int32_t c = 1; c < different; ++c) {
-        y = _mm512_mask_mov_epi8(y, channel_mask(c, channels), ByteTable(args.tables + c * 256)(x));
-      }
-      for (int q = 0; q < 4 && q * 4 < left; ++q) {
-        const __m512i blocks = _mm512_mask_permutexvar_epi8(fill, spread.lanes, spread.order[q], y);
-        _mm512_mask_storeu_epi8(to + (w + q * 4) * kHostBlock, first_bytes((left - q * 4) * 16),
-                                blocks);
-      }
+    int64_t w = 0;
+    for (; w + kPixels <= width; w += kPixels) {
+      const __m512i y = convert(_mm512_maskz_loadu_epi8(inter.there, from + w * channels));
+      for (int q = 0; q < 4; ++q) _mm512_storeu_si512(to + (w + q * 4) * kBlockBytes, blocks(y, q));
     }
-  }
+    const int64_t left = width - w;
+    const __mmask64 rest = first_bytes(left * channels);
+    const __m512i y = convert(_mm512_maskz_loadu_epi8(rest, from + w * channels));
+    for (int q = 0; q * 4 < left; ++q)
+      _mm512_mask_storeu_epi8(to + (w + q * 4) * kBlockBytes, first_bytes((left - q * 4) * 16),
+                              blocks(y, q));
+  });
 }
 
-// 16 pixels of 16 channels of bytes to 16 runs of 16 pixels; to[c] starts at pixel 0 of channel c.
-struct Planes {
-  __m128i channel[kHostBlock];
+void bytes_to_blocks(const TableQuantizeArgs& args, IndexRange units) {
+  bool same = true;
+  for (int32_t c = 1; c < args.shape.channels; ++c)
+    same = same && equal_bytes(args.tables, args.tables + c * 256, 256);
+  if (same) return bytes_to_blocks<1>(args, units);
+  if (args.shape.channels == 2) return bytes_to_blocks<2>(args, units);
+  if (args.shape.channels == 3) return bytes_to_blocks<3>(args, units);
+  bytes_to_blocks<4>(args, units);
+}
 
-  explicit Planes(const int8_t* block, int64_t pixels) {
+// Interleaved bytes to fp16 blocks: a table for each half of an fp16, then one permutation per two pixels picks both.
+void bytes_to_half_blocks(const TableHalfArgs& args, IndexRange units) {
+  const ActivationShape& shape = args.shape;
+  const int32_t channels = shape.channels;
+  const Interleaved inter(channels);
+  alignas(64) uint8_t halves[2][kMaxChannels][256];
+  for (int32_t c = 0; c < channels; ++c) {
+    for (int32_t i = 0; i < 256; ++i) {
+      halves[0][c][i] = static_cast<uint8_t>(args.tables[c * 256 + i] & 0xff);
+      halves[1][c][i] = static_cast<uint8_t>(args.tables[c * 256 + i] >> 8);
+    }
+  }
+  // Bytes of pixels 2 * pair and 2 * pair + 1: byte 0x40 and above is one of the second operand.
+  __m512i order[8];
+  for (int32_t pair = 0; pair < 8; ++pair) {
+    alignas(64) uint8_t bytes[64] = {};
+    for (int32_t i = 0; i < 2 * channels; ++i) {
+      const int32_t at = i / channels * 32 + i % channels * 2, from = pair * 2 * channels + i;
+      bytes[at] = static_cast<uint8_t>(from);
+      bytes[at + 1] = static_cast<uint8_t>(from | 0x40);
+    }
+    order[pair] = _mm512_load_si512(bytes);
+  }
+  const __mmask64 lanes = ((__mmask64{1} << 2 * channels) - 1) * 0x0000000100000001ull;
+  const auto convert = [&](__m512i x, int half) {
+    __m512i y = ByteTable(halves[half][0])(x);
+    for (int32_t c = 1; c < channels; ++c)
+      y = _mm512_mask_mov_epi8(y, inter.of[c], ByteTable(halves[half][c])(x));
+    return y;
+  };
+  for_each_run(shape, args.w_stride, units, [&](int64_t n, int64_t h, int64_t width) {
+    const uint8_t* const from = plain_row(args.input, shape, args.layout, args.w_stride, n, h).data;
+    uint16_t* const to = blocked_row(args.output, shape, n, 0, h);
+    for (int64_t w = 0; w < width; w += kPixels) {
+      const int64_t left = width - w < kPixels ? width - w : kPixels;
+      const __m512i x = _mm512_maskz_loadu_epi8(first_bytes(left * channels), from + w * channels);
+      const __m512i low = convert(x, 0), high = convert(x, 1);
+      for (int pair = 0; pair * 2 < left; ++pair) {
+        const __m512i y = _mm512_maskz_permutex2var_epi8(lanes, low, order[pair], high);
+        _mm512_mask_storeu_epi8(to + (w + pair * 2) * kHostBlock,
+                                first_bytes((left - pair * 2) * 32), y);
+      }
+    }
+  });
+}
+
+// Interleaved elements of two bytes to blocks, 8 pixels at a time.
+void halves_to_blocks(const PlainArgs& args, IndexRange units) {
+  const ActivationShape& shape = args.shape;
+  const int32_t channels = shape.channels;
+  constexpr int64_t kStep = 8;
+  __m512i order[4];
+  for (int32_t pair = 0; pair < 4; ++pair) {
+    alignas(64) uint16_t words[32] = {};
+    for (int32_t i = 0; i < 2 * channels; ++i)
+      words[i / channels * 16 + i % channels] = static_cast<uint16_t>(pair * 2 * channels + i);
+    order[pair] = _mm512_load_si512(words);
+  }
+  const auto lanes = static_cast<__mmask32>(((1u << channels) - 1) * 0x00010001u);
+  const __m512i fill = _mm512_set1_epi16(static_cast<int16_t>(args.fill));
+  for_each_run(shape, args.w_stride, units, [&](int64_t n, int64_t h, int64_t width) {
+    const auto* const from =
+        plain_row(static_cast<const uint16_t*>(args.input), shape, args.layout, args.w_stride, n, h)
+            .data;
+    uint16_t* const to = blocked_row(static_cast<uint16_t*>(args.output), shape, n, 0, h);
+    for (int64_t w = 0; w < width; w += kStep) {
+      const int64_t left = width - w < kStep ? width - w : kStep;
+      const __m512i x =
+          _mm512_maskz_loadu_epi8(first_bytes(left * channels * 2), from + w * channels);
+      for (int pair = 0; pair * 2 < left; ++pair) {
+        const __m512i y = _mm512_mask_permutexvar_epi16(fill, lanes, order[pair], x);
+        _mm512_mask_storeu_epi8(to + (w + pair * 2) * kHostBlock,
+                                first_bytes((left - pair * 2) * 32), y);
+      }
+    }
+  });
+}
+
+// 16 pixels of 16 channels of bytes; part i holds 16 pixels each of channels i, i + 4, i + 8 and i + 12.
+struct BytePlanes {
+  __m512i part[4];
+
+  explicit BytePlanes(const int8_t* block, int64_t pixels) {
     alignas(64) static constexpr uint8_t kTranspose[64] = {
         0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51, 4,  20, 36, 52, 5,  21,
         37, 53, 6,  22, 38, 54, 7,  23, 39, 55, 8,  24, 40, 56, 9,  25, 41, 57, 10, 26, 42, 58,
@@ -121,90 +228,132 @@ struct Planes {
     }
     const __m512i a = _mm512_unpacklo_epi32(z[0], z[1]), b = _mm512_unpackhi_epi32(z[0], z[1]);
     const __m512i c = _mm512_unpacklo_epi32(z[2], z[3]), d = _mm512_unpackhi_epi32(z[2], z[3]);
-    put(0, _mm512_unpacklo_epi64(a, c));
-    put(1, _mm512_unpackhi_epi64(a, c));
-    put(2, _mm512_unpacklo_epi64(b, d));
-    put(3, _mm512_unpackhi_epi64(b, d));
+    part[0] = _mm512_unpacklo_epi64(a, c);
+    part[1] = _mm512_unpackhi_epi64(a, c);
+    part[2] = _mm512_unpacklo_epi64(b, d);
+    part[3] = _mm512_unpackhi_epi64(b, d);
   }
+};
 
- private:
-  void put(int first, __m512i four) {
-    channel[first] = _mm512_castsi512_si128(four);
-    channel[first + 4] = _mm512_extracti32x4_epi32(four, 1);
-    channel[first + 8] = _mm512_extracti32x4_epi32(four, 2);
-    channel[first + 12] = _mm512_extracti32x4_epi32(four, 3);
+// What a byte becomes as the lowest of a float of 2^23: 2^23 + 128 + x, less 2^23 + 128 + zero point.
+constexpr int32_t kByteMagic = 0x4b000000;
+constexpr float kByteBase = 8388608.0f + 128.0f;
+constexpr int32_t kMaxZeroPoint = 1 << 22;
+constexpr __mmask64 kLowBytes = 0x1111111111111111;
+
+// 16 pixels of a block: channel c goes to to + c * step.
+struct PlaneWriter {
+  __m512i run[4];  // the bytes of each quarter, one per word
+  __m512 base, scale;
+
+  explicit PlaneWriter(const DequantizeArgs& args)
+      : base(_mm512_set1_ps(kByteBase + static_cast<float>(args.zero_point))),
+        scale(_mm512_set1_ps(args.scale)) {
+    const __m512i first = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (int i = 0; i < 4; ++i) run[i] = _mm512_add_epi32(first, _mm512_set1_epi32(16 * i));
+  }
+  __m512 values(__m512i biased, int quarter) const {
+    const __m512i bits = _mm512_mask_permutexvar_epi8(_mm512_set1_epi32(kByteMagic), kLowBytes,
+                                                      run[quarter], biased);
+    return _mm512_mul_ps(_mm512_sub_ps(_mm512_castsi512_ps(bits), base), scale);
+  }
+  template <typename Store>
+  void write(const BytePlanes& planes, int32_t lanes, const Store& store) const {
+    for (int i = 0; i < 4; ++i) {
+      const __m512i biased = _mm512_xor_si512(planes.part[i], _mm512_set1_epi8(-128));
+      for (int quarter = 0; quarter < 4; ++quarter) {
+        const int32_t c = quarter * 4 + i;
+        if (c < lanes) store(c, values(biased, quarter));
+      }
+    }
   }
 };
 
 void blocks_to_planes(const DequantizeArgs& args, IndexRange units) {
   const ActivationShape& shape = args.shape;
-  const __m512i zero_point = _mm512_set1_epi32(args.zero_point);
-  const __m512 scale = _mm512_set1_ps(args.scale);
-  for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const int64_t n = unit / shape.extent.h, h = unit % shape.extent.h;
+  const PlaneWriter writer(args);
+  for_each_run(shape, args.w_stride, units, [&](int64_t n, int64_t h, int64_t width) {
     const PlainRow<float> row = plain_row(args.output, shape, args.layout, args.w_stride, n, h);
     for (int32_t block = 0; block < channel_blocks(shape.channels); ++block) {
       const int32_t lanes = lanes_in_block(shape, block);
       const int8_t* const from = blocked_row(args.input, shape, n, block, h);
-      for (int64_t w = 0; w < shape.extent.w; w += kPixels) {
-        const int64_t left = shape.extent.w - w;
-        const Planes planes(from + w * kHostBlock, left);
-        const auto there = static_cast<__mmask16>(left >= 16 ? 0xffff : (1 << left) - 1);
-        for (int32_t c = 0; c < lanes; ++c) {
-          const __m512i x = _mm512_sub_epi32(_mm512_cvtepi8_epi32(planes.channel[c]), zero_point);
-          float* const to = row.data + (block * kHostBlock + c) * row.channel_step + w;
-          _mm512_mask_storeu_ps(to, there, _mm512_mul_ps(_mm512_cvtepi32_ps(x), scale));
+      float* const first = row.data + block * kHostBlock * row.channel_step;
+      for (int64_t w = 0; w < width; w += kPixels) {
+        const int64_t left = width - w;
+        const BytePlanes planes(from + w * kHostBlock, left);
+        float* const to = first + w;
+        if (left >= kPixels && lanes == kHostBlock) {
+          writer.write(planes, kHostBlock, [&](int32_t c, __m512 v) {
+            _mm512_storeu_ps(to + c * row.channel_step, v);
+          });
+          continue;
         }
+        const auto there = static_cast<__mmask16>(left >= 16 ? 0xffff : (1 << left) - 1);
+        writer.write(planes, lanes, [&](int32_t c, __m512 v) {
+          _mm512_mask_storeu_ps(to + c * row.channel_step, there, v);
+        });
+      }
+    }
+  });
+}
+
+// 16 pixels of 16 channels of fp16: pair[i] holds 16 pixels of channel kFirst[i] and of kFirst[i] + 2.
+struct HalfPlanes {
+  static constexpr int32_t kFirst[8] = {0, 1, 4, 5, 8, 9, 12, 13};
+  __m512i pair[8];
+
+  HalfPlanes(const uint16_t* block, int64_t pixels) {
+    __m512i z[8];
+    for (int i = 0; i < 8; ++i) {
+      const __mmask64 there = pixels > i * 2 ? first_bytes((pixels - i * 2) * 32) : 0;
+      z[i] = _mm512_maskz_loadu_epi8(there, block + i * 32);
+    }
+    // Four pixels of each of eight channels.
+    alignas(64) uint16_t order[32];
+    for (int i = 0; i < 32; ++i) order[i] = static_cast<uint16_t>(i % 4 * 16 + i / 4);
+    const __m512i low = _mm512_load_si512(order);
+    const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(8));
+    for (int half = 0; half < 2; ++half) {
+      const __m512i by = half == 0 ? low : high;
+      __m512i a[4];
+      for (int i = 0; i < 4; ++i) a[i] = _mm512_permutex2var_epi16(z[2 * i], by, z[2 * i + 1]);
+      for (int odd = 0; odd < 2; ++odd) {
+        const __m512i first =
+            odd == 0 ? _mm512_unpacklo_epi64(a[0], a[1]) : _mm512_unpackhi_epi64(a[0], a[1]);
+        const __m512i last =
+            odd == 0 ? _mm512_unpacklo_epi64(a[2], a[3]) : _mm512_unpackhi_epi64(a[2], a[3]);
+        const __m512i near = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+        const __m512i far = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        pair[half * 4 + odd] = _mm512_permutex2var_epi64(first, near, last);
+        pair[half * 4 + 2 + odd] = _mm512_permutex2var_epi64(first, far, last);
       }
     }
   }
-}
+};
 
 void half_blocks_to_planes(const BorderArgs<uint16_t, float>& args, IndexRange units) {
   const ActivationShape& shape = args.shape;
-  alignas(64) float tile[kPixels][kHostBlock];
-  const __m512i column =
-      _mm512_setr_epi32(0, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240);
-  for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const int64_t n = unit / shape.extent.h, h = unit % shape.extent.h;
+  for_each_run(shape, args.w_stride, units, [&](int64_t n, int64_t h, int64_t width) {
     const PlainRow<float> row = plain_row(args.output, shape, args.layout, args.w_stride, n, h);
     for (int32_t block = 0; block < channel_blocks(shape.channels); ++block) {
       const int32_t lanes = lanes_in_block(shape, block);
       const uint16_t* const from = blocked_row(args.input, shape, n, block, h);
-      for (int64_t w = 0; w < shape.extent.w; w += kPixels) {
-        const int64_t left = shape.extent.w - w < kPixels ? shape.extent.w - w : kPixels;
-        for (int64_t p = 0; p < left; ++p) {
-          const auto* const pixel = reinterpret_cast<const __m256i*>(from + (w + p) * kHostBlock);
-          _mm512_store_ps(tile[p], _mm512_cvtph_ps(_mm256_loadu_si256(pixel)));
-        }
-        const auto there = static_cast<__mmask16>((1 << left) - 1);
-        for (int32_t c = 0; c < lanes; ++c) {
-          const __m512 v =
-              _mm512_mask_i32gather_ps(_mm512_setzero_ps(), there, column, tile[0] + c, 4);
-          _mm512_mask_storeu_ps(row.data + (block * kHostBlock + c) * row.channel_step + w, there,
-                                v);
+      float* const first = row.data + block * kHostBlock * row.channel_step;
+      for (int64_t w = 0; w < width; w += kPixels) {
+        const int64_t left = width - w;
+        const HalfPlanes planes(from + w * kHostBlock, left);
+        const auto there = static_cast<__mmask16>(left >= 16 ? 0xffff : (1 << left) - 1);
+        const auto put = [&](int32_t c, __m256i half) {
+          if (c >= lanes) return;
+          _mm512_mask_storeu_ps(first + c * row.channel_step + w, there, _mm512_cvtph_ps(half));
+        };
+        for (int i = 0; i < 8; ++i) {
+          put(HalfPlanes::kFirst[i], _mm512_castsi512_si256(planes.pair[i]));
+          put(HalfPlanes::kFirst[i] + 2, _mm512_extracti64x4_epi64(planes.pair[i], 1));
         }
       }
     }
-  }
-}
-
-// Interleaved bytes to fp16 blocks: tables by plain loads, one whole block of stores per pixel.
-void bytes_to_half_blocks(const TableHalfArgs& args, IndexRange units) {
-  const ActivationShape& shape = args.shape;
-  const int32_t channels = shape.channels;
-  for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const int64_t n = unit / shape.extent.h, h = unit % shape.extent.h;
-    const uint8_t* from = plain_row(args.input, shape, args.layout, args.w_stride, n, h).data;
-    uint16_t* to = blocked_row(args.output, shape, n, 0, h);
-    for (int64_t w = 0; w < shape.extent.w; ++w, from += channels, to += kHostBlock) {
-      uint64_t four = 0;
-      for (int32_t c = 0; c < channels; ++c)
-        four |= uint64_t{args.tables[c * 256 + from[c]]} << (16 * c);
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                          _mm256_zextsi128_si256(_mm_cvtsi64_si128(static_cast<int64_t>(four))));
-    }
-  }
+  });
 }
 
 bool few_interleaved(const ActivationShape& shape, PlainLayout layout) {
@@ -223,9 +372,16 @@ void half_by_table__avx512(const TableHalfArgs& args, IndexRange units) {
                                            : half_by_table__generic(args, units);
 }
 
+void plain_to_blocked__avx512(const PlainArgs& args, IndexRange units) {
+  args.element_bytes == 2 && few_interleaved(args.shape, args.layout)
+      ? halves_to_blocks(args, units)
+      : plain_to_blocked__generic(args, units);
+}
+
 void dequantize_i8_to_f32__avx512(const DequantizeArgs& args, IndexRange units) {
-  args.layout == PlainLayout::kNchw ? blocks_to_planes(args, units)
-                                    : dequantize_i8_to_f32__generic(args, units);
+  const bool exact = args.zero_point > -kMaxZeroPoint && args.zero_point < kMaxZeroPoint;
+  args.layout == PlainLayout::kNchw&& exact ? blocks_to_planes(args, units)
+                                            : dequantize_i8_to_f32__generic(args, units);
 }
 
 void blocked_f16_to_f32__avx512(const BorderArgs<uint16_t, float>& args, IndexRange units) {
