@@ -255,6 +255,41 @@ void convert_strided(const PictureExtents& e, const ElementView& from, const Ele
   }
 }
 
+// Elements whose channels lie next to each other on both sides, as blocks of channels do: a pixel's share of the smaller
+// block is copied at once, a whole row where nothing lies between pixels.
+bool copy_lanes(const PictureExtents& e, const ElementView& from, const ElementView& to,
+                ThreadPool* pool) {
+  const Strides &a = from.strides, &b = to.strides;
+  if (a.c2 != 1 || b.c2 != 1 || a.block < 4 || b.block < 4) return false;
+  const auto bytes = static_cast<int64_t>(byte_size(from.dtype));
+  const auto work = [&](IndexRange rows) {
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      const int64_t n = row / e.h, h = row % e.h;
+      for (int64_t c = 0; c < e.c;) {
+        const int64_t lanes = std::min({a.block - c % a.block, b.block - c % b.block, e.c - c});
+        const uint8_t* source = from.data + a.at(n, c, h, 0) * bytes;
+        uint8_t* target = to.data + b.at(n, c, h, 0) * bytes;
+        const bool whole = a.w == lanes && b.w == lanes;
+        const auto size =
+            static_cast<size_t>(lanes * bytes) * (whole ? static_cast<size_t>(e.w) : 1);
+        for (int64_t w = 0; w < (whole ? 1 : e.w); ++w) {
+          std::memcpy(target, source, size);
+          source += a.w * bytes;
+          target += b.w * bytes;
+        }
+        c += lanes;
+      }
+    }
+  };
+  const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, e.c * e.w));
+  if (pool != nullptr) {
+    pool->parallel_for(e.n * e.h, grain, work);
+  } else {
+    work({0, e.n * e.h});
+  }
+  return true;
+}
+
 bool equal(const Strides& a, const Strides& b) {
   return a.n == b.n && a.c1 == b.c1 && a.c2 == b.c2 && a.h == b.h && a.w == b.w &&
          a.block == b.block;
@@ -494,6 +529,7 @@ void convert(const PictureExtents& extents, const ElementView& from, const Eleme
                   from_blocked(extents, from, to, affine, pool))) {
     return;
   }
+  if (is_copy(from, to, affine) && copy_lanes(extents, from, to, pool)) return;
   convert_strided(extents, from, to, affine, pool);
 }
 

@@ -54,6 +54,7 @@ TEST(ConvertTest, EveryPairOfOrdersRoundTrips) {
       std::vector<int8_t> first(static_cast<size_t>(span_elements(e, a)) + 256);
       std::vector<int8_t> second(static_cast<size_t>(span_elements(e, b)) + 256);
       std::vector<int8_t> back(values.size());
+      std::fill(second.begin(), second.end(), int8_t{99});
       const ElementView plain{DType::kI8, 0, 0, nchw_strides(e), raw(values)};
       const ElementView at_a{DType::kI8, 0, 0, a, raw(first)},
           at_b{DType::kI8, 0, 0, b, raw(second)};

@@ -13,6 +13,7 @@ namespace rk::kernels {
 
 decltype(quantize_by_table) quantize_by_table__generic, quantize_by_table__avx512;
 decltype(plain_to_blocked) plain_to_blocked__generic, plain_to_blocked__avx512;
+decltype(copy_channels) copy_channels__generic, copy_channels__avx512;
 decltype(half_by_table) half_by_table__generic, half_by_table__avx512;
 decltype(dequantize_i8_to_f32) dequantize_i8_to_f32__generic, dequantize_i8_to_f32__avx512;
 decltype(blocked_f16_to_f32) blocked_f16_to_f32__generic, blocked_f16_to_f32__avx512;
@@ -50,9 +51,12 @@ __mmask64 first_bytes(int64_t count) {
 // 64 bytes through a table of 256.
 struct ByteTable {
   __m512i part[4];
-  explicit ByteTable(const void* table) {
-    for (int i = 0; i < 4; ++i)
-      part[i] = _mm512_loadu_si512(static_cast<const uint8_t*>(table) + i * 64);
+  explicit ByteTable(const void* table)
+      : ByteTable(table, static_cast<const uint8_t*>(table) + 128) {}
+  // Of bytes below 128 and of those above.
+  ByteTable(const void* low, const void* high)
+      : part{_mm512_loadu_si512(low), _mm512_loadu_si512(static_cast<const uint8_t*>(low) + 64),
+             _mm512_loadu_si512(high), _mm512_loadu_si512(static_cast<const uint8_t*>(high) + 64)} {
   }
   __m512i operator()(__m512i x) const {
     const __m512i low = _mm512_permutex2var_epi8(part[0], x, part[1]);
@@ -207,6 +211,27 @@ void halves_to_blocks(const PlainArgs& args, IndexRange units) {
         _mm512_mask_storeu_epi8(to + (w + pair * 2) * kHostBlock,
                                 first_bytes((left - pair * 2) * 32), y);
       }
+    }
+  });
+}
+
+// Whole blocks of bytes through a table that is indexed by x + 128.
+void look_up_blocks(const ChannelCopyArgs& args, int32_t blocks, IndexRange units) {
+  const ActivationShape in = {args.batch, args.input_channels, args.extent};
+  const ActivationShape out = {args.batch, args.output_channels, args.extent};
+  const ByteTable table(args.table + 128, args.table);
+  for_each_run(in, 0, units, [&](int64_t n, int64_t h, int64_t pixels) {
+    for (int32_t block = 0; block < blocks; ++block) {
+      const uint8_t* const from = blocked_row(static_cast<const uint8_t*>(args.input), in, n,
+                                              args.input_begin / kHostBlock + block, h);
+      uint8_t* const to = blocked_row(static_cast<uint8_t*>(args.output), out, n,
+                                      args.output_begin / kHostBlock + block, h);
+      const int64_t bytes = pixels * kBlockBytes;
+      int64_t at = 0;
+      for (; at + 64 <= bytes; at += 64)
+        _mm512_storeu_si512(to + at, table(_mm512_loadu_si512(from + at)));
+      const __mmask64 rest = first_bytes(bytes - at);
+      _mm512_mask_storeu_epi8(to + at, rest, table(_mm512_maskz_loadu_epi8(rest, from + at)));
     }
   });
 }
@@ -376,6 +401,19 @@ void plain_to_blocked__avx512(const PlainArgs& args, IndexRange units) {
   args.element_bytes == 2 && few_interleaved(args.shape, args.layout)
       ? halves_to_blocks(args, units)
       : plain_to_blocked__generic(args, units);
+}
+
+void copy_channels__avx512(const ChannelCopyArgs& args, IndexRange units) {
+  const bool whole = args.input_begin % kHostBlock == 0 && args.output_begin % kHostBlock == 0;
+  ChannelCopyArgs rest = args;
+  if (args.table != nullptr && args.element_bytes == 1 && whole) {
+    const int32_t blocks = args.count / kHostBlock;
+    look_up_blocks(args, blocks, units);
+    rest.input_begin += blocks * kHostBlock;
+    rest.output_begin += blocks * kHostBlock;
+    rest.count -= blocks * kHostBlock;
+  }
+  if (rest.count > 0) copy_channels__generic(rest, units);
 }
 
 void dequantize_i8_to_f32__avx512(const DequantizeArgs& args, IndexRange units) {

@@ -78,6 +78,22 @@ std::vector<PoolShape> shapes() {
        .pad_after = {1, 1},
        .count_include_pad = true},
       {.channels = 20, .in = {7, 6}, .out = {1, 1}, .kernel = {7, 6}},
+      // Rows of several vectors, with and without a rest; a stride of three; a row that is longer than any scratch.
+      {.channels = 18,
+       .in = {5, 37},
+       .out = {3, 19},
+       .kernel = {3, 3},
+       .stride = {2, 2},
+       .pad_before = {1, 1},
+       .pad_after = {1, 1}},
+      {.channels = 5,
+       .in = {4, 32},
+       .out = {4, 32},
+       .kernel = {5, 5},
+       .pad_before = {2, 2},
+       .pad_after = {2, 2}},
+      {.channels = 3, .in = {4, 20}, .out = {2, 6}, .kernel = {2, 4}, .stride = {2, 3}},
+      {.channels = 2, .in = {2, 1500}, .out = {1, 750}, .kernel = {2, 2}, .stride = {2, 2}},
   };
 }
 
@@ -213,6 +229,32 @@ TEST(PoolTest, PlainFloatMatchesTheWindows) {
       ASSERT_NEAR(average[at], sum / double(w.counted), 1e-5);
       ++at;
     });
+  }
+}
+
+TEST(PoolTest, Fp16MaxKeepsNaNsOfBothSignsAndOrdersInfinities) {
+  const uint16_t rows[][3] = {
+      {0xfc00, 0x7c00, 0x7c00},  // -inf, inf
+      {0xfc00, 0xfbff, 0xfbff},  // -inf, -65504
+      {0x8001, 0x8002, 0x8001},  // the smaller of two negative subnormals
+  };
+  for (const auto& row : rows) {
+    for (const bool turned : {false, true}) {
+      std::vector<uint16_t> x(2 * kHostBlock, row[turned ? 1 : 0]), y(kHostBlock);
+      std::fill(x.begin() + kHostBlock, x.end(), row[turned ? 0 : 1]);
+      max_pool_f16(
+          {{.channels = 16, .in = {1, 2}, .out = {1, 1}, .kernel = {1, 2}}, x.data(), y.data()},
+          {0, 1});
+      EXPECT_EQ(y, std::vector<uint16_t>(kHostBlock, row[2]));
+    }
+  }
+  for (const uint16_t nan : {uint16_t{0x7e00}, uint16_t{0xfe01}, uint16_t{0xffff}}) {
+    std::vector<uint16_t> x(3 * kHostBlock, 0x7c00), y(kHostBlock);
+    std::fill(x.begin() + kHostBlock, x.begin() + 2 * kHostBlock, nan);
+    max_pool_f16(
+        {{.channels = 16, .in = {1, 3}, .out = {1, 1}, .kernel = {1, 3}}, x.data(), y.data()},
+        {0, 1});
+    for (const uint16_t v : y) EXPECT_TRUE(std::isnan(half_to_float(v)));
   }
 }
 

@@ -111,10 +111,9 @@ Status copy_runs(const ConcatPlan& plan, const StepCall& call) {
           std::memcpy(target, source, static_cast<size_t>(part.run_bytes));
           continue;
         }
-        for (int64_t k = 0; k < part.run_bytes; ++k) {
-          target[k] = static_cast<uint8_t>(
-              part.table[static_cast<size_t>(static_cast<int8_t>(source[k]) + 128)]);
-        }
+        kernels::table_i8({reinterpret_cast<const int8_t*>(source),
+                           reinterpret_cast<int8_t*>(target), part.table.data(), part.run_bytes},
+                          {0, kernels::eltwise_units(part.run_bytes)});
       }
     });
   }
