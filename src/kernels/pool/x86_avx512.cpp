@@ -23,12 +23,13 @@ bool average_fits_float(const AveragePoolI8Args& args) {
   constexpr int64_t kLimit = 1 << 22;
   const auto exact = [](ScaleShift s) { return s.scale > -(1 << 24) && s.scale < (1 << 24); };
   const int64_t taps = int64_t{args.shape.kernel.h} * args.shape.kernel.w;
-  const int64_t sum = taps * input_bound(args.input_zero_point);
-  if (sum >= kLimit || !exact(args.output_stage.scale)) return false;
+  if (!exact(args.output_stage.scale)) return false;
   int64_t largest = 0;
   for (int64_t count = 1; count <= taps; ++count) {
+    // A window that counts so many taps has no more of them inside.
+    const int64_t sum = count * input_bound(args.input_zero_point);
     const int64_t v = scaled_bound(sum, args.scale_by_count[count]);
-    if (v < 0 || v >= kLimit || !exact(args.scale_by_count[count])) return false;
+    if (sum >= kLimit || v < 0 || v >= kLimit || !exact(args.scale_by_count[count])) return false;
     largest = largest < v ? v : largest;
   }
   const int64_t last = scaled_bound(largest, args.output_stage.scale);

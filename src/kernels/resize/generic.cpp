@@ -4,6 +4,7 @@
 
 #include "kernels/half_lanes.h"
 #include "kernels/resize/resize.h"
+#include "kernels/resize/rows.h"
 
 namespace rk::kernels {
 namespace {
@@ -11,34 +12,7 @@ namespace {
 constexpr int32_t kLanes = kHostBlock;
 
 template <typename T>
-struct Row {
-  int64_t oy;
-  const T* plane;  // of the input
-  T* output;
-  const T* input_row(const ResizeShape& shape, int64_t y) const {
-    return plane + y * shape.in.w * kLanes;
-  }
-};
-
-template <typename T>
-Row<T> row_of(const ResizeArgs<T>& args, int64_t unit) {
-  const ResizeShape& s = args.shape;
-  const int64_t planes = channel_blocks(s.channels);
-  const int64_t in_plane = int64_t{s.in.h} * s.in.w * kLanes;
-  const int64_t out_row = int64_t{s.out.w} * kLanes;
-  const int64_t oy = unit % s.out.h;
-  const int64_t plane = unit / s.out.h % planes;
-  const int64_t n = unit / s.out.h / planes;
-  const int64_t in_stride =
-      args.input_batch_stride != 0 ? args.input_batch_stride : planes * in_plane;
-  const int64_t out_stride =
-      args.output_batch_stride != 0 ? args.output_batch_stride : planes * s.out.h * out_row;
-  return {oy, args.input + n * in_stride + plane * in_plane,
-          args.output + n * out_stride + (plane * s.out.h + oy) * out_row};
-}
-
-template <typename T>
-void copy_nearest(const NearestArgs<T>& args, const Row<T>& row) {
+void copy_nearest(const NearestArgs<T>& args, const ResizeRow<T>& row) {
   const T* const input = row.input_row(args.shape, args.y_index[row.oy]);
   for (int64_t ox = 0; ox < args.shape.out.w; ++ox) {
     std::memcpy(row.output + ox * kLanes, input + int64_t{args.x_index[ox]} * kLanes,
@@ -50,7 +24,7 @@ void copy_nearest(const NearestArgs<T>& args, const Row<T>& row) {
 
 void resize_nearest_i8__generic(const NearestArgs<int8_t>& args, IndexRange units) {
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const Row<int8_t> row = row_of(args, unit);
+    const ResizeRow<int8_t> row = resize_row(args, unit);
     copy_nearest(args, row);
     if (args.table == nullptr) continue;
     for (int64_t e = 0; e < int64_t{args.shape.out.w} * kLanes; ++e) {
@@ -61,14 +35,14 @@ void resize_nearest_i8__generic(const NearestArgs<int8_t>& args, IndexRange unit
 
 void resize_nearest_f16__generic(const NearestArgs<uint16_t>& args, IndexRange units) {
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    copy_nearest(args, row_of(args, unit));
+    copy_nearest(args, resize_row(args, unit));
   }
 }
 
 void resize_linear_i8__generic(const LinearI8Args& args, IndexRange units) {
   const ScaleShift scale = args.input_stage.scale;
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const Row<int8_t> row = row_of(args, unit);
+    const ResizeRow<int8_t> row = resize_row(args, unit);
     const LinearTap& y = args.y_taps[row.oy];
     const int8_t* const low = row.input_row(args.shape, y.low);
     const int8_t* const high = row.input_row(args.shape, y.high);
@@ -97,7 +71,7 @@ void resize_linear_i8__generic(const LinearI8Args& args, IndexRange units) {
 
 void resize_linear_f16__generic(const LinearArgs<uint16_t>& args, IndexRange units) {
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const Row<uint16_t> row = row_of(args, unit);
+    const ResizeRow<uint16_t> row = resize_row(args, unit);
     const LinearTap& y = args.y_taps[row.oy];
     const uint16_t* const low = row.input_row(args.shape, y.low);
     const uint16_t* const high = row.input_row(args.shape, y.high);

@@ -74,6 +74,38 @@ TEST(ResizeTest, NearestFollowsTheTablesAndTheChangeOfScale) {
   });
 }
 
+// What detectors do between their levels; widths around whole vectors.
+TEST(ResizeTest, NearestDoublesPictures) {
+  for (const int32_t width : {1, 2, 3, 4, 5, 8, 9}) {
+    const ActivationShape in = {2, 20, {3, width}}, out = {2, 20, {6, 2 * width}};
+    const auto input = noise(size_t(blocked_elements(in)));
+    const std::vector<uint16_t> halves(input.begin(), input.end());
+    std::vector<int8_t> output(size_t(blocked_elements(out)) + 1, 55);
+    std::vector<uint16_t> half_output(output.size(), 55);
+    std::vector<int32_t> ys, xs;
+    for (int32_t y = 0; y < 6; ++y) ys.push_back(y / 2);
+    for (int32_t x = 0; x < 2 * width; ++x) xs.push_back(x / 2);
+    const ResizeShape shape = {2, 20, in.extent, out.extent};
+    const int64_t units = resize_units(shape);
+    const NearestArgs<int8_t> args = {
+        {shape, input.data(), output.data()}, ys.data(), xs.data(), nullptr};
+    resize_nearest_i8(args, {5, units});
+    resize_nearest_i8(args, {0, 5});
+    resize_nearest_f16({{shape, halves.data(), half_output.data()}, ys.data(), xs.data(), nullptr},
+                       {0, units});
+    for (int32_t i = 0; i < 2 * 20 * 6 * 2 * width; ++i) {
+      const int32_t w = i % (2 * width), h = i / (2 * width) % 6, c = i / (12 * width) % 20;
+      const int32_t n = i / (12 * width * 20);
+      const int64_t from = blocked_index(in, n, c, h / 2, w / 2);
+      const int64_t to = blocked_index(out, n, c, h, w);
+      ASSERT_EQ(output[to], input[from]);
+      ASSERT_EQ(half_output[to], halves[from]);
+    }
+    EXPECT_EQ(output.back(), 55);
+    EXPECT_EQ(half_output.back(), 55);
+  }
+}
+
 TEST(ResizeTest, LinearInt8MatchesTheFormula) {
   const auto input = noise(size_t(blocked_elements(kIn)));
   const auto ys = taps(4, 6), xs = taps(7, 5);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nearest resizing to twice the width, as detectors upsample, with AVX-512: each loaded vector becomes two. Everything
+// else goes to the generic kernels.
+#if defined(__x86_64__)
+
+#include <cstring>
+
+#include "kernels/resize/resize.h"
+#include "kernels/resize/rows.h"
+#include "kernels/x86_avx512.h"
+
+namespace rk::kernels {
+
+decltype(resize_nearest_i8) resize_nearest_i8__generic, resize_nearest_i8__avx512;
+decltype(resize_nearest_f16) resize_nearest_f16__generic, resize_nearest_f16__avx512;
+
+}  // namespace rk::kernels
+
+RK_AVX512_BEGIN
+
+namespace rk::kernels {
+namespace {
+
+template <typename T>
+bool doubles_columns(const NearestArgs<T>& args) {
+  if (args.shape.out.w != 2 * int64_t{args.shape.in.w} || args.table != nullptr) return false;
+  for (int32_t x = 0; x < args.shape.out.w; ++x) {
+    if (args.x_index[x] != x / 2) return false;
+  }
+  return true;
+}
+
+__mmask64 first_bytes(int64_t count) {
+  return count >= 64 ? ~__mmask64{0} : count <= 0 ? 0 : (__mmask64{1} << count) - 1;
+}
+
+// Every pixel of kPixelBytes twice.
+template <int kPixelBytes>
+void double_row(const uint8_t* from, uint8_t* to, int64_t bytes) {
+  constexpr int kFirst = kPixelBytes == 16 ? 0x50 : 0x44, kSecond = kPixelBytes == 16 ? 0xfa : 0xee;
+  for (int64_t at = 0; at < bytes; at += 64) {
+    const int64_t left = bytes - at;
+    const __m512i x = _mm512_maskz_loadu_epi8(first_bytes(left), from + at);
+    _mm512_mask_storeu_epi8(to + 2 * at, first_bytes(2 * left), _mm512_shuffle_i64x2(x, x, kFirst));
+    _mm512_mask_storeu_epi8(to + 2 * at + 64, first_bytes(2 * left - 64),
+                            _mm512_shuffle_i64x2(x, x, kSecond));
+  }
+}
+
+template <typename T>
+void double_columns(const NearestArgs<T>& args, IndexRange units) {
+  const ResizeShape& s = args.shape;
+  constexpr int kPixelBytes = kHostBlock * sizeof(T);
+  const int64_t bytes = int64_t{s.in.w} * kPixelBytes;
+  for (int64_t unit = units.begin; unit < units.end; ++unit) {
+    const ResizeRow<T> row = resize_row(args, unit);
+    auto* const to = reinterpret_cast<uint8_t*>(row.output);
+    const bool again =
+        unit > units.begin && row.oy > 0 && args.y_index[row.oy] == args.y_index[row.oy - 1];
+    if (again) {
+      std::memcpy(to, to - 2 * bytes, static_cast<size_t>(2 * bytes));
+    } else {
+      const T* const from = row.input_row(s, args.y_index[row.oy]);
+      double_row<kPixelBytes>(reinterpret_cast<const uint8_t*>(from), to, bytes);
+    }
+  }
+}
+
+}  // namespace
+
+void resize_nearest_i8__avx512(const NearestArgs<int8_t>& args, IndexRange units) {
+  doubles_columns(args) ? double_columns(args, units) : resize_nearest_i8__generic(args, units);
+}
+
+void resize_nearest_f16__avx512(const NearestArgs<uint16_t>& args, IndexRange units) {
+  doubles_columns(args) ? double_columns(args, units) : resize_nearest_f16__generic(args, units);
+}
+
+}  // namespace rk::kernels
+
+RK_AVX512_END
+
+#endif  // x86-64
