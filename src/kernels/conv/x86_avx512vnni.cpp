@@ -5,6 +5,8 @@
 #if defined(__x86_64__)
 
 #include "kernels/conv/x86_avx512vnni_band.h"
+#include "kernels/conv/x86_avx512vnni_patches.h"
+#include "kernels/conv/x86_avx512vnni_totals.h"
 
 RK_AVX512_BEGIN
 
@@ -13,90 +15,6 @@ namespace rk::kernels::vnni {
 void run(const ConvI8Args& args, IndexRange units);
 
 namespace {
-
-// Sums of the bytes of each half of four pixels.
-RK_INLINE __m512i half_sums(__m512i pixels) {
-  return _mm512_sad_epu8(_mm512_xor_si512(pixels, _mm512_set1_epi8(-128)), _mm512_setzero_si512());
-}
-
-// Those of eight pixels to one sum for each.
-RK_INLINE __m256i join_halves(__m512i a, __m512i b) {
-  const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
-  const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
-  return _mm512_cvtepi64_epi32(_mm512_add_epi64(_mm512_permutex2var_epi64(a, even, b),
-                                                _mm512_permutex2var_epi64(a, odd, b)));
-}
-
-// The pair (sum mod 128, sum / 128) that meets (o, 128 * o).
-RK_INLINE __m256i as_pair(__m256i sum) {
-  return _mm256_or_si256(_mm256_and_si256(sum, _mm256_set1_epi32(127)),
-                         _mm256_slli_epi32(_mm256_srli_epi32(sum, 7), 16));
-}
-
-// Adds one block's channels to the sums of inputs of the scratch pixels.
-void add_parts(const uint8_t* pixels, int64_t count, uint64_t (*parts)[2]) {
-  for (int64_t i = 0; i < count; i += 4) {
-    const __m512i part = half_sums(_mm512_loadu_si512(pixels + i * kHostBlock));
-    _mm512_storeu_si512(parts + i, _mm512_add_epi64(_mm512_loadu_si512(parts + i), part));
-  }
-}
-
-// totals[pixel] = sum of the inputs that an output pixel reads, first down the kernel's rows, then along them.
-void sum_inputs(const Context& c, const Band& band, Scratch& scratch) {
-  alignas(64) int32_t sums[kScratchPixels + 8];
-  for (int64_t i = 0; i < band.scratch_pixels(); i += 8) {
-    _mm256_store_si256(reinterpret_cast<__m256i*>(sums + i),
-                       join_halves(_mm512_loadu_si512(scratch.parts + i),
-                                   _mm512_loadu_si512(scratch.parts + i + 4)));
-  }
-  int32_t down[kScratchPixels];
-  int32_t* to = scratch.totals;
-  for (int64_t row = 0; row < band.rows; ++row, to += band.columns) {
-    const int32_t* const first = sums + row * c.y.step * band.scratch_columns;
-    const int32_t* column_sums = first;
-    if (c.y.kernel > 1) {
-      for (int64_t i = 0; i < band.scratch_columns; ++i) down[i] = first[i];
-      for (int64_t ky = 1; ky < c.y.kernel; ++ky) {
-        const int32_t* const next = first + ky * c.y.dilation * band.scratch_columns;
-        for (int64_t i = 0; i < band.scratch_columns; ++i) down[i] += next[i];
-      }
-      column_sums = down;
-    }
-    for (int64_t i = 0; i < band.columns; ++i) to[i] = column_sums[i * c.x.step];
-    for (int64_t kx = 1; kx < c.x.kernel; ++kx) {
-      const int32_t* const next = column_sums + kx * c.x.dilation;
-      for (int64_t i = 0; i < band.columns; ++i) to[i] += next[i * c.x.step];
-    }
-  }
-  for (int64_t i = 0; i < band.pixels(); i += 8) {
-    auto* const pairs = reinterpret_cast<__m256i*>(scratch.totals + i);
-    _mm256_store_si256(pairs, as_pair(_mm256_load_si256(pairs)));
-  }
-}
-
-// The same for neighbouring pixels under a kernel of one tap, read where they lie.
-void sum_pixels(const Context& c, const int8_t* pixels, int64_t count, int32_t* totals) {
-  const int32_t blocks = channel_blocks(c.filter.in_channels);
-  const int32_t lanes = lanes_of_block(c.filter.in_channels, blocks - 1);
-  const __mmask64 last = ((uint64_t{1} << (lanes - 1)) * 2 - 1) * 0x0001000100010001u;
-  for (int64_t i = 0; i < count; i += 8) {
-    // Bytes of pixels that exist.
-    const auto live = [&](int64_t first) {
-      const int64_t bytes = (count - first) * kHostBlock;
-      return bytes >= 64 ? ~uint64_t{0} : bytes <= 0 ? 0 : (uint64_t{1} << bytes) - 1;
-    };
-    const __mmask64 low = live(i), high = live(i + 4);
-    const __m512i zero = _mm512_set1_epi8(-128);
-    __m512i a = _mm512_setzero_si512(), b = a;
-    for (int32_t block = 0; block < blocks; ++block) {
-      const int8_t* const from = pixels + block * c.in_plane + i * kHostBlock;
-      const __mmask64 mask = block + 1 == blocks ? last : ~uint64_t{0};
-      a = _mm512_add_epi64(a, half_sums(_mm512_mask_loadu_epi8(zero, mask & low, from)));
-      b = _mm512_add_epi64(b, half_sums(_mm512_mask_loadu_epi8(zero, mask & high, from + 64)));
-    }
-    _mm256_store_si256(reinterpret_cast<__m256i*>(totals + i), as_pair(join_halves(a, b)));
-  }
-}
 
 // What one pass over a chunk of input blocks reads.
 struct Pass {
@@ -258,6 +176,7 @@ void fill_offsets(const Context& c, const Band& band, int64_t blocks, int64_t bl
 // Input blocks of a band that are ready to be read.
 struct Loaded {
   int64_t begin, count;
+  int64_t taps;        // of a block, times planes
   int32_t last_quads;  // of the last block
   bool first, last;    // of the sum
   Pixels pixels;
@@ -276,14 +195,14 @@ void load_blocks(const Context& c, const Band& band, int64_t n, const Loaded& pa
     if (c.constants.sums) add_parts(to, pixels, scratch.parts);
   }
   fill_offsets(c, band, part.count, pixels * kHostBlock, scratch.offsets);
-  if (part.last && c.constants.sums) sum_inputs(c, band, scratch);
+  if (part.last && c.constants.sums) sum_parts(c, band, scratch);
 }
 
 // One tile of output channels over what is loaded. `weights` are the tile's at the first loaded block; returns those
 // after the last.
 const int8_t* multiply_loaded(const Context& c, const Band& band, int64_t n, Tile tile,
                               const Loaded& part, const int8_t* weights, Scratch& scratch) {
-  const int64_t taps = c.y.kernel * c.x.kernel * c.constants.planes;
+  const int64_t taps = part.taps;
   const int64_t channel = int64_t{tile.first_block} * kHostBlock;
   const bool cut = part.last_quads != 4;
   const Pass pass = {scratch.offsets, cut ? (part.count - 1) * taps : part.count * taps,
@@ -315,7 +234,7 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
   const int64_t taps = c.y.kernel * c.x.kernel * c.constants.planes;
   const int64_t chunk = smaller(kScratchPixels / band.scratch_pixels(), kMaxTaps / taps);
   const int64_t block_bytes = block_weights(c.filter, c.constants.planes);
-  scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
+  if (!scratch.places_of(band)) scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
   for (int32_t index = tiles.begin; index < tiles.end; ++index) {
     const BlockRange blocks = tile_input_blocks(c.filter, index, kTile);
     const Tile tile = tile_of(c.filter, index);
@@ -327,6 +246,7 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
       const int64_t count = smaller(chunk, blocks.end - block);
       const Loaded part = {block,
                            count,
+                           taps,
                            quads_of_block(c, block + count - 1),
                            block == blocks.begin,
                            block + count == blocks.end,
@@ -334,6 +254,22 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
       if (!loaded) load_blocks(c, band, n, part, scratch);
       weights = multiply_loaded(c, band, n, tile, part, weights, scratch);
     }
+  }
+}
+
+// A band of a filter with few input channels: its patches are read like pixels under a kernel of one tap.
+void patches_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
+                  Scratch& scratch) {
+  load_patches(c, band, n, scratch);
+  const int64_t bytes = patch_bytes(c.filter), count = (bytes + kHostBlock - 1) / kHostBlock;
+  const auto last_quads = static_cast<int32_t>((bytes - (count - 1) * kHostBlock + 3) / 4);
+  const Loaded part = {
+      0, count, 1, last_quads, true, true, {scratch.pixels, scratch.places.scratch}};
+  for (int64_t i = 0; i < count; ++i) scratch.offsets[i] = i * kHostBlock;
+  for (int32_t index = tiles.begin; index < tiles.end; ++index) {
+    const Tile tile = tile_of(c.filter, index);
+    const int8_t* const weights = c.weights() + tile.first_block * block_weights(c.filter, 1);
+    multiply_loaded(c, band, n, tile, part, weights, scratch);
   }
 }
 
@@ -355,9 +291,13 @@ void pointwise_band(const Context& c, const Band& band, TileRange tiles, int64_t
     const BlockRange blocks = tile_input_blocks(c.filter, index, kTile);
     const Tile tile = tile_of(c.filter, index);
     const auto* const first = reinterpret_cast<const uint8_t*>(pixels + blocks.begin * c.in_plane);
-    const Loaded part = {
-        blocks.begin, blocks.end - blocks.begin,     quads_of_block(c, blocks.end - 1), true,
-        true,         {first, scratch.places.output}};
+    const Loaded part = {blocks.begin,
+                         blocks.end - blocks.begin,
+                         c.constants.planes,
+                         quads_of_block(c, blocks.end - 1),
+                         true,
+                         true,
+                         {first, scratch.places.output}};
     if (index == tiles.begin || c.filter.groups != 1)
       fill_offsets(c, band, part.count, c.in_plane, scratch.offsets);
     const int8_t* const weights =
@@ -395,18 +335,21 @@ BandLimits depthwise_limits(const Context& c) {
 
 void run(const ConvI8Args& args, IndexRange units) {
   const Context c(args);
-  const bool depthwise = c.filter.depthwise();
+  const bool depthwise = c.filter.depthwise(), patches = c.constants.patches;
+  Scratch scratch;
+  if (!depthwise && is_pointwise(c)) return run_pointwise(c, units, scratch);
   const BandLimits limits =
       depthwise ? depthwise_limits(c)
+      : patches ? BandLimits{patches_of_band(c.filter), kScratchPixels, true}
                 : BandLimits{kBandPixels,
                              pixels_for_all_blocks(c.filter, c.extents, kScratchPixels, kFewPixels),
                              true};
-  Scratch scratch;
-  if (!depthwise && is_pointwise(c)) return run_pointwise(c, units, scratch);
   for_each_band(c.filter, c.extents, {c.params.filter, args.extents, kTile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {
                   if (depthwise) {
                     depthwise_band(args, band, tiles, n, scratch);
+                  } else if (patches) {
+                    patches_band(c, band, tiles, n, scratch);
                   } else {
                     dense_band(c, band, tiles, n, scratch);
                   }

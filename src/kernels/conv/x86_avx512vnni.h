@@ -42,12 +42,25 @@ inline int64_t block_weights(const ConvFilter& f, int32_t planes) {
          kVector;
 }
 
+// Filters of few input channels read patches: the weights of an output channel, [ky][kx][ic], are cut into fours as they
+// come.
+inline int64_t patch_bytes(const ConvFilter& f) {
+  return int64_t{f.kernel.h} * f.kernel.w * f.in_channels;
+}
+inline constexpr int64_t kPatchScratch =
+    65536 + 64;  // patches of a band and what their last vector writes beyond
+inline bool takes_patches(const ConvFilter& f) {
+  return f.groups == 1 && !f.transposed && f.in_channels < 4 && f.dilation.w == 1 &&
+         f.kernel.h * f.kernel.w > 1 && patch_bytes(f) <= kPatchScratch / kBandPixels;
+}
+
 // Per-channel constants are arrays of align_up(out_channels, 64).
 struct Constants {
   int32_t planes = 1;        // of weights
   bool sums = false;         // some offset is not 0 and is applied to the sum of inputs
   bool float_route = false;  // every stage is exact in float32, else in float64
   bool transformed = false;  // weights are kept as Winograd's points
+  bool patches = false;      // takes_patches, and one plane suffices
   bool clip_first = false;   // an activation has to be applied before the residual
   int8_t low = -128;         // every other activation is a clamp of the result
   int8_t high = 127;
@@ -65,6 +78,7 @@ struct ConstantsPlan {
   int32_t planes = 1;
   bool offset_apart = false;  // weights do not contain their offset
   bool transformed = false;
+  bool patches = false;
 };
 // Fills packed.constants; kUnsupported where a stage could leave the range of exact doubles.
 Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, PackedConvI8& packed);

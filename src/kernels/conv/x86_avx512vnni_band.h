@@ -21,7 +21,16 @@ struct Scratch {
   alignas(64) uint64_t parts[kScratchPixels + 8][2];     // sums of inputs of each scratch pixel
   alignas(64) int32_t totals[kBandPixels + 16];  // sums of inputs of each output pixel, as a pair
   BandPlaces<kBandPixels> places;
+  int64_t placed_rows = 0, placed_columns = 0;
   int64_t offsets[kMaxTaps];  // of each tap of a chunk of blocks
+
+  // Places are those of a band of this form already; else they are going to be.
+  bool places_of(const Band& band) {
+    const bool known = placed_rows == band.rows && placed_columns == band.columns;
+    placed_rows = band.rows;
+    placed_columns = band.columns;
+    return known;
+  }
 };
 
 void depthwise_band(const ConvI8Args& args, const Band& band, TileRange tiles, int64_t n,

@@ -2,6 +2,7 @@
 // Packing for conv_i8__avx512vnni_6x64: see x86_avx512vnni.h for the idea.
 //   dense:     [tile][input block][plane][ky][kx][quad of 4 ic][vector][16 oc][4 ic]
 //              where a block has only as many quads and a tile only as many vectors as it has channels for
+//              or, of few input channels, [tile][ky x kx x ic in fours][vector][16 oc][4]
 //   depthwise: [block][ky][group of 4 taps][plane][16 channels][4 taps]
 #if defined(__x86_64__)
 
@@ -84,6 +85,7 @@ struct LaneOfTile {
   BlockRange blocks;  // of the tile
   int32_t planes;
   int32_t vectors;
+  bool patches;
 };
 
 // visit(byte, plane, i, tap) for each byte of the channel's weights; i counts the input channels of its group, the first
@@ -93,6 +95,15 @@ inline void visit_lane(const ConvFilter& f, const LaneOfTile<Byte>& lane, int32_
                        const Visit& visit) {
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   const int64_t quad_bytes = lane.vectors * kVector * 4;
+  if (lane.patches) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int32_t ic = 0; ic < f.in_channels; ++ic) {
+        const int64_t i = tap * f.in_channels + ic;
+        visit(lane.bytes[i / 4 * quad_bytes + i % 4], 0, ic, tap);
+      }
+    }
+    return;
+  }
   Byte* at = lane.bytes;
   for (int32_t block = lane.blocks.begin; block < lane.blocks.end; ++block) {
     const int32_t quads = (lanes_of_block(f.in_channels, block) + 3) / 4;
@@ -112,7 +123,8 @@ inline void visit_lane(const ConvFilter& f, const LaneOfTile<Byte>& lane, int32_
 
 // visit(lane, oc, first_in) for each output channel of dense weights.
 template <typename Byte, typename Visit>
-void visit_dense(const ConvFilter& f, int32_t planes, Byte* packed, const Visit& visit) {
+void visit_dense(const ConvFilter& f, int32_t planes, bool patches, Byte* packed,
+                 const Visit& visit) {
   for (int32_t index = 0; index * kTile < f.out_channels; ++index) {
     const Tile tile = tile_of(f, index);
     Byte* const bytes = packed + tile.first_block * block_weights(f, planes);
@@ -120,28 +132,30 @@ void visit_dense(const ConvFilter& f, int32_t planes, Byte* packed, const Visit&
       const int32_t oc = tile.first_block * kHostBlock + i;
       if (oc >= f.out_channels) break;
       const LaneOfTile<Byte> lane = {bytes + i * 4, tile_input_blocks(f, index, kTile), planes,
-                                     tile.vectors};
+                                     tile.vectors, patches};
       visit(lane, oc, oc / f.out_per_group() * f.in_per_group());
     }
   }
 }
 
-void pack_dense(const ConvI8Params& source, bool offset_apart, int32_t planes, int8_t* packed) {
+void pack_dense(const ConvI8Params& source, const ConstantsPlan& plan, int8_t* packed) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
-  visit_dense(f, planes, packed, [&](const auto& lane, int32_t oc, int32_t first_in) {
-    const int32_t offset = offset_apart ? 0 : offset_of(source, oc);
-    if (source.order == WeightOrder::kOihw && planes == 1 && offset == 0) {
-      const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
-      visit_lane(f, lane, first_in, [=](int8_t& byte, int32_t, int64_t ic, int64_t tap) {
-        byte = row[ic * taps + tap];
+  visit_dense(
+      f, plan.planes, plan.patches, packed, [&](const auto& lane, int32_t oc, int32_t first_in) {
+        const int32_t offset = plan.offset_apart ? 0 : offset_of(source, oc);
+        if (source.order == WeightOrder::kOihw && plan.planes == 1 && offset == 0) {
+          const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
+          visit_lane(f, lane, first_in, [=](int8_t& byte, int32_t, int64_t ic, int64_t tap) {
+            byte = row[ic * taps + tap];
+          });
+          return;
+        }
+        visit_lane(f, lane, first_in, [&](int8_t& byte, int32_t plane, int64_t ic, int64_t tap) {
+          byte = part(source.weights[plain_weight_index(f, source.order, oc, ic, tap)] + offset,
+                      plane);
+        });
       });
-      return;
-    }
-    visit_lane(f, lane, first_in, [&](int8_t& byte, int32_t plane, int64_t ic, int64_t tap) {
-      byte = part(source.weights[plain_weight_index(f, source.order, oc, ic, tap)] + offset, plane);
-    });
-  });
 }
 
 void pack_depthwise(const ConvI8Params& source, int32_t planes, int8_t* packed) {
@@ -228,6 +242,7 @@ Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, Pac
   Constants constants;
   constants.planes = plan.planes;
   constants.transformed = plan.transformed;
+  constants.patches = plan.patches;
   constants.float_route = stages_below(packed, multiplier, kFloatLimits);
   set_clamps(packed.params, constants);
   auto* const wide_scale = reinterpret_cast<double*>(packed.constants.data() + kHeader);
@@ -275,7 +290,9 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   RK_ASSIGN(const int32_t planes, offset_apart ? Result<int32_t>(1) : planes_of_weights(source));
   if (int64_t{planes} * f.kernel.h * f.kernel.w > kMaxTaps)
     return unsupported("the kernel has too many taps");
-  RK_TRY(pack_constants(source, {.planes = planes, .offset_apart = offset_apart}, packed));
+  const ConstantsPlan plan = {
+      .planes = planes, .offset_apart = offset_apart, .patches = planes == 1 && takes_patches(f)};
+  RK_TRY(pack_constants(source, plan, packed));
   if (f.depthwise()) {
     const int64_t extents[] = {channel_blocks(f.out_channels), f.kernel.h, tap_groups(f), planes,
                                64};
@@ -294,7 +311,7 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const auto bytes = checked_product(extents);
   if (!bytes) return out_of_memory("convolution: the weights do not fit the address space");
   RK_ASSIGN(packed.weights, Buffer::try_make(*bytes, kMaxObjectBytes));
-  pack_dense(source, offset_apart, planes, reinterpret_cast<int8_t*>(packed.weights.data()));
+  pack_dense(source, plan, reinterpret_cast<int8_t*>(packed.weights.data()));
   return ok_status();
 }
 
@@ -302,16 +319,17 @@ void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* pl
   const ConvFilter& f = packed.params.filter;
   const auto& constants = *reinterpret_cast<const Constants*>(packed.constants.data());
   const auto* const bytes = reinterpret_cast<const int8_t*>(packed.weights.data());
-  visit_dense(f, constants.planes, bytes, [&](const auto& lane, int32_t oc, int32_t in) {
-    // What is not applied to the sum of inputs is part of the bytes.
-    const int32_t apart = static_cast<int16_t>(constants.offset_pair[oc] & 0xffff);
-    const int32_t added = (weight_offset != nullptr ? weight_offset[oc] : 0) - apart;
-    visit_lane(f, lane, in, [&](int8_t byte, int32_t plane, int64_t ic, int64_t tap) {
-      int8_t& weight = plain[plain_weight_index(f, packed.params.order, oc, ic, tap)];
-      // Modulo 256: the planes add up to w + o.
-      weight = static_cast<int8_t>((plane == 0 ? -added : weight) + byte);
-    });
-  });
+  visit_dense(f, constants.planes, constants.patches, bytes,
+              [&](const auto& lane, int32_t oc, int32_t in) {
+                // What is not applied to the sum of inputs is part of the bytes.
+                const int32_t apart = static_cast<int16_t>(constants.offset_pair[oc] & 0xffff);
+                const int32_t added = (weight_offset != nullptr ? weight_offset[oc] : 0) - apart;
+                visit_lane(f, lane, in, [&](int8_t byte, int32_t plane, int64_t ic, int64_t tap) {
+                  int8_t& weight = plain[plain_weight_index(f, packed.params.order, oc, ic, tap)];
+                  // Modulo 256: the planes add up to w + o.
+                  weight = static_cast<int8_t>((plane == 0 ? -added : weight) + byte);
+                });
+              });
 }
 
 }  // namespace

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of inputs for conv_i8__avx512vnni_6x64: what weight offsets are multiplied with, once per output pixel. Includes
+// intrinsics: only for files that RK_AVX512_BEGIN frames.
+#pragma once
+
+#include "kernels/conv/x86_avx512vnni_band.h"
+
+RK_AVX512_BEGIN
+
+namespace rk::kernels::vnni {
+namespace {
+
+// Sums of the bytes of each half of four pixels.
+RK_INLINE __m512i half_sums(__m512i pixels) {
+  return _mm512_sad_epu8(_mm512_xor_si512(pixels, _mm512_set1_epi8(-128)), _mm512_setzero_si512());
+}
+
+// Those of eight pixels to one sum for each.
+RK_INLINE __m256i join_halves(__m512i a, __m512i b) {
+  const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+  const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+  return _mm512_cvtepi64_epi32(_mm512_add_epi64(_mm512_permutex2var_epi64(a, even, b),
+                                                _mm512_permutex2var_epi64(a, odd, b)));
+}
+
+// The pair (sum mod 128, sum / 128) that meets (o, 128 * o).
+RK_INLINE __m256i as_pair(__m256i sum) {
+  return _mm256_or_si256(_mm256_and_si256(sum, _mm256_set1_epi32(127)),
+                         _mm256_slli_epi32(_mm256_srli_epi32(sum, 7), 16));
+}
+
+// Adds one block's channels to the sums of inputs of the scratch pixels.
+inline void add_parts(const uint8_t* pixels, int64_t count, uint64_t (*parts)[2]) {
+  for (int64_t i = 0; i < count; i += 4) {
+    const __m512i part = half_sums(_mm512_loadu_si512(pixels + i * kHostBlock));
+    _mm512_storeu_si512(parts + i, _mm512_add_epi64(_mm512_loadu_si512(parts + i), part));
+  }
+}
+
+// to[i] += from[i * step], or = with kFirst; may write and read up to 15 more.
+template <bool kFirst>
+inline void add_row(const int32_t* from, int64_t step, int64_t count, int32_t* to) {
+  if (step > 2) {
+    for (int64_t i = 0; i < count; ++i) to[i] = (kFirst ? 0 : to[i]) + from[i * step];
+    return;
+  }
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  for (int64_t i = 0; i < count; i += 16) {
+    __m512i v = _mm512_loadu_si512(from + i * step);
+    if (step == 2) v = _mm512_permutex2var_epi32(v, even, _mm512_loadu_si512(from + i * 2 + 16));
+    if (!kFirst) v = _mm512_add_epi32(v, _mm512_loadu_si512(to + i));
+    _mm512_storeu_si512(to + i, v);
+  }
+}
+
+inline constexpr int64_t kRowSlack = 64;  // what add_row may read beyond the scratch pixels
+
+// totals[pixel] = sum of the inputs that an output pixel reads, from the sums of scratch pixels: first down the kernel's
+// rows, then along them.
+inline void sum_taps(const Context& c, const Band& band, const int32_t* sums, int32_t* totals) {
+  alignas(64) int32_t down[kScratchPixels + kRowSlack];
+  int32_t* to = totals;
+  for (int64_t row = 0; row < band.rows; ++row, to += band.columns) {
+    const int32_t* const first = sums + row * c.y.step * band.scratch_columns;
+    const int32_t* column_sums = first;
+    if (c.y.kernel > 1) {
+      add_row<true>(first, 1, band.scratch_columns, down);
+      for (int64_t ky = 1; ky < c.y.kernel; ++ky)
+        add_row<false>(first + ky * c.y.dilation * band.scratch_columns, 1, band.scratch_columns,
+                       down);
+      column_sums = down;
+    }
+    add_row<true>(column_sums, c.x.step, band.columns, to);
+    for (int64_t kx = 1; kx < c.x.kernel; ++kx)
+      add_row<false>(column_sums + kx * c.x.dilation, c.x.step, band.columns, to);
+  }
+  for (int64_t i = 0; i < band.pixels(); i += 8) {
+    auto* const pairs = reinterpret_cast<__m256i*>(totals + i);
+    _mm256_store_si256(pairs, as_pair(_mm256_load_si256(pairs)));
+  }
+}
+
+// The same from the parts of all blocks.
+inline void sum_parts(const Context& c, const Band& band, Scratch& scratch) {
+  alignas(64) int32_t sums[kScratchPixels + kRowSlack];
+  for (int64_t i = 0; i < band.scratch_pixels(); i += 8) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(sums + i),
+                       join_halves(_mm512_loadu_si512(scratch.parts + i),
+                                   _mm512_loadu_si512(scratch.parts + i + 4)));
+  }
+  sum_taps(c, band, sums, scratch.totals);
+}
+
+// The same for neighbouring pixels under a kernel of one tap, read where they lie.
+inline void sum_pixels(const Context& c, const int8_t* pixels, int64_t count, int32_t* totals) {
+  const int32_t blocks = channel_blocks(c.filter.in_channels);
+  const int32_t lanes = lanes_of_block(c.filter.in_channels, blocks - 1);
+  const __mmask64 last = ((uint64_t{1} << (lanes - 1)) * 2 - 1) * 0x0001000100010001u;
+  for (int64_t i = 0; i < count; i += 8) {
+    // Bytes of pixels that exist.
+    const auto live = [&](int64_t first) {
+      const int64_t bytes = (count - first) * kHostBlock;
+      return bytes >= 64 ? ~uint64_t{0} : bytes <= 0 ? 0 : (uint64_t{1} << bytes) - 1;
+    };
+    const __mmask64 low = live(i), high = live(i + 4);
+    const __m512i zero = _mm512_set1_epi8(-128);
+    __m512i a = _mm512_setzero_si512(), b = a;
+    for (int32_t block = 0; block < blocks; ++block) {
+      const int8_t* const from = pixels + block * c.in_plane + i * kHostBlock;
+      const __mmask64 mask = block + 1 == blocks ? last : ~uint64_t{0};
+      a = _mm512_add_epi64(a, half_sums(_mm512_mask_loadu_epi8(zero, mask & low, from)));
+      b = _mm512_add_epi64(b, half_sums(_mm512_mask_loadu_epi8(zero, mask & high, from + 64)));
+    }
+    _mm256_store_si256(reinterpret_cast<__m256i*>(totals + i), as_pair(join_halves(a, b)));
+  }
+}
+
+}  // namespace
+}  // namespace rk::kernels::vnni
+
+RK_AVX512_END
