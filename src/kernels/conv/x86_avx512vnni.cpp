@@ -18,10 +18,8 @@ namespace {
 
 // What one pass over a chunk of input blocks reads.
 struct Pass {
-  const int64_t* offsets;  // from a pixel to what it reads, of each tap
-  int64_t whole;           // taps with four quads of channels
-  int64_t cut;             // taps after them with fewer
-  int32_t cut_quads;
+  const int32_t* offsets;  // from a pixel to four channels of a tap
+  int64_t quads;           // of all taps
   const int8_t* weights;
   const int32_t* start;  // of the tile's sums; null: they go on
 };
@@ -60,18 +58,17 @@ RK_INLINE void multiply(const Pass& pass, const Pixels& from, int64_t pixel,
     x[p] = from.first + from.places[pixel + p] * int64_t{kHostBlock};
   });
   const int8_t* weights = pass.weights;
-  for (int64_t tap = 0; tap < pass.whole; ++tap) {
-    const int64_t offset = pass.offsets[tap];
-    unroll<4>([&](auto quad)
-                  RK_UNROLLED { sums.add(x, offset + quad * 4, weights + quad * kVectors * 64); });
-    weights += 4 * kVectors * 64;
-  }
-  for (int64_t tap = pass.whole; tap < pass.whole + pass.cut; ++tap) {
-    for (int32_t quad = 0; quad < pass.cut_quads; ++quad) {
-      sums.add(x, pass.offsets[tap] + quad * 4, weights);
-      weights += kVectors * 64;
+  int64_t quad = 0;
+  if constexpr (kPixels > 8) {
+    // So many pointers do not fit the registers: reload some of them less often.
+    for (; quad + 4 <= pass.quads; quad += 4, weights += 4 * kVectors * 64) {
+      unroll<4>([&](auto i) RK_UNROLLED {
+        sums.add(x, pass.offsets[quad + i], weights + i * kVectors * 64);
+      });
     }
   }
+  for (; quad < pass.quads; ++quad, weights += kVectors * 64)
+    sums.add(x, pass.offsets[quad], weights);
 }
 
 // acc[pixel][vector] of kPixels pixels.
@@ -159,55 +156,63 @@ void multiply_band(const TileOfBand& tile, const Pass& pass) {
   multiply_in_memory<1, kVectors>(tile, pass, finish, pixel);
 }
 
-// Offsets of the taps of `blocks` input blocks, `planes` times each; `block_bytes` from one block to the next.
-void fill_offsets(const Context& c, const Band& band, int64_t blocks, int64_t block_bytes,
-                  int64_t* offsets) {
-  for (int64_t block = 0; block < blocks; ++block) {
+int32_t quads_of_block(const Context& c, int64_t block) {
+  return (lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block)) + 3) / 4;
+}
+
+// Offsets of the taps of input blocks, each block `planes` times and `block_bytes` after the one before; returns their
+// number.
+int64_t fill_offsets(const Context& c, const Band& band, BlockRange blocks, int64_t block_bytes,
+                     int32_t* offsets) {
+  int64_t count = 0;
+  for (int32_t block = blocks.begin; block < blocks.end; ++block) {
+    const int64_t first = (block - blocks.begin) * block_bytes;
+    const int32_t quads = quads_of_block(c, block);
     for (int32_t plane = 0; plane < c.constants.planes; ++plane) {
       for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
-        const int64_t row = c.y.tap(ky) * band.scratch_columns;
-        for (int64_t kx = 0; kx < c.x.kernel; ++kx)
-          *offsets++ = block * block_bytes + (row + c.x.tap(kx)) * kHostBlock;
+        for (int64_t kx = 0; kx < c.x.kernel; ++kx) {
+          const int64_t pixel = c.y.tap(ky) * band.scratch_columns + c.x.tap(kx);
+          for (int32_t quad = 0; quad < quads; ++quad)
+            offsets[count++] = static_cast<int32_t>(first + pixel * kHostBlock + quad * 4);
+        }
       }
     }
   }
+  return count;
 }
 
-// Input blocks of a band that are ready to be read.
+// Input of a band that is ready to be read, in scratch.offsets.
 struct Loaded {
-  int64_t begin, count;
-  int64_t taps;        // of a block, times planes
-  int32_t last_quads;  // of the last block
-  bool first, last;    // of the sum
+  int64_t quads;
+  bool first, last;  // of the sum
   Pixels pixels;
 };
 
-void load_blocks(const Context& c, const Band& band, int64_t n, const Loaded& part,
-                 Scratch& scratch) {
+Loaded load_blocks(const Context& c, const Band& band, int64_t n, BlockRange blocks, bool first,
+                   bool last, Scratch& scratch) {
   const int64_t pixels = band.scratch_pixels();
-  if (c.constants.sums && part.first)
+  if (c.constants.sums && first)
     std::memset(scratch.parts, 0, static_cast<size_t>(pixels + 8) * sizeof scratch.parts[0]);
-  for (int64_t i = 0; i < part.count; ++i) {
-    const auto block = static_cast<int32_t>(part.begin + i);
-    uint8_t* const to = scratch.pixels + i * pixels * kHostBlock;
+  for (int32_t block = blocks.begin; block < blocks.end; ++block) {
+    uint8_t* const to = scratch.pixels + (block - blocks.begin) * pixels * kHostBlock;
     load_block<false>(c, band, c.image(n) + block * c.in_plane,
                       lanes_of_block(c.filter.in_channels, block), to);
     if (c.constants.sums) add_parts(to, pixels, scratch.parts);
   }
-  fill_offsets(c, band, part.count, pixels * kHostBlock, scratch.offsets);
-  if (part.last && c.constants.sums) sum_parts(c, band, scratch);
+  if (last && c.constants.sums) sum_parts(c, band, scratch);
+  return {fill_offsets(c, band, blocks, pixels * kHostBlock, scratch.offsets),
+          first,
+          last,
+          {scratch.pixels, scratch.places.scratch}};
 }
 
 // One tile of output channels over what is loaded. `weights` are the tile's at the first loaded block; returns those
 // after the last.
 const int8_t* multiply_loaded(const Context& c, const Band& band, int64_t n, Tile tile,
                               const Loaded& part, const int8_t* weights, Scratch& scratch) {
-  const int64_t taps = part.taps;
   const int64_t channel = int64_t{tile.first_block} * kHostBlock;
-  const bool cut = part.last_quads != 4;
-  const Pass pass = {scratch.offsets, cut ? (part.count - 1) * taps : part.count * taps,
-                     cut ? taps : 0,  part.last_quads,
-                     weights,         part.first ? c.constants.start + channel : nullptr};
+  const Pass pass = {scratch.offsets, part.quads, weights,
+                     part.first ? c.constants.start + channel : nullptr};
   const Target target(c, band, n, tile.first_block, tile.vectors);
   const TileOfBand where = {c, band, target, channel, part.last, part.pixels, scratch};
   switch (tile.vectors) {
@@ -223,35 +228,32 @@ const int8_t* multiply_loaded(const Context& c, const Band& band, int64_t n, Til
     default:
       multiply_band<4>(where, pass);
   }
-  return weights + ((part.count - 1) * 4 + part.last_quads) * taps * tile.vectors * 64;
+  return weights + part.quads * tile.vectors * 64;
 }
 
-int32_t quads_of_block(const Context& c, int64_t block) {
-  return (lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block)) + 3) / 4;
+const int8_t* weights_of(const Context& c, Tile tile) {
+  return c.weights() + tile.first_block * block_weights(c.filter, c.constants.planes);
 }
 
 void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
   const int64_t taps = c.y.kernel * c.x.kernel * c.constants.planes;
-  const int64_t chunk = smaller(kScratchPixels / band.scratch_pixels(), kMaxTaps / taps);
-  const int64_t block_bytes = block_weights(c.filter, c.constants.planes);
+  const auto chunk =
+      static_cast<int32_t>(smaller(kScratchPixels / band.scratch_pixels(), kMaxTaps / taps));
   if (!scratch.places_of(band)) scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
+  Loaded part = {};
   for (int32_t index = tiles.begin; index < tiles.end; ++index) {
     const BlockRange blocks = tile_input_blocks(c.filter, index, kTile);
     const Tile tile = tile_of(c.filter, index);
-    const int8_t* weights = c.weights() + tile.first_block * block_bytes;
+    const int8_t* weights = weights_of(c, tile);
     // Without groups all tiles read the same blocks: once loaded, they serve every tile.
     const bool loaded =
         index > tiles.begin && c.filter.groups == 1 && blocks.end - blocks.begin <= chunk;
-    for (int64_t block = blocks.begin; block < blocks.end; block += chunk) {
-      const int64_t count = smaller(chunk, blocks.end - block);
-      const Loaded part = {block,
-                           count,
-                           taps,
-                           quads_of_block(c, block + count - 1),
-                           block == blocks.begin,
-                           block + count == blocks.end,
-                           {scratch.pixels, scratch.places.scratch}};
-      if (!loaded) load_blocks(c, band, n, part, scratch);
+    for (int32_t block = blocks.begin; block < blocks.end; block += chunk) {
+      const int32_t end = block + chunk < blocks.end ? block + chunk : blocks.end;
+      if (!loaded) {
+        part = load_blocks(c, band, n, {block, end}, block == blocks.begin, end == blocks.end,
+                           scratch);
+      }
       weights = multiply_loaded(c, band, n, tile, part, weights, scratch);
     }
   }
@@ -261,15 +263,12 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
 void patches_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
                   Scratch& scratch) {
   load_patches(c, band, n, scratch);
-  const int64_t bytes = patch_bytes(c.filter), count = (bytes + kHostBlock - 1) / kHostBlock;
-  const auto last_quads = static_cast<int32_t>((bytes - (count - 1) * kHostBlock + 3) / 4);
-  const Loaded part = {
-      0, count, 1, last_quads, true, true, {scratch.pixels, scratch.places.scratch}};
-  for (int64_t i = 0; i < count; ++i) scratch.offsets[i] = i * kHostBlock;
+  const int64_t quads = (patch_bytes(c.filter) + 3) / 4;
+  for (int64_t i = 0; i < quads; ++i) scratch.offsets[i] = static_cast<int32_t>(i * 4);
   for (int32_t index = tiles.begin; index < tiles.end; ++index) {
     const Tile tile = tile_of(c.filter, index);
-    const int8_t* const weights = c.weights() + tile.first_block * block_weights(c.filter, 1);
-    multiply_loaded(c, band, n, tile, part, weights, scratch);
+    multiply_loaded(c, band, n, tile, {quads, true, true, {scratch.pixels, scratch.places.scratch}},
+                    weights_of(c, tile), scratch);
   }
 }
 
@@ -279,7 +278,8 @@ bool is_pointwise(const Context& c) {
          c.filter.stride.w == 1 && c.in_pixel == kHostBlock && c.out_pixel == kHostBlock &&
          c.extents.in.h == c.extents.out.h && c.extents.in.w == c.extents.out.w &&
          c.extents.pad_before.h == 0 && c.extents.pad_before.w == 0 &&
-         int64_t{channel_blocks(c.filter.in_channels)} * c.constants.planes <= kMaxTaps;
+         int64_t{channel_blocks(c.filter.in_channels)} * c.constants.planes <= kMaxTaps &&
+         channel_blocks(c.filter.in_channels) * c.in_plane <= INT32_MAX;
 }
 
 // `band` counts pixels of the long row.
@@ -287,22 +287,15 @@ void pointwise_band(const Context& c, const Band& band, TileRange tiles, int64_t
                     Scratch& scratch) {
   const int8_t* const pixels = c.image(n) + band.ox * kHostBlock;
   if (c.constants.sums) sum_pixels(c, pixels, band.columns, scratch.totals);
+  int64_t quads = 0;
   for (int32_t index = tiles.begin; index < tiles.end; ++index) {
     const BlockRange blocks = tile_input_blocks(c.filter, index, kTile);
-    const Tile tile = tile_of(c.filter, index);
-    const auto* const first = reinterpret_cast<const uint8_t*>(pixels + blocks.begin * c.in_plane);
-    const Loaded part = {blocks.begin,
-                         blocks.end - blocks.begin,
-                         c.constants.planes,
-                         quads_of_block(c, blocks.end - 1),
-                         true,
-                         true,
-                         {first, scratch.places.output}};
     if (index == tiles.begin || c.filter.groups != 1)
-      fill_offsets(c, band, part.count, c.in_plane, scratch.offsets);
-    const int8_t* const weights =
-        c.weights() + tile.first_block * block_weights(c.filter, c.constants.planes);
-    multiply_loaded(c, band, n, tile, part, weights, scratch);
+      quads = fill_offsets(c, band, blocks, c.in_plane, scratch.offsets);
+    const auto* const first = reinterpret_cast<const uint8_t*>(pixels + blocks.begin * c.in_plane);
+    const Tile tile = tile_of(c.filter, index);
+    multiply_loaded(c, band, n, tile, {quads, true, true, {first, scratch.places.output}},
+                    weights_of(c, tile), scratch);
   }
 }
 

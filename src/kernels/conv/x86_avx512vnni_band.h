@@ -22,7 +22,7 @@ struct Scratch {
   alignas(64) int32_t totals[kBandPixels + 16];  // sums of inputs of each output pixel, as a pair
   BandPlaces<kBandPixels> places;
   int64_t placed_rows = 0, placed_columns = 0;
-  int64_t offsets[kMaxTaps];  // of each tap of a chunk of blocks
+  int32_t offsets[kMaxTaps * 4];  // of each four channels of each tap of a chunk of blocks
 
   // Places are those of a band of this form already; else they are going to be.
   bool places_of(const Band& band) {
