@@ -22,6 +22,7 @@ struct ConvF16Params {
   const uint16_t* weights_f16 = nullptr;
   const float* weights_f32 = nullptr;
   const float* bias = nullptr;  // per output channel; null: all 0
+  int64_t output_pixels = 0;    // of all pictures, 0 where unknown: a hint how to pack
 
   Activation activation = Activation::kNone;  // before the residual
   float clip = 0;                             // upper bound of Activation::kClip
@@ -29,10 +30,11 @@ struct ConvF16Params {
   bool relu_after_add = false;
 };
 
-// Weights widened to fp32 as [oc block][ic block][kernel.h][kernel.w][16 ic][16 oc], depthwise as
-// [block][kernel.h][kernel.w][16]. Immutable after packing.
+// Weights as [oc block][ic block][kernel.h][kernel.w][16 ic][16 oc], depthwise as [block][kernel.h][kernel.w][16]; in
+// fp32, or in fp16 where the variant of this CPU takes them so and no weight changes. Immutable after packing.
 struct PackedConvF16 {
   ConvF16Params params;  // its pointers are null
+  bool half = false;     // weights are fp16
   Buffer weights;
   Buffer bias;
 };

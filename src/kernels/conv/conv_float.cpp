@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packing and dispatch of conv_f16, dispatch of conv_f32.
+#include <algorithm>
+#include <bit>
+
 #include "base/checked_math.h"
 #include "base/half.h"
 #include "kernels/conv/blocking.h"
 #include "kernels/conv/conv_f16.h"
 #include "kernels/conv/conv_f32.h"
+#include "kernels/conv/half_weights.h"
 #include "kernels/dispatch.h"
 
 namespace rk::kernels {
@@ -20,6 +24,28 @@ const KernelVariant kVariants[] = {
 #include "kernels/conv/float_variants.inc"
 #undef RK_KERNEL
 };
+
+bool is_half(float value) {
+  return std::bit_cast<uint32_t>(half_to_float(float_to_half(value))) ==
+         std::bit_cast<uint32_t>(value);
+}
+
+// Whether this CPU has a variant that takes these weights as fp16.
+bool packs_half(const ConvF16Params& params) {
+  if (select_kernel(kVariants, "conv_f16_half") == nullptr || !takes_dense_tiles(params.filter) ||
+      !wants_half_weights(params.filter, params.output_pixels)) {
+    return false;
+  }
+  const ConvFilter& f = params.filter;
+  const int64_t count = int64_t{f.out_channels} * f.in_per_group() * f.kernel.h * f.kernel.w;
+  return params.weights_f16 != nullptr ||
+         std::all_of(params.weights_f32, params.weights_f32 + count, is_half);
+}
+
+uint16_t plain_half(const ConvF16Params& params, int64_t index) {
+  return params.weights_f16 != nullptr ? params.weights_f16[index]
+                                       : float_to_half(params.weights_f32[index]);
+}
 
 float plain_weight(const ConvF16Params& params, int64_t index) {
   return params.weights_f16 != nullptr ? half_to_float(params.weights_f16[index])
@@ -53,8 +79,10 @@ void visit_weights(const ConvFilter& filter, WeightOrder order, const Visit& vis
   }
 }
 
-const float* packed_weights(const PackedConvF16& packed) {
-  return reinterpret_cast<const float*>(packed.weights.data());
+// The weights as they were packed.
+template <typename Stored>
+const Stored* packed_weights(const PackedConvF16& packed) {
+  return reinterpret_cast<const Stored*>(packed.weights.data());
 }
 
 }  // namespace
@@ -66,19 +94,30 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
   }
   const ConvFilter& filter = params.filter;
   const bool depthwise = filter.depthwise();
-  const int64_t extents[] = {
-      channel_blocks(filter.out_channels), tile_blocks(filter), filter.kernel.h, filter.kernel.w,
-      depthwise ? 1 : kHostBlock,          kHostBlock,          sizeof(float)};
+  PackedConvF16 packed;
+  packed.half = packs_half(params);
+  const int64_t extents[] = {channel_blocks(filter.out_channels),
+                             tile_blocks(filter),
+                             filter.kernel.h,
+                             filter.kernel.w,
+                             depthwise ? 1 : kHostBlock,
+                             kHostBlock,
+                             packed.half ? int64_t{sizeof(uint16_t)} : int64_t{sizeof(float)}};
   const auto bytes = checked_product(extents);
   if (!bytes) return out_of_memory("fp16 convolution: the weights do not fit the address space");
-  PackedConvF16 packed;
   RK_ASSIGN(packed.weights, Buffer::try_make(*bytes, kMaxObjectBytes));
   const uint64_t bias_bytes = uint64_t{sizeof(float)} * kHostBlock *
                               static_cast<uint64_t>(channel_blocks(filter.out_channels));
   RK_ASSIGN(packed.bias, Buffer::try_make(bias_bytes, kMaxObjectBytes));
-  auto* const weights = reinterpret_cast<float*>(packed.weights.data());
-  visit_weights(filter, params.order,
-                [&](int64_t plain, int64_t at) { weights[at] = plain_weight(params, plain); });
+  if (packed.half) {
+    auto* const weights = reinterpret_cast<uint16_t*>(packed.weights.data());
+    visit_weights(filter, params.order,
+                  [&](int64_t plain, int64_t at) { weights[at] = plain_half(params, plain); });
+  } else {
+    auto* const weights = reinterpret_cast<float*>(packed.weights.data());
+    visit_weights(filter, params.order,
+                  [&](int64_t plain, int64_t at) { weights[at] = plain_weight(params, plain); });
+  }
   if (params.bias != nullptr) {
     auto* const bias = reinterpret_cast<float*>(packed.bias.data());
     for (int32_t c = 0; c < filter.out_channels; ++c) bias[c] = params.bias[c];
@@ -92,13 +131,15 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
 
 void unpack_conv_f16(const PackedConvF16& packed, uint16_t* weights_f16) {
   visit_weights(packed.params.filter, packed.params.order, [&](int64_t plain, int64_t at) {
-    weights_f16[plain] = float_to_half(packed_weights(packed)[at]);
+    weights_f16[plain] = packed.half ? packed_weights<uint16_t>(packed)[at]
+                                     : float_to_half(packed_weights<float>(packed)[at]);
   });
 }
 
 void unpack_conv_f16(const PackedConvF16& packed, float* weights_f32) {
   visit_weights(packed.params.filter, packed.params.order, [&](int64_t plain, int64_t at) {
-    weights_f32[plain] = packed_weights(packed)[at];
+    weights_f32[plain] = packed.half ? half_to_float(packed_weights<uint16_t>(packed)[at])
+                                     : packed_weights<float>(packed)[at];
   });
 }
 
@@ -106,7 +147,12 @@ int64_t conv_f16_units(const ConvF16Args& args) {
   return ConvUnits(args.packed->params.filter, args.extents, kConvF16Tile).count();
 }
 
+void conv_f16_half(const ConvF16Args& args, IndexRange units) {
+  RK_DISPATCH(kVariants, conv_f16_half, args, units);
+}
+
 void conv_f16(const ConvF16Args& args, IndexRange units) {
+  if (args.packed->half) return conv_f16_half(args, units);
   RK_DISPATCH(kVariants, conv_f16, args, units);
 }
 

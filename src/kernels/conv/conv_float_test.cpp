@@ -216,14 +216,15 @@ TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
   const ActivationShape out = {c.extents.batch, c.filter.out_channels, c.extents.out};
   const auto input = to_blocked(p.input, in);
   const auto residual = to_blocked(p.residual, out);
-  const auto packed = pack_conv_f16({.filter = c.filter,
-                                     .order = c.order,
-                                     .weights_f32 = p.weights.data(),
-                                     .bias = p.bias.data(),
-                                     .activation = c.activation,
-                                     .clip = 1.5f,
-                                     .has_residual = c.residual,
-                                     .relu_after_add = c.relu_after_add});
+  ConvF16Params params = {.filter = c.filter,
+                          .order = c.order,
+                          .weights_f32 = p.weights.data(),
+                          .bias = p.bias.data(),
+                          .activation = c.activation,
+                          .clip = 1.5f,
+                          .has_residual = c.residual,
+                          .relu_after_add = c.relu_after_add};
+  const auto packed = pack_conv_f16(params);
   ASSERT_TRUE(packed.ok()) << packed.status().message();
   std::vector<float> weights(p.weights.size());
   unpack_conv_f16(*packed, weights.data());
@@ -246,7 +247,18 @@ TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
   for (int64_t unit = units; unit-- > 0;) conv_f16(args, {unit, unit + 1});
   EXPECT_EQ(pieces, output);
 
-  // The same where pictures of the batch lie further apart.
+  // How the weights are packed does not matter.
+  params.output_pixels = 1;
+  const auto packed_for_few = pack_conv_f16(params);
+  ASSERT_TRUE(packed_for_few.ok());
+  unpack_conv_f16(*packed_for_few, weights.data());
+  EXPECT_EQ(weights, p.weights);
+  pieces.assign(pieces.size(), 0);
+  args.packed = &*packed_for_few;
+  conv_f16(args, {0, units});
+  EXPECT_EQ(pieces, output);
+
+  // Nor where pictures of the batch lie.
   const auto spread = [&](const std::vector<uint16_t>& dense, size_t gap) {
     std::vector<uint16_t> wide;
     const size_t picture = dense.size() / size_t(c.extents.batch);
@@ -288,11 +300,27 @@ TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbour) {
 }
 
 TEST(ConvF16Test, HalfWeightsComeBackAsTheyWere) {
-  std::vector<uint16_t> weights, unpacked(3 * 20);
-  for (uint32_t i = 0; i < unpacked.size(); ++i) weights.push_back(static_cast<uint16_t>(i * 523));
-  const auto packed = pack_conv_f16(
-      {.filter = {.in_channels = 3, .out_channels = 20}, .weights_f16 = weights.data()});
+  std::vector<uint16_t> weights, unpacked(33 * 40);
+  for (uint32_t i = 0; i < unpacked.size(); ++i)
+    weights.push_back(static_cast<uint16_t>(i * 523 % 0x7c00));
+  for (const int64_t pixels : {0, 1}) {
+    const auto packed = pack_conv_f16({.filter = {.in_channels = 33, .out_channels = 40},
+                                       .weights_f16 = weights.data(),
+                                       .output_pixels = pixels});
+    ASSERT_TRUE(packed.ok());
+    unpacked.assign(unpacked.size(), 0);
+    unpack_conv_f16(*packed, unpacked.data());
+    EXPECT_EQ(unpacked, weights);
+  }
+}
+
+TEST(ConvF16Test, WeightsThatFp16DoesNotHoldAreNotRounded) {
+  const std::vector<float> weights(40 * 33, 1.0f + 0x1p-13f);
+  const auto packed = pack_conv_f16({.filter = {.in_channels = 33, .out_channels = 40},
+                                     .weights_f32 = weights.data(),
+                                     .output_pixels = 1});
   ASSERT_TRUE(packed.ok());
+  std::vector<float> unpacked(weights.size());
   unpack_conv_f16(*packed, unpacked.data());
   EXPECT_EQ(unpacked, weights);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_f16 with AVX-512: a band's input rows are widened to float32 scratch once, then tiles of 6 pixels by 64 output
-// channels are summed by fused multiply-adds, in the order that conv_f16.h states, and narrowed once at the end.
+// channels are summed by fused multiply-adds, in the order that conv_f16.h states, and narrowed once at the end. Weight is
+// float, or uint16_t where weights are packed as fp16 and widened by each tile.
 //
 // A newcomer's mistake: padding lanes of the input may hold infinities; they are never multiplied, not even by 0.
 #if defined(__x86_64__)
@@ -11,6 +12,7 @@ namespace rk::kernels {
 
 decltype(conv_f16) conv_f16__generic;
 decltype(conv_f16) conv_f16__avx512_6x64;
+decltype(conv_f16_half) conv_f16_half__avx512_6x64;
 
 }  // namespace rk::kernels
 
@@ -29,8 +31,10 @@ constexpr int64_t kFewPixels = 48;                // a smaller band would read t
 
 struct Scratch {
   alignas(64) float pixels[kScratchPixels][kLanes];
-  // Sums between the chunks; where channels are few there is but one chunk, and this holds the weights.
-  alignas(64) float acc[kSumFloats];
+  union {
+    alignas(64) float acc[kSumFloats];
+    alignas(64) float few_weights[kSumFloats];  // where channels are few, and sums never wait
+  };
   BandPlaces<kFewBandPixels + kFewBandRows * kRun> places;
   // Floats from a pixel's place to what a step reads; steps are counted from the first block in scratch on. One more, so
   // that the step after the last may be asked for.
@@ -38,6 +42,7 @@ struct Scratch {
 };
 
 // One pass over a chunk of input blocks for one tile of output channels. A step is one tap of one input block.
+template <typename Weight>
 struct Pass {
   const Context& c;
   const Band& band;
@@ -45,25 +50,25 @@ struct Pass {
   const int32_t* step_offset;
   int64_t full_steps, steps;  // the first ones have all 16 channels
   int32_t last_lanes;         // channels of the others
-  const float* weights;       // of the first vector, at the chunk
-  int64_t last_weights;       // floats of one of the last steps
-  int64_t next_vector;        // floats to the weights of the next vector
+  const Weight* weights;      // of the first vector, at the chunk
+  int64_t last_weights;       // of one of the last steps
+  int64_t next_vector;        // weights to those of the next vector
   const float* bias;
   float* acc;  // of pixel 0; pixels are kConvF16Tile apart
   bool first, last;
 };
 
 // Adds the products of `lanes` input channels.
-template <int kPixels, int kCount, int kSpacing>
+template <int kPixels, int kCount, int kSpacing, typename Weight>
 inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPixels], int64_t at,
-                                                    const float* weights, int64_t next_vector,
+                                                    const Weight* weights, int64_t next_vector,
                                                     int32_t lanes, __m512 (&sum)[kPixels][kCount]) {
 #pragma GCC unroll 1
   for (int64_t i = 0; i < lanes; ++i, weights += kLanes) {
     asm("" : "+r"(i));  // one index for all pixels; else the compiler counts up a pointer for each
     __m512 w[kCount];
 #pragma GCC unroll 4
-    for (int v = 0; v < kCount; ++v) w[v] = _mm512_load_ps(weights + v * next_vector);
+    for (int v = 0; v < kCount; ++v) w[v] = load_wide(weights + v * next_vector);
 #pragma GCC unroll 12
     for (int p = 0; p < kPixels; ++p) {
       const float* const from = kSpacing == 0 ? x[p] : x[0] + p * kSpacing;
@@ -76,8 +81,9 @@ inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPix
 
 // kPixels pixels from number `pixel` on, by kCount vectors. kSpacing: floats of scratch from one to the next, so that one
 // register reaches all; 0: they lie anywhere.
-template <int kPixels, int kCount, int kSpacing>
-__attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scratch, int64_t pixel) {
+template <int kPixels, int kCount, int kSpacing, typename Weight>
+__attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratch& scratch,
+                                          int64_t pixel) {
   const Context& c = pass.c;
   const float* x[kPixels];
 #pragma GCC unroll 12
@@ -102,7 +108,7 @@ __attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scrat
         sum[p][v] = _mm512_load_ps(acc + p * kConvF16Tile + v * kLanes);
     }
   }
-  const float* weights = pass.weights;
+  const Weight* weights = pass.weights;
   const int64_t next_vector = pass.next_vector;
   const int32_t* const offset = pass.step_offset;
   int64_t step = 0;
@@ -133,8 +139,8 @@ __attribute__((noinline)) void sum_pixels(const Pass& pass, const Scratch& scrat
 }
 
 // All pixels from `pixel` on that lie anywhere: whole tiles, then what is left.
-template <int kPixels, int kCount>
-void sum_rest(const Pass& pass, const Scratch& scratch, int64_t pixel, int64_t end) {
+template <int kPixels, int kCount, typename Weight>
+void sum_rest(const Pass<Weight>& pass, const Scratch& scratch, int64_t pixel, int64_t end) {
   for (; pixel + kPixels <= end; pixel += kPixels)
     sum_pixels<kPixels, kCount, 0>(pass, scratch, pixel);
   if constexpr (kPixels > 1) {
@@ -145,7 +151,7 @@ void sum_rest(const Pass& pass, const Scratch& scratch, int64_t pixel, int64_t e
 
 // All pixels for one or two vectors, which leave room for the sums of kRun pixels but not for as many pointers.
 template <int kCount>
-void sum_runs(const Pass& pass, const Scratch& scratch) {
+void sum_runs(const Pass<float>& pass, const Scratch& scratch) {
   const Band& band = pass.band;
   const int64_t spacing = pass.c.spacing();
   for (int64_t row = 0; row < band.rows; ++row) {
@@ -167,57 +173,68 @@ struct Held {
   int64_t begin, end;
 };
 
+template <typename Weight>
+void sum_tile(const Pass<Weight>& pass, int64_t vectors, const Scratch& scratch) {
+  const int64_t pixels = pass.band.pixels();
+  if (vectors == 4) return sum_rest<kTilePixels, 4>(pass, scratch, 0, pixels);
+  if (vectors == 3) return sum_rest<8, 3>(pass, scratch, 0, pixels);
+  if constexpr (sizeof(Weight) == sizeof(float)) {
+    return vectors == 2 ? sum_runs<2>(pass, scratch) : sum_runs<1>(pass, scratch);
+  } else {
+    return vectors == 2 ? sum_rest<8, 2>(pass, scratch, 0, pixels)
+                        : sum_rest<8, 1>(pass, scratch, 0, pixels);
+  }
+}
+
+int64_t vectors_of(const Context& c, int32_t tile) {
+  return smaller(kVectors, channel_blocks(c.filter.out_channels) - int64_t{tile} * kVectors);
+}
+
 // Adds the products of input blocks `block`..`block` + `count`, of those held, to one tile of output channels.
+template <typename Weight>
 void sum_chunk(const Context& c, const Band& band, int32_t tile, int64_t n, Held held,
-               int64_t block, int64_t count, float* acc, Scratch& scratch) {
-  const int32_t in_blocks = channel_blocks(c.filter.in_channels);
+               int64_t block, int64_t count, float* acc, const Scratch& scratch) {
   const int64_t first_block = int64_t{tile} * kVectors;
-  const int64_t vectors = smaller(kVectors, channel_blocks(c.filter.out_channels) - first_block);
   const int64_t taps = c.y.kernel * c.x.kernel;
   const int32_t lanes =
       lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block + count - 1));
-  const Target target(c, band, n, first_block);
-  const float* const bias = c.bias + first_block * kLanes;
-  const int64_t few_floats = taps * c.filter.in_channels * kLanes;
-  const Pass pass =
-      c.few ? Pass{c,
-                   band,
-                   target,
-                   scratch.step_offset,
-                   0,
-                   c.y.kernel,
-                   static_cast<int32_t>(c.x.kernel) * c.filter.in_channels,
-                   scratch.acc + first_block * few_floats,
-                   c.x.kernel * c.filter.in_channels * kLanes,
-                   few_floats,
-                   bias,
-                   nullptr,
-                   true,
-                   true}
-            : Pass{c,
-                   band,
-                   target,
-                   scratch.step_offset + (block - held.begin) * taps,
-                   (lanes == kLanes ? count : count - 1) * taps,
-                   count * taps,
-                   lanes,
-                   c.weights + first_block * c.tile_floats + block * taps * kLanes * kLanes,
-                   kLanes * kLanes,
-                   c.tile_floats,
-                   bias,
-                   acc,
-                   block == 0,
-                   block + count == in_blocks};
-  switch (vectors) {
-    case 4:
-      return sum_rest<kTilePixels, 4>(pass, scratch, 0, band.pixels());
-    case 3:
-      return sum_rest<8, 3>(pass, scratch, 0, band.pixels());
-    case 2:
-      return sum_runs<2>(pass, scratch);
-    default:
-      return sum_runs<1>(pass, scratch);
-  }
+  const Pass<Weight> pass = {
+      c,
+      band,
+      Target(c, band, n, first_block),
+      scratch.step_offset + (block - held.begin) * taps,
+      (lanes == kLanes ? count : count - 1) * taps,
+      count * taps,
+      lanes,
+      c.weights<Weight>() + first_block * c.block_weights + block * taps * kLanes * kLanes,
+      kLanes * kLanes,
+      c.block_weights,
+      c.bias + first_block * kLanes,
+      acc,
+      block == 0,
+      block + count == channel_blocks(c.filter.in_channels)};
+  sum_tile(pass, vectors_of(c, tile), scratch);
+}
+
+// All there is to sum where channels are few: one step per row of the kernel.
+void sum_few(const Context& c, const Band& band, int32_t tile, int64_t n, const Scratch& scratch) {
+  const int64_t first_block = int64_t{tile} * kVectors;
+  const int64_t row = c.x.kernel * c.filter.in_channels, block_weights = c.y.kernel * row * kLanes;
+  const Pass<float> pass = {c,
+                            band,
+                            Target(c, band, n, first_block),
+                            scratch.step_offset,
+                            0,
+                            c.y.kernel,
+                            static_cast<int32_t>(row),
+                            scratch.few_weights + first_block * block_weights,
+                            row * kLanes,
+                            block_weights,
+                            c.bias + first_block * kLanes,
+                            nullptr,
+                            true,
+                            true};
+  sum_tile(pass, vectors_of(c, tile), scratch);
 }
 
 void fill_steps(const Context& c, const Band& band, int64_t blocks, Scratch& scratch) {
@@ -234,16 +251,18 @@ void fill_steps(const Context& c, const Band& band, int64_t blocks, Scratch& scr
 
 // Tiles of output channels over the blocks that are held. `sums` of each tile, or of all where one is done before the
 // next begins: then `next_sums` is 0.
+template <typename Weight>
 void sum_held(const Context& c, const Band& band, TileRange tiles, int64_t n, Held held,
               int64_t next_sums, Scratch& scratch) {
   const int64_t block_bytes =
-      c.y.kernel * c.x.kernel * kLanes * kConvF16Tile * int64_t{sizeof(float)};
+      c.y.kernel * c.x.kernel * kLanes * kConvF16Tile * int64_t{sizeof(Weight)};
   const int64_t chunk = kChunkWeightBytes / block_bytes;
   for (int32_t tile = tiles.begin; tile < tiles.end; ++tile) {
     float* const acc = scratch.acc + (tile - tiles.begin) * next_sums;
     const int64_t part = even_part(held.end - held.begin, chunk < 1 ? 1 : chunk);
     for (int64_t block = held.begin; block < held.end; block += part)
-      sum_chunk(c, band, tile, n, held, block, smaller(part, held.end - block), acc, scratch);
+      sum_chunk<Weight>(c, band, tile, n, held, block, smaller(part, held.end - block), acc,
+                        scratch);
   }
 }
 
@@ -252,20 +271,26 @@ void gather_few_weights(const Context& c, float* to) {
   const int64_t rows = channel_blocks(c.filter.out_channels) * c.y.kernel * c.x.kernel;
   for (int64_t row = 0; row < rows; ++row) {
     for (int64_t i = 0; i < c.filter.in_channels; ++i, to += kLanes)
-      _mm512_store_ps(to, _mm512_load_ps(c.weights + (row * kLanes + i) * kLanes));
+      _mm512_store_ps(to, _mm512_load_ps(c.weights<float>() + (row * kLanes + i) * kLanes));
   }
 }
 
+void few_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
+  scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
+  fill_steps(c, band, 1, scratch);
+  load_few(c, band, c.image(n), scratch.pixels[0]);
+  for (int32_t tile = tiles.begin; tile < tiles.end; ++tile) sum_few(c, band, tile, n, scratch);
+}
+
+template <typename Weight>
 void dense_band(const Context& c, Band band, TileRange tiles, int64_t n, Scratch& scratch) {
   const int64_t in_blocks = channel_blocks(c.filter.in_channels);
   if (c.one_tap) {
     band.scratch_rows = band.rows;
     band.scratch_columns = band.columns;
-    scratch.places.fill(band, 1, 1, c.extents.out.w);
-  } else {
-    scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
   }
-  const int64_t hold = c.few ? 1 : smaller(kScratchPixels / band.scratch_pixels(), in_blocks);
+  scratch.places.fill(band, c.one_tap ? 1 : c.y.step, c.one_tap ? 1 : c.x.step, c.extents.out.w);
+  const int64_t hold = smaller(kScratchPixels / band.scratch_pixels(), in_blocks);
   fill_steps(c, band, hold, scratch);
   // Where not all blocks of the input can be held, sums of as many tiles as there is room for wait for the others.
   const int64_t sums = band.pixels() * kConvF16Tile;
@@ -275,25 +300,23 @@ void dense_band(const Context& c, Band band, TileRange tiles, int64_t n, Scratch
     const int32_t end = group < tiles.end - tile ? tile + group : tiles.end;
     for (int64_t block = 0; block < in_blocks; block += hold) {
       const Held held = {block, smaller(block + hold, in_blocks)};
-      if (c.few) load_few(c, band, c.image(n), scratch.pixels[0]);
-      for (int64_t i = held.begin; i < held.end && !c.few; ++i) {
+      for (int64_t i = held.begin; i < held.end; ++i) {
         load_block(c, band, c.image(n) + i * c.in_plane,
                    scratch.pixels + (i - held.begin) * band.scratch_pixels());
       }
-      sum_held(c, band, {tile, end}, n, held, hold == in_blocks ? 0 : sums, scratch);
+      sum_held<Weight>(c, band, {tile, end}, n, held, hold == in_blocks ? 0 : sums, scratch);
     }
   }
 }
 
-}  // namespace
-
+template <typename Weight>
 void dense(const ConvF16Args& args, IndexRange units) {
   const ConvFilter& filter = args.packed->params.filter;
   const Context c(args);
   const ConvUnits counted(filter, args.extents, kConvF16Tile);
   Scratch scratch;
   const auto work = [&](const Band& band, TileRange tiles, int64_t n) {
-    dense_band(c, band, tiles, n, scratch);
+    dense_band<Weight>(c, band, tiles, n, scratch);
   };
   if (c.flat) {
     const int64_t all = kScratchPixels / channel_blocks(filter.in_channels);
@@ -301,17 +324,29 @@ void dense(const ConvF16Args& args, IndexRange units) {
     for_each_run(counted, args.extents.out, most, kRun, units, work);
     return;
   }
-  if (c.few) {
-    gather_few_weights(c, scratch.acc);
-    for_each_band(
-        filter, c.extents, counted,
-        {kFewBandPixels, kScratchPixels * kLanes / kFewChannels - kLanes, true, kFewBandRows, kRun},
-        units, work);
-    return;
-  }
   const int64_t pixels = pixels_for_all_blocks(filter, c.extents, kScratchPixels, kFewPixels);
   for_each_band(filter, c.extents, counted, {kBandPixels, pixels, true}, units, work);
 }
+
+void few(const Context& c, IndexRange units) {
+  Scratch scratch;
+  gather_few_weights(c, scratch.few_weights);
+  const BandLimits limits = {kFewBandPixels, kScratchPixels * kLanes / kFewChannels - kLanes, true,
+                             kFewBandRows, kRun};
+  for_each_band(
+      c.filter, c.extents, {c.filter, c.args.extents, kConvF16Tile}, limits, units,
+      [&](const Band& band, TileRange tiles, int64_t n) { few_band(c, band, tiles, n, scratch); });
+}
+
+}  // namespace
+
+void dense(const ConvF16Args& args, IndexRange units) {
+  const Context c(args);
+  if (c.few) return few(c, units);
+  dense<float>(args, units);
+}
+
+void dense_half(const ConvF16Args& args, IndexRange units) { dense<uint16_t>(args, units); }
 
 }  // namespace rk::kernels::avx512_f16
 
@@ -321,15 +356,17 @@ namespace rk::kernels {
 
 void conv_f16__avx512_6x64(const ConvF16Args& args, IndexRange units) {
   const ConvFilter& filter = args.packed->params.filter;
-  // Lanes of several groups in one vector would meet each other's infinities: the generic kernel keeps them apart.
-  if ((filter.groups != 1 && !filter.depthwise()) ||
-      !fits_bands(filter, avx512_f16::kScratchPixels)) {
-    conv_f16__generic(args, units);
-  } else if (filter.depthwise()) {
+  if (takes_dense_tiles(filter)) {
+    avx512_f16::dense(args, units);
+  } else if (filter.depthwise() && fits_bands(filter, avx512_f16::kScratchPixels)) {
     avx512_f16::depthwise(args, units);
   } else {
-    avx512_f16::dense(args, units);
+    conv_f16__generic(args, units);
   }
+}
+
+void conv_f16_half__avx512_6x64(const ConvF16Args& args, IndexRange units) {
+  avx512_f16::dense_half(args, units);
 }
 
 }  // namespace rk::kernels

@@ -7,8 +7,7 @@
 
 #include <cstdint>
 
-#include "kernels/conv/bands.h"
-#include "kernels/conv/conv_f16.h"
+#include "kernels/conv/half_weights.h"
 #include "kernels/x86_avx512.h"
 
 namespace rk::kernels::avx512_f16 {
@@ -18,8 +17,7 @@ void depthwise(const ConvF16Args& args, IndexRange units);
 
 inline constexpr int32_t kLanes = kHostBlock;
 inline constexpr int32_t kVectors = kConvF16Tile / kLanes;
-// Widened input of one band: 400 KiB of the second-level cache.
-inline constexpr int64_t kScratchPixels = 6400;
+inline constexpr int64_t kScratchPixels = kHalfScratchPixels;
 inline constexpr int64_t kSumFloats = 32768;  // between the chunks of long sums
 inline constexpr int32_t kFewChannels = 4;
 
@@ -45,8 +43,7 @@ struct Context {
   // Elements from one pixel and from one block to the next.
   int64_t in_pixel, in_plane;
   int64_t out_pixel, residual_pixel, out_plane;
-  int64_t tile_floats;  // of the weights of one block of output channels
-  const float* weights;
+  int64_t block_weights;  // of one block of output channels
   const float* bias;
   bool clamps, clips;
   __m512 low, high;
@@ -68,10 +65,9 @@ struct Context {
         out_pixel(kLanes),
         residual_pixel(kLanes),
         out_plane(int64_t{extents.out.h} * extents.out.w * kLanes),
-        tile_floats(filter.depthwise() ? y.kernel * x.kernel * kLanes
-                                       : channel_blocks(filter.in_channels) * y.kernel * x.kernel *
-                                             kLanes * kLanes),
-        weights(reinterpret_cast<const float*>(a.packed->weights.data())),
+        block_weights(filter.depthwise() ? y.kernel * x.kernel * kLanes
+                                         : channel_blocks(filter.in_channels) * y.kernel *
+                                               x.kernel * kLanes * kLanes),
         bias(reinterpret_cast<const float*>(a.packed->bias.data())),
         clamps(params.activation != Activation::kNone),
         clips(params.activation == Activation::kClip),
@@ -96,6 +92,12 @@ struct Context {
 
   // Floats of scratch from what one output reads to what the next in its row does.
   int64_t spacing() const { return (one_tap ? 1 : x.step) * pixel_floats; }
+
+  // float, or uint16_t where packed->half.
+  template <typename Weight>
+  const Weight* weights() const {
+    return reinterpret_cast<const Weight*>(args.packed->weights.data());
+  }
 
   // Floats of all weights without those of channels that do not exist.
   int64_t few_weights() const {
@@ -165,12 +167,14 @@ struct Target {
   }
 };
 
+inline __m512 load_wide(const uint16_t* from) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+inline __m512 load_wide(const float* from) { return _mm512_load_ps(from); }
+
 // Widens a run of pixels that are neighbours in `from`; asks for the same run `ahead` elements further, of the next block.
 inline void widen_pixels(const uint16_t* from, float (*to)[kLanes], int64_t count, int64_t ahead) {
-  const auto widen = [&](int64_t i) {
-    const auto* const pixel = reinterpret_cast<const __m256i*>(from + i * kLanes);
-    _mm512_store_ps(to[i], _mm512_cvtph_ps(_mm256_loadu_si256(pixel)));
-  };
+  const auto widen = [&](int64_t i) { _mm512_store_ps(to[i], load_wide(from + i * kLanes)); };
   int64_t i = 0;
   for (; i + 2 <= count; i += 2) {
     _mm_prefetch(reinterpret_cast<const char*>(from + ahead + i * kLanes), _MM_HINT_T0);

@@ -30,7 +30,7 @@ struct Plane {
         input(c.image(n) + block * c.in_plane),
         target(c, Band{}, n, block),
         bias(_mm512_load_ps(c.bias + block * kLanes)) {
-    const float* const from = c.weights + block * c.tile_floats;
+    const float* const from = c.weights<float>() + block * c.block_weights;
     for (int i = 0; i < kKernel * kKernel; ++i)
       weights[i / kKernel][i % kKernel] = _mm512_load_ps(from + i * kLanes);
   }
@@ -145,7 +145,7 @@ void depthwise_band(const Context& c, const Band& band, TileRange tiles, int64_t
   for (int64_t block = first; block < end; ++block) {
     load_block(c, band, c.image(n) + block * c.in_plane, scratch.pixels);
     const Target target(c, band, n, block);
-    const float* const weights = c.weights + block * c.tile_floats;
+    const float* const weights = c.weights<float>() + block * c.block_weights;
     const __m512 bias = _mm512_load_ps(c.bias + block * kLanes);
     for (int64_t row = 0; row < band.rows; ++row) {
       const float* const from = scratch.pixels[row * c.y.step * band.scratch_columns];

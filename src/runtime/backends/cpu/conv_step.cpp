@@ -198,6 +198,8 @@ Result<kernels::PackedConvF16> pack_f16(const StepContext& context, const ConvPa
                                            static_cast<size_t>(shape.elements()) * 4)));
     params.bias = bias.data<float>();
   }
+  const kernels::ConvExtents extents = extents_of(context, p);
+  params.output_pixels = int64_t{extents.batch} * extents.out.h * extents.out.w;
   params.activation = activations.before;
   params.clip = p.clip_limit_f32;
   params.has_residual = context.has_input(3);

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which fp16 convolutions keep their weights packed as fp16: where a picture has few pixels, reading the weights takes
+// longer than widening them again and again. Private to kernels/conv.
+#pragma once
+
+#include "kernels/conv/bands.h"
+#include "kernels/conv/conv_f16.h"
+
+namespace rk::kernels {
+
+// conv_f16 where packed->half; there is a variant of it, or nothing is packed so.
+decltype(conv_f16) conv_f16_half;
+
+// Widened input of one band in pixels of 16 channels: 400 KiB of the second-level cache.
+inline constexpr int64_t kHalfScratchPixels = 6400;
+
+// Lanes of several groups in one vector would meet each other's infinities: the generic kernel keeps them apart.
+inline bool takes_dense_tiles(const ConvFilter& filter) {
+  return filter.groups == 1 && fits_bands(filter, kHalfScratchPixels);
+}
+
+// Whether reading half the bytes is worth an instruction per vector of weights, which two pixels more would hide.
+inline bool wants_half_weights(const ConvFilter& filter, int64_t output_pixels) {
+  constexpr int64_t kFewPixels = 128, kManyChannels = 32;
+  return output_pixels > 0 && output_pixels <= kFewPixels && filter.in_channels > kManyChannels &&
+         filter.out_channels > kManyChannels;
+}
+
+}  // namespace rk::kernels
