@@ -35,6 +35,7 @@ struct Scratch {
     alignas(64) float acc[kSumFloats];
     alignas(64) float few_weights[kSumFloats];  // where channels are few, and sums never wait
   };
+  int64_t shape[3] = {};  // of the band that what follows was made for
   BandPlaces<kFewBandPixels + kFewBandRows * kRun> places;
   // Floats from a pixel's place to what a step reads; steps are counted from the first block in scratch on. One more, so
   // that the step after the last may be asked for.
@@ -133,9 +134,19 @@ __attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratc
     }
     return;
   }
+  if constexpr (kSpacing == 0) {
 #pragma GCC unroll 12
-  for (int p = 0; p < kPixels; ++p)
-    pass.target.finish(c, sum[p], scratch.places.output[pixel + p], c.out_plane);
+    for (int p = 0; p < kPixels; ++p)
+      pass.target.finish(c, sum[p], 0, scratch.places.output[pixel + p], c.out_plane);
+  } else {  // of one row
+#pragma GCC unroll 4
+    for (int v = 0; v < kCount; ++v) {
+      __m512 row[kPixels];
+#pragma GCC unroll 12
+      for (int p = 0; p < kPixels; ++p) row[p] = sum[p][v];
+      pass.target.finish(c, row, v, scratch.places.output[pixel], kLanes);
+    }
+  }
 }
 
 // All pixels from `pixel` on that lie anywhere: whole tiles, then what is left.
@@ -237,7 +248,12 @@ void sum_few(const Context& c, const Band& band, int32_t tile, int64_t n, const 
   sum_tile(pass, vectors_of(c, tile), scratch);
 }
 
-void fill_steps(const Context& c, const Band& band, int64_t blocks, Scratch& scratch) {
+// Where the pixels and the taps of a band lie; bands of one shape share it.
+void fill_places(const Context& c, const Band& band, int64_t blocks, Scratch& scratch) {
+  const int64_t shape[3] = {band.rows, band.columns, band.scratch_columns};
+  if (__builtin_memcmp(shape, scratch.shape, sizeof shape) == 0) return;
+  __builtin_memcpy(scratch.shape, shape, sizeof shape);
+  scratch.places.fill(band, c.one_tap ? 1 : c.y.step, c.one_tap ? 1 : c.x.step, c.extents.out.w);
   int32_t* to = scratch.step_offset;
   for (int64_t block = 0; block < blocks; ++block) {
     for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
@@ -276,8 +292,7 @@ void gather_few_weights(const Context& c, float* to) {
 }
 
 void few_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
-  scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
-  fill_steps(c, band, 1, scratch);
+  fill_places(c, band, 1, scratch);
   load_few(c, band, c.image(n), scratch.pixels[0]);
   for (int32_t tile = tiles.begin; tile < tiles.end; ++tile) sum_few(c, band, tile, n, scratch);
 }
@@ -289,9 +304,8 @@ void dense_band(const Context& c, Band band, TileRange tiles, int64_t n, Scratch
     band.scratch_rows = band.rows;
     band.scratch_columns = band.columns;
   }
-  scratch.places.fill(band, c.one_tap ? 1 : c.y.step, c.one_tap ? 1 : c.x.step, c.extents.out.w);
   const int64_t hold = smaller(kScratchPixels / band.scratch_pixels(), in_blocks);
-  fill_steps(c, band, hold, scratch);
+  fill_places(c, band, hold, scratch);
   // Where not all blocks of the input can be held, sums of as many tiles as there is room for wait for the others.
   const int64_t sums = band.pixels() * kConvF16Tile;
   const int32_t group =

@@ -115,25 +115,25 @@ struct Context {
   inline __attribute__((always_inline)) void finish(__m512 (&v)[kCount], const uint16_t* residual,
                                                     uint16_t* output, int64_t next) const {
     if (clamps) {
-#pragma GCC unroll 7
+#pragma GCC unroll 12
       for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
     }
     if (clips) {
-#pragma GCC unroll 7
+#pragma GCC unroll 12
       for (int i = 0; i < kCount; ++i) v[i] = _mm512_min_ps(high, v[i]);
     }
     if (residual != nullptr) {
-#pragma GCC unroll 7
+#pragma GCC unroll 12
       for (int i = 0; i < kCount; ++i) {
         const auto* const e = reinterpret_cast<const __m256i*>(residual + i * next);
         v[i] = _mm512_add_ps(v[i], _mm512_cvtph_ps(_mm256_loadu_si256(e)));
       }
     }
     if (params.relu_after_add) {
-#pragma GCC unroll 7
+#pragma GCC unroll 12
       for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
     }
-#pragma GCC unroll 7
+#pragma GCC unroll 12
     for (int i = 0; i < kCount; ++i) {
       __m256i half = _mm512_cvtps_ph(v[i], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
       asm(""
@@ -158,12 +158,14 @@ struct Target {
                    ? c.args.residual + n * dense + plane + first * c.residual_pixel
                    : nullptr;
   }
-  // `place` counts pixels.
+  // Of vectors `next` elements apart from a pixel's block `block` on, counted from the target's; `place` counts pixels.
   template <int kCount>
   inline __attribute__((always_inline)) void finish(const Context& c, __m512 (&v)[kCount],
-                                                    int64_t place, int64_t next) const {
-    c.finish(v, residual != nullptr ? residual + place * c.residual_pixel : nullptr,
-             output + place * c.out_pixel, next);
+                                                    int64_t block, int64_t place,
+                                                    int64_t next) const {
+    const int64_t plane = block * c.out_plane;
+    c.finish(v, residual != nullptr ? residual + plane + place * c.residual_pixel : nullptr,
+             output + plane + place * c.out_pixel, next);
   }
 };
 

@@ -80,7 +80,7 @@ void tile_3x3(const Plane& plane, int64_t oy, int64_t ox) {
   }
 #pragma GCC unroll 2
   for (int r = 0; r < kTall; ++r)
-    plane.target.finish(c, sum[r], (oy + r) * c.extents.out.w + ox, kLanes);
+    plane.target.finish(c, sum[r], 0, (oy + r) * c.extents.out.w + ox, kLanes);
 }
 
 template <int kStep, int kTall, int kWide = kColumns>
@@ -135,7 +135,7 @@ inline void depthwise_pixels(const Context& c, const Band& band, const float* we
     }
   }
 #pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) target.finish(c, sum[p], place + p, 0);
+  for (int p = 0; p < kPixels; ++p) target.finish(c, sum[p], 0, place + p, 0);
 }
 
 void depthwise_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
