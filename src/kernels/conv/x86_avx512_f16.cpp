@@ -59,8 +59,14 @@ struct Pass {
   bool first, last;
 };
 
+// sum + x * w of the first half of the lanes, which takes half the time.
+inline __attribute__((always_inline)) __m512 fused_low(__m512 x, __m512 w, __m512 sum) {
+  return _mm512_castps256_ps512(_mm256_fmadd_ps(
+      _mm512_castps512_ps256(x), _mm512_castps512_ps256(w), _mm512_castps512_ps256(sum)));
+}
+
 // Adds the products of `lanes` input channels.
-template <int kPixels, int kCount, int kSpacing, typename Weight>
+template <int kPixels, int kCount, int kSpacing, bool kNarrow, typename Weight>
 inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPixels], int64_t at,
                                                     const Weight* weights, int64_t next_vector,
                                                     int32_t lanes, __m512 (&sum)[kPixels][kCount]) {
@@ -75,14 +81,17 @@ inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPix
       const float* const from = kSpacing == 0 ? x[p] : x[0] + p * kSpacing;
       const __m512 spread = _mm512_set1_ps(from[at + i]);
 #pragma GCC unroll 4
-      for (int v = 0; v < kCount; ++v) sum[p][v] = _mm512_fmadd_ps(spread, w[v], sum[p][v]);
+      for (int v = 0; v < kCount; ++v) {
+        sum[p][v] = kNarrow && v == kCount - 1 ? fused_low(spread, w[v], sum[p][v])
+                                               : _mm512_fmadd_ps(spread, w[v], sum[p][v]);
+      }
     }
   }
 }
 
 // kPixels pixels from number `pixel` on, by kCount vectors. kSpacing: floats of scratch from one to the next, so that one
-// register reaches all; 0: they lie anywhere.
-template <int kPixels, int kCount, int kSpacing, typename Weight>
+// register reaches all; 0: they lie anywhere. kNarrow: the last vector has but 8 channels.
+template <int kPixels, int kCount, int kSpacing, bool kNarrow = false, typename Weight>
 __attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratch& scratch,
                                           int64_t pixel) {
   const Context& c = pass.c;
@@ -119,11 +128,12 @@ __attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratc
     for (int p = 0; p < kPixels; ++p) {
       _mm_prefetch(reinterpret_cast<const char*>(x[p] + offset[step + 1]), _MM_HINT_T0);
     }
-    add_step<kPixels, kCount, kSpacing>(x, offset[step], weights, next_vector, kLanes, sum);
+    add_step<kPixels, kCount, kSpacing, kNarrow>(x, offset[step], weights, next_vector, kLanes,
+                                                 sum);
   }
   for (; step < pass.steps; ++step, weights += pass.last_weights) {
-    add_step<kPixels, kCount, kSpacing>(x, offset[step], weights, next_vector, pass.last_lanes,
-                                        sum);
+    add_step<kPixels, kCount, kSpacing, kNarrow>(x, offset[step], weights, next_vector,
+                                                 pass.last_lanes, sum);
   }
   if (!pass.last) {
 #pragma GCC unroll 12
@@ -162,16 +172,17 @@ void sum_rest(const Pass<Weight>& pass, const Scratch& scratch, int64_t pixel, i
 
 // All pixels for one or two vectors, which leave room for the sums of kRun pixels but not for as many pointers.
 template <int kCount>
-void sum_runs(const Pass<float>& pass, const Scratch& scratch) {
+void sum_runs(const Pass<float>& pass, bool narrow, const Scratch& scratch) {
   const Band& band = pass.band;
   const int64_t spacing = pass.c.spacing();
   for (int64_t row = 0; row < band.rows; ++row) {
     const int64_t end = (row + 1) * band.columns;
     int64_t pixel = row * band.columns;
-    const auto run = [&]<int kSpacing>() {
+    const auto run = [&]<int kSpacing, bool kNarrow = false>() {
       for (; pixel + kRun <= end; pixel += kRun)
-        sum_pixels<kRun, kCount, kSpacing>(pass, scratch, pixel);
+        sum_pixels<kRun, kCount, kSpacing, kNarrow>(pass, scratch, pixel);
     };
+    if (spacing == kLanes && narrow) run.template operator()<kLanes, true>();
     if (spacing == kLanes) run.template operator()<kLanes>();
     if (spacing == 2 * kLanes) run.template operator()<2 * kLanes>();
     if (spacing == 2 * 3) run.template operator()<2 * 3>();
@@ -190,7 +201,9 @@ void sum_tile(const Pass<Weight>& pass, int64_t vectors, const Scratch& scratch)
   if (vectors == 4) return sum_rest<kTilePixels, 4>(pass, scratch, 0, pixels);
   if (vectors == 3) return sum_rest<8, 3>(pass, scratch, 0, pixels);
   if constexpr (sizeof(Weight) == sizeof(float)) {
-    return vectors == 2 ? sum_runs<2>(pass, scratch) : sum_runs<1>(pass, scratch);
+    const int32_t rest = pass.c.filter.out_channels % kLanes;
+    const bool narrow = rest >= 1 && rest <= kLanes / 2;
+    return vectors == 2 ? sum_runs<2>(pass, narrow, scratch) : sum_runs<1>(pass, narrow, scratch);
   } else {
     return vectors == 2 ? sum_rest<8, 2>(pass, scratch, 0, pixels)
                         : sum_rest<8, 1>(pass, scratch, 0, pixels);
