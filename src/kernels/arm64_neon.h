@@ -34,6 +34,24 @@ struct NeonF32 {
     return vbslq_f32(vcgtq_f32(v, b), b, v);
   }
   static Vector fused(Vector a, Vector b, Vector c) { return vfmaq_f32(c, a, b); }
+  static Vector sub(Vector a, Vector b) { return vsubq_f32(a, b); }
+  static Vector all(float value) { return vdupq_n_f32(value); }
+  static Vector from(const int32_t* numbers) { return vcvtq_f32_s32(vld1q_s32(numbers)); }
+  static Vector from(const int8_t* numbers) {
+    int32_t four;
+    __builtin_memcpy(&four, numbers, sizeof four);
+    const int16x8_t wide = vmovl_s8(vreinterpret_s8_s32(vdup_n_s32(four)));
+    return vcvtq_f32_s32(vmovl_s16(vget_low_s16(wide)));
+  }
+  // The bits of 16 floats, less `base`, as saturated bytes.
+  static void store_bits(const Vector (&v)[4], int32_t base, int8_t* to) {
+    const int32x4_t less = vdupq_n_s32(base);
+    const auto words = [&](Vector a, Vector b) {
+      return vqmovn_high_s32(vqmovn_s32(vsubq_s32(vreinterpretq_s32_f32(a), less)),
+                             vsubq_s32(vreinterpretq_s32_f32(b), less));
+    };
+    vst1q_s8(to, vqmovn_high_s16(vqmovn_s16(words(v[0], v[1])), words(v[2], v[3])));
+  }
 };
 
 }  // namespace

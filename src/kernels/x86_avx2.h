@@ -28,6 +28,25 @@ struct Avx2F32 {
   static Vector at_least(Vector v, float bound) { return _mm256_max_ps(_mm256_set1_ps(bound), v); }
   static Vector at_most(Vector v, float bound) { return _mm256_min_ps(_mm256_set1_ps(bound), v); }
   static Vector fused(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
+  static Vector sub(Vector a, Vector b) { return _mm256_sub_ps(a, b); }
+  static Vector all(float value) { return _mm256_set1_ps(value); }
+  static Vector from(const int32_t* numbers) {
+    return _mm256_cvtepi32_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(numbers)));
+  }
+  static Vector from(const int8_t* numbers) {
+    return _mm256_cvtepi32_ps(
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(numbers))));
+  }
+  // The bits of 16 floats, less `base`, as saturated bytes.
+  static void store_bits(const Vector (&v)[2], int32_t base, int8_t* to) {
+    const __m256i less = _mm256_set1_epi32(base);
+    const __m256i words = _mm256_packs_epi32(_mm256_sub_epi32(_mm256_castps_si256(v[0]), less),
+                                             _mm256_sub_epi32(_mm256_castps_si256(v[1]), less));
+    const __m256i ordered = _mm256_permute4x64_epi64(words, 0xd8);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(to),
+        _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));
+  }
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ struct DotI8 {
   using Lane = int8_t;
   using Weight = int8_t;
   using Sum = int32_t;
+  using FloatLanes = NeonF32;
   using DefaultRounding = FpcrDefault;
   static constexpr int kVectors = kTotals ? 5 : 4;
   static constexpr int kStep = 4, kTapStep = 0, kPixels = kTotals ? 4 : 6, kRow = kVectors * 4;

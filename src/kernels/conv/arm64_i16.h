@@ -31,6 +31,7 @@ struct NeonI16 {
   using Lane = int16_t;
   using Weight = int16_t;
   using Sum = int32_t;
+  using FloatLanes = NeonF32;
   using DefaultRounding = FpcrDefault;
   static constexpr int kStep = 1, kTapStep = 1, kPixels = 5, kRow = 16;
 
@@ -69,6 +70,7 @@ struct NeonI16 {
     void add_taps(const int16_t* x, const int32_t* tap, const Weights& w) {
       add(vld1q_s16(x + *tap), vld1q_s16(x + *tap + 8), w);
     }
+    void load_taps(const int32_t* from) { load(from); }
     void store_taps(int32_t* to) const { store(to); }
   };
 };

@@ -51,6 +51,7 @@ struct LanesF16 : Half {
       for (int v = 0; v < kVectors; ++v)
         sum[v] = Float::fused(Float::load(x + *tap + v * Float::kLanes), w.w[v], sum[v]);
     }
+    void load_taps(const float* from) { load(from); }
     void store_taps(float* to) const { store(to); }
   };
 };

@@ -18,6 +18,7 @@ struct LaneConstants {
   int32_t weight_bytes = 2;
   bool float_route = false;         // stages after the sum are exact in float32, else in float64
   const int32_t* totals = nullptr;  // o per channel, where o * sum x is added apart; or null
+  const float* scale = nullptr;     // m / 2^14 per channel, for the float route
 };
 
 // Packing for them, in lane_pack.cpp because nothing of the standard library may be compiled for a newer CPU.

@@ -20,12 +20,16 @@ Status pack_constants(const ConvI8Params& source, int32_t weight_bytes, bool off
   static_assert(sizeof(LaneConstants) <= kHeader);
   const int32_t lanes = align_up(source.filter.out_channels, kLaneTile);
   RK_ASSIGN(packed.constants,
-            Buffer::try_make(kHeader + static_cast<uint64_t>(lanes) * 4, kMaxObjectBytes));
+            Buffer::try_make(kHeader + static_cast<uint64_t>(lanes) * 8, kMaxObjectBytes));
   LaneConstants constants;
   constants.weight_bytes = weight_bytes;
   constants.float_route = stages_below(packed, multiplier, kFloatLimits);
+  auto* const scale = reinterpret_cast<float*>(packed.constants.data() + kHeader);
+  for (int32_t c = 0; c < source.filter.out_channels; ++c)
+    scale[c] = static_cast<float>(multiplier[c]) / 16384.0f;
+  constants.scale = scale;
   if (offsets_apart) {
-    auto* const offsets = reinterpret_cast<int32_t*>(packed.constants.data() + kHeader);
+    auto* const offsets = reinterpret_cast<int32_t*>(scale + lanes);
     for (int32_t c = 0; c < source.filter.out_channels; ++c)
       offsets[c] = weight_offset_of(source, c);
     constants.totals = offsets;

@@ -3,7 +3,7 @@
 // Written once for every instruction set and element type; `Isa` says how to
 //   widen a stored pixel to the lanes of the scratch       Isa::widen
 //   add kStep input channels of one pixel to its sums      Sums::add (dense)
-//   add kTapStep taps of one pixel to its sums             Sums::add_taps (depthwise)
+//   add kTapStep taps of one pixel to its sums             Sums::add_taps (depthwise; these sums may lie in another order)
 // and `Finish` where sums start and how they become output. Weights are packed as pack_lanes.h has them.
 //
 // A newcomer's mistake: the including file defines RK_ISA_BEGIN and RK_ISA_END, the frame of its CPU, and everything
@@ -103,16 +103,27 @@ class LaneConv {
     for (int64_t r = 0; r < band.scratch_rows; ++r) {
       const int64_t iy = y_.source(top + r, extents_.in.h);
       const Stored* const row = plane + iy * extents_.in.w * kLanes;
+      if (x_.stuffing == 1 && iy >= 0 && lanes == kLanes) {
+        const RowPart part = row_part(left, band.scratch_columns, extents_.in.w);
+        for (int64_t i = 0; i < part.before; ++i) fill_border(*to++);
+        const Stored* from = row + (left + part.before) * kLanes;
+        for (int64_t i = 0; i < part.body; ++i, from += kLanes) Isa::widen(from, *to++);
+        for (int64_t i = part.before + part.body; i < band.scratch_columns; ++i) fill_border(*to++);
+        continue;
+      }
       for (int64_t i = 0; i < band.scratch_columns; ++i, ++to) {
         const int64_t ix = iy < 0 ? -1 : x_.source(left + i, extents_.in.w);
         if (ix >= 0) {
           Isa::widen(row + ix * kLanes, *to);
         } else {
-          for (int32_t c = 0; c < kLanes; ++c) (*to)[c] = border_;
+          fill_border(*to);
         }
         for (int32_t c = lanes; c < kLanes; ++c) (*to)[c] = 0;
       }
     }
+  }
+  void fill_border(Lane* to) const {
+    for (int32_t c = 0; c < kLanes; ++c) to[c] = border_;
   }
 
   // One pass over loaded input blocks for one block of output channels.
@@ -146,10 +157,16 @@ class LaneConv {
             block * pass.band.scratch_pixels() + y_.tap(ky) * pass.band.scratch_columns;
         for (int64_t kx = 0; kx < x_.kernel; ++kx, weights += kLanes * kLanes) {
           const int64_t at = (row + x_.tap(kx)) * kLanes;
-          for (int32_t i = 0; i < lanes; i += Isa::kStep) {
+          const auto add = [&](int32_t i) __attribute__((always_inline)) {
             const typename Isa::Weights w(weights + i * kLanes);
 #pragma GCC unroll 8
             for (int p = 0; p < kPixels; ++p) sums[p].add(x[p] + at + i, w);
+          };
+          if (lanes == kLanes) {
+#pragma GCC unroll 16
+            for (int32_t i = 0; i < kLanes; i += Isa::kStep) add(i);
+          } else {
+            for (int32_t i = 0; i < lanes; i += Isa::kStep) add(i);
           }
         }
       }
@@ -217,7 +234,7 @@ class LaneConv {
                         int64_t pixel) const {
     typename Isa::Sums sums[kPixels];
 #pragma GCC unroll 4
-    for (int p = 0; p < kPixels; ++p) sums[p].load(finish_.start(to.block));
+    for (int p = 0; p < kPixels; ++p) sums[p].load_taps(finish_.start(to.block));
     const int64_t padded = (taps_ + Isa::kTapStep - 1) / Isa::kTapStep * Isa::kTapStep;
     const Weight* const weights = weights_ + to.block * padded * kLanes;
     for (int64_t tap = 0; tap < padded; tap += Isa::kTapStep) {

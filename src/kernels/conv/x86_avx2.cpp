@@ -39,6 +39,7 @@ struct Avx2I16 {
   using Lane = int16_t;
   using Weight = int16_t;
   using Sum = int32_t;
+  using FloatLanes = Avx2F32;
   using DefaultRounding = MxcsrDefault;
   static constexpr int kStep = 2, kTapStep = 2, kPixels = 6, kRow = 16;
 
@@ -67,13 +68,24 @@ struct Avx2I16 {
       int32_t pair;
       __builtin_memcpy(&pair, x, sizeof pair);
       const __m256i spread = _mm256_set1_epi32(pair);
-      low = _mm256_add_epi32(low, _mm256_madd_epi16(spread, w.low));
-      high = _mm256_add_epi32(high, _mm256_madd_epi16(spread, w.high));
+      add_products(low, spread, w.low);
+      add_products(high, spread, w.high);
+    }
+    // As assembly, because a compiler that moves products apart from their additions runs out of registers.
+    static void add_products(__m256i& sum, __m256i x, __m256i w) {
+      __m256i products;
+      asm("vpmaddwd %[w], %[x], %[products]\n\tvpaddd %[products], %[sum], %[sum]"
+          : [sum] "+x"(sum), [products] "=&x"(products)
+          : [x] "x"(x), [w] "x"(w));
     }
     void add_taps(const int16_t* x, const int32_t* taps, const TapWeights& w) {
       const __m256i a = load256(x + taps[0]), b = load256(x + taps[1]);
       low = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), w.low));
       high = _mm256_add_epi32(high, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), w.high));
+    }
+    void load_taps(const int32_t* from) {
+      low = _mm256_permute2x128_si256(load256(from), load256(from + 8), 0x20);
+      high = _mm256_permute2x128_si256(load256(from), load256(from + 8), 0x31);
     }
     void store_taps(int32_t* to) const {
       store256(to, _mm256_permute2x128_si256(low, high, 0x20));
