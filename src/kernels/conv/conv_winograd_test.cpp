@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Winograd form of conv_i8 against the generic one: every size around a patch and a band, both forms of the weights,
-// and numbers at their extremes, where a range that is off by one bit would show.
+// The Winograd form of conv_i8 against the generic kernel: every size around a patch and a band, both forms of the
+// weights, and numbers at their extremes, where a range that is off by one bit would show. Variants that choose the form
+// while running (lane_winograd.h) take part.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -70,11 +71,13 @@ struct Layer {
 
   void expect_equal() {
     const std::vector<int8_t> expected = run(*conv_i8_variants().back().kernel, 0, 1 << 20);
-    for (const int64_t spare : {int64_t{0}, int64_t{1} << 40}) {
-      for (const int64_t step : {int64_t{1} << 20, int64_t{3}, int64_t{1}}) {
-        EXPECT_EQ(run(*winograd(), spare, step), expected)
-            << in_channels << " -> " << out_channels << " at " << extents.out.h << "x"
-            << extents.out.w << ", spare " << spare << ", units " << step;
+    for (const ConvI8Variant& variant : conv_i8_variants()) {
+      for (const int64_t spare : {int64_t{0}, int64_t{1} << 40}) {
+        for (const int64_t step : {int64_t{1} << 20, int64_t{3}, int64_t{1}}) {
+          EXPECT_EQ(run(*variant.kernel, spare, step), expected)
+              << variant.kernel->name << ": " << in_channels << " -> " << out_channels << " at "
+              << extents.out.h << "x" << extents.out.w << ", spare " << spare << ", units " << step;
+        }
       }
     }
   }
@@ -85,14 +88,15 @@ void fill(std::vector<T>& values, std::mt19937& random, int low, int high) {
   for (T& value : values) value = static_cast<T>(low + int(random() % uint32_t(high - low + 1)));
 }
 
-class ConvWinogradTest : public testing::Test {
+// Of the variant by that name.
+class ConvWinogradVariantTest : public testing::Test {
  protected:
   void SetUp() override {
     if (winograd() == nullptr) GTEST_SKIP() << "this CPU has no such variant";
   }
 };
 
-TEST_F(ConvWinogradTest, EqualsTheGenericVariantOnEverySizeOfPicture) {
+TEST(ConvWinogradTest, EqualsTheGenericVariantOnEverySizeOfPicture) {
   std::mt19937 random(1);
   const int32_t channels[][2] = {{1, 1}, {16, 16}, {33, 48}, {20, 70}, {130, 33}};
   int i = 0;
@@ -115,7 +119,20 @@ TEST_F(ConvWinogradTest, EqualsTheGenericVariantOnEverySizeOfPicture) {
   }
 }
 
-TEST_F(ConvWinogradTest, PaddingMayBeAnything) {
+TEST(ConvWinogradTest, EqualsTheGenericVariantOnLargePictures) {
+  std::mt19937 random(4);
+  const int32_t shapes[][4] = {{64, 40, 20, 30}, {48, 64, 14, 14}, {40, 100, 9, 150}};
+  for (const auto& [in, out, height, width] : shapes) {
+    Layer layer(in, out, {2, {height, width}, {height, width}, {1, 1}});
+    fill(layer.weights, random, -128, 127);
+    fill(layer.input, random, -128, 127);
+    fill(layer.offset, random, -100, 100);
+    fill(layer.bias, random, -50000, 50000);
+    layer.expect_equal();
+  }
+}
+
+TEST(ConvWinogradTest, PaddingMayBeAnything) {
   std::mt19937 random(2);
   const ConvExtents pictures[] = {
       {1, {9, 11}, {7, 9}, {0, 0}}, {1, {5, 6}, {11, 12}, {4, 4}}, {1, {12, 12}, {6, 5}, {-2, -3}}};
@@ -128,7 +145,7 @@ TEST_F(ConvWinogradTest, PaddingMayBeAnything) {
 }
 
 // Bytes at the ends of their range make the largest factors and sums that can occur.
-TEST_F(ConvWinogradTest, ExtremesStayExact) {
+TEST(ConvWinogradTest, ExtremesStayExact) {
   std::mt19937 random(3);
   for (const int offset : {0, 255, -255}) {
     for (int pattern = 0; pattern < 4; ++pattern) {
@@ -145,7 +162,7 @@ TEST_F(ConvWinogradTest, ExtremesStayExact) {
   }
 }
 
-TEST_F(ConvWinogradTest, LeavesSumsItCannotDivideToOthers) {
+TEST_F(ConvWinogradVariantTest, LeavesSumsItCannotDivideToOthers) {
   Layer layer(512, 16, {1, {8, 8}, {8, 8}, {1, 1}});
   layer.weights.assign(layer.weights.size(), -128);  // 512 * 9 * 128 * 128 >= 2^25
   EXPECT_EQ(pack_conv_i8(layer.params, *winograd()).status().code(), Code::kUnsupported);
@@ -156,7 +173,7 @@ TEST_F(ConvWinogradTest, LeavesSumsItCannotDivideToOthers) {
   EXPECT_EQ(pack_conv_i8(layer.params, *winograd()).status().code(), Code::kUnsupported);
 }
 
-TEST_F(ConvWinogradTest, IsChosenWhereItPays) {
+TEST_F(ConvWinogradVariantTest, IsChosenWhereItPays) {
   Layer layer(64, 64, {1, {56, 56}, {56, 56}, {1, 1}});
   EXPECT_NE(pack_conv_i8(layer.params)->kernel, winograd());  // the picture is not known
   layer.params.usual_output = {56, 56};

@@ -11,6 +11,7 @@
 #include "kernels/conv/conv.h"
 #include "kernels/conv/conv_f16.h"
 #include "kernels/conv/lane_tiles.h"
+#include "kernels/conv/lane_winograd.h"
 
 RK_ISA_BEGIN
 
@@ -205,10 +206,21 @@ class FinishF16 {
 };
 
 template <typename Isa, typename Finish>
-inline void run_lanes_i8(const ConvI8Args& args, const Finish& finish, IndexRange units) {
-  LaneScratch<Isa> scratch;
+inline void run_lanes_i8(const ConvI8Args& args, const LaneConstants& constants,
+                         const Finish& finish, IndexRange units) {
   const auto border = static_cast<typename Isa::Lane>(args.packed->params.input_zero_point);
-  LaneConv<Isa, Finish, ConvI8Args>(args, finish, border).run(units, scratch);
+  const LaneConv<Isa, Finish, ConvI8Args> conv(args, finish, border);
+  if constexpr (sizeof(typename Isa::Weight) == 2) {
+    using Winograd = LaneWinograd<Isa, Finish>;
+    if (constants.winograd && Winograd::pays(args.packed->params.filter, args.extents)) {
+      const ThreadScratch scratch;
+      Winograd(conv, finish)
+          .run(args.extents, units, *static_cast<typename Winograd::Work*>(scratch.data()));
+      return;
+    }
+  }
+  LaneScratch<Isa> scratch;
+  conv.run(units, scratch);
 }
 
 inline LaneConstants lane_constants(const ConvI8Args& args) {
@@ -223,10 +235,11 @@ inline void run_lanes_i8(const ConvI8Args& args, IndexRange units) {
   const typename Isa::DefaultRounding mode;
   constexpr bool kTotals = Isa::kRow > kLanes;
   if (constants.float_route) {
-    run_lanes_i8<Isa>(
-        args, FinishNarrow<typename Isa::FloatLanes, kTotals>(*args.packed, constants), units);
+    run_lanes_i8<Isa>(args, constants,
+                      FinishNarrow<typename Isa::FloatLanes, kTotals>(*args.packed, constants),
+                      units);
   } else {
-    run_lanes_i8<Isa>(args, FinishWide<kTotals>(*args.packed, constants), units);
+    run_lanes_i8<Isa>(args, constants, FinishWide<kTotals>(*args.packed, constants), units);
   }
 }
 

@@ -17,6 +17,7 @@ inline constexpr int64_t kMaxLaneTaps = 4096;
 struct LaneConstants {
   int32_t weight_bytes = 2;
   bool float_route = false;         // stages after the sum are exact in float32, else in float64
+  bool winograd = false;            // the weights allow lane_winograd.h
   const int32_t* totals = nullptr;  // o per channel, where o * sum x is added apart; or null
   const float* scale = nullptr;     // m / 2^14 per channel, for the float route
 };

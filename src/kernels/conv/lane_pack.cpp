@@ -6,6 +6,7 @@
 #include "kernels/conv/exact_stages.h"
 #include "kernels/conv/lane_limits.h"
 #include "kernels/conv/pack_lanes.h"
+#include "kernels/conv/winograd_form.h"
 
 namespace rk::kernels {
 namespace {
@@ -28,6 +29,9 @@ Status pack_constants(const ConvI8Params& source, int32_t weight_bytes, bool off
   for (int32_t c = 0; c < source.filter.out_channels; ++c)
     scale[c] = static_cast<float>(multiplier[c]) / 16384.0f;
   constants.scale = scale;
+  constants.winograd = weight_bytes == 2 && winograd::accepts(packed);
+  for (int32_t c = 0; c < source.filter.out_channels; ++c)
+    constants.winograd &= winograd::accepts_offset(weight_offset_of(source, c));
   if (offsets_apart) {
     auto* const offsets = reinterpret_cast<int32_t*>(scale + lanes);
     for (int32_t c = 0; c < source.filter.out_channels; ++c)

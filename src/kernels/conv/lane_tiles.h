@@ -70,8 +70,10 @@ class LaneConv {
                   });
   }
 
- private:
-  static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+  // What another way to sum needs of this one.
+  const ConvFilter& filter() const { return filter_; }
+  const Weight* weights() const { return weights_; }
+  int64_t out_width() const { return extents_.out.w; }
 
   // Output and residual of one block, at the band's first pixel.
   struct Target {
@@ -125,6 +127,9 @@ class LaneConv {
   void fill_border(Lane* to) const {
     for (int32_t c = 0; c < kLanes; ++c) to[c] = border_;
   }
+
+ private:
+  static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
   // One pass over loaded input blocks for one block of output channels.
   struct Pass {

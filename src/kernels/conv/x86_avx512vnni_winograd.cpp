@@ -291,11 +291,8 @@ inline __attribute__((always_inline)) void transform_back(const __m512i (&m)[kPa
   y[2] = _mm512_sub_epi32(c, a);
   y[3] = _mm512_add_epi32(_mm512_sub_epi32(m[5], b), _mm512_add_epi32(d, d));
 }
-// They are this power of two, times three, too large.
 template <bool kHalf>
-constexpr int kShift[kSide] = {3, 2, 1, 1};
-template <>
-constexpr int kShift<true>[kSide] = {1, 1, 0, 0};
+constexpr const int (&kShiftOf)[kSide] = kHalf ? kHalfShift : kShift;
 
 // One tile of output channels of a band of patches.
 struct TileOfPatches {
@@ -351,7 +348,7 @@ struct FinishPatch {
       for (int j = 0; j < kWidth; ++j) {
         const __m512i ninth = _mm512_mullo_epi32(y[j], inverse);
         const __m512i sum = _mm512_add_epi32(
-            _mm512_srai_epi32(ninth, kShift<kHalfRow>[i] + kShift<kHalfColumn>[j]), first);
+            _mm512_srai_epi32(ninth, kShiftOf<kHalfRow>[i] + kShiftOf<kHalfColumn>[j]), first);
         // A pixel that does not exist takes the residual of the last one.
         const int8_t* const residual =
             Route::kResidual ? ending.residual + at + smaller(j, width - 1) * kHostBlock : nullptr;

@@ -17,13 +17,8 @@ namespace {
 constexpr int64_t kMaxTransformed = 1280
                                     << 10;  // bytes; more would be read from the third-level cache
 
-bool accepts(const PackedConvI8& packed) {
-  const ConvFilter& f = packed.params.filter;
-  const auto is = [](Extent2 extent, int32_t value) {
-    return extent.h == value && extent.w == value;
-  };
-  return f.groups == 1 && !f.transposed && is(f.kernel, 3) && is(f.stride, 1) &&
-         is(f.dilation, 1) && f.in_channels <= kMaxChannels && packed.acc_bound < kMaxSum &&
+bool accepts_packed(const PackedConvI8& packed) {
+  return accepts(packed) && packed.params.filter.in_channels <= kMaxChannels &&
          accepts_stages(packed);
 }
 
@@ -75,7 +70,7 @@ Result<Buffer> pack_bytes(const ConvI8Params& source) {
   auto* const weights = reinterpret_cast<int8_t*>(packed.data()) + offset_bytes(f);
   for (int32_t oc = 0; oc < f.out_channels; ++oc) {
     const int16_t offset = source.weight_offset != nullptr ? source.weight_offset[oc] : int16_t{0};
-    if (offset > kMaxOffset || offset < -kMaxOffset)
+    if (!accepts_offset(offset))
       return unsupported("weights with their offsets need more than 9 bits");
     offsets[oc * 2] = offsets[oc * 2 + 1] = offset;
     pack_channel(source, oc, weights + oc / kTile * tile_bytes(f));
@@ -153,7 +148,7 @@ void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* pl
 
 extern const ConvI8Kernel conv_i8__avx512vnni_winograd;
 const ConvI8Kernel conv_i8__avx512vnni_winograd = {
-    "conv_i8__avx512vnni_winograd", vnni::kTile,          vnni::winograd::accepts,
+    "conv_i8__avx512vnni_winograd", vnni::kTile,          vnni::winograd::accepts_packed,
     vnni::winograd::pack,           vnni::winograd::run,  vnni::winograd::unpack,
     vnni::winograd::pays,           vnni::winograd::units};
 
