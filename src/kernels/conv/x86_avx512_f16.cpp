@@ -144,17 +144,18 @@ __attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratc
     }
     return;
   }
+  const Target target = pass.target;
   if constexpr (kSpacing == 0) {
 #pragma GCC unroll 12
     for (int p = 0; p < kPixels; ++p)
-      pass.target.finish(c, sum[p], 0, scratch.places.output[pixel + p], c.out_plane);
+      target.finish(sum[p], 0, scratch.places.output[pixel + p], target.out_plane);
   } else {  // of one row
 #pragma GCC unroll 4
     for (int v = 0; v < kCount; ++v) {
       __m512 row[kPixels];
 #pragma GCC unroll 12
       for (int p = 0; p < kPixels; ++p) row[p] = sum[p][v];
-      pass.target.finish(c, row, v, scratch.places.output[pixel], kLanes);
+      target.finish(row, v, scratch.places.output[pixel], kLanes);
     }
   }
 }

@@ -45,8 +45,6 @@ struct Context {
   int64_t out_pixel, residual_pixel, out_plane;
   int64_t block_weights;  // of one block of output channels
   const float* bias;
-  bool clamps, clips;
-  __m512 low, high;
 
   explicit Context(const ConvF16Args& a)
       : args(a),
@@ -68,11 +66,7 @@ struct Context {
         block_weights(filter.depthwise() ? y.kernel * x.kernel * kLanes
                                          : channel_blocks(filter.in_channels) * y.kernel *
                                                x.kernel * kLanes * kLanes),
-        bias(reinterpret_cast<const float*>(a.packed->bias.data())),
-        clamps(params.activation != Activation::kNone),
-        clips(params.activation == Activation::kClip),
-        low(_mm512_setzero_ps()),
-        high(_mm512_set1_ps(params.clip)) {
+        bias(reinterpret_cast<const float*>(a.packed->bias.data())) {
     if (flat) {
       extents.in = extents.out = {1, extents.in.h * extents.in.w};
     }
@@ -108,47 +102,25 @@ struct Context {
     const int64_t dense = channel_blocks(filter.in_channels) * in_plane;
     return args.input + n * (args.input_batch_stride != 0 ? args.input_batch_stride : dense);
   }
-
-  // Activation, residual, activation, one rounding, of kCount vectors that lie `next` elements apart. The second operand of
-  // a comparison wins where one is NaN.
-  template <int kCount>
-  inline __attribute__((always_inline)) void finish(__m512 (&v)[kCount], const uint16_t* residual,
-                                                    uint16_t* output, int64_t next) const {
-    if (clamps) {
-#pragma GCC unroll 12
-      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
-    }
-    if (clips) {
-#pragma GCC unroll 12
-      for (int i = 0; i < kCount; ++i) v[i] = _mm512_min_ps(high, v[i]);
-    }
-    if (residual != nullptr) {
-#pragma GCC unroll 12
-      for (int i = 0; i < kCount; ++i) {
-        const auto* const e = reinterpret_cast<const __m256i*>(residual + i * next);
-        v[i] = _mm512_add_ps(v[i], _mm512_cvtph_ps(_mm256_loadu_si256(e)));
-      }
-    }
-    if (params.relu_after_add) {
-#pragma GCC unroll 12
-      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
-    }
-#pragma GCC unroll 12
-    for (int i = 0; i < kCount; ++i) {
-      __m256i half = _mm512_cvtps_ph(v[i], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-      asm(""
-          : "+v"(half));  // the form with a memory operand takes longer than the two instructions
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(output + i * next), half);
-    }
-  }
 };
 
-// Output and residual of blocks from `block` on, at the band's first pixel.
+// Output and residual of blocks from `block` on, at the band's first pixel, and what happens to a sum on its way there.
+// Kernels copy it first: else every store could change it, as far as the compiler knows.
 struct Target {
   uint16_t* output;
   const uint16_t* residual;
+  int64_t out_pixel, residual_pixel, out_plane;
+  bool clamps, clips, relu_after_add;
+  float clip;
 
-  Target(const Context& c, const Band& band, int64_t n, int64_t block) {
+  Target(const Context& c, const Band& band, int64_t n, int64_t block)
+      : out_pixel(c.out_pixel),
+        residual_pixel(c.residual_pixel),
+        out_plane(c.out_plane),
+        clamps(c.params.activation != Activation::kNone),
+        clips(c.params.activation == Activation::kClip),
+        relu_after_add(c.params.relu_after_add),
+        clip(c.params.clip) {
     const int64_t dense = channel_blocks(c.filter.out_channels) * c.out_plane;
     const int64_t stride = c.args.output_batch_stride != 0 ? c.args.output_batch_stride : dense;
     const int64_t first = band.oy * c.extents.out.w + band.ox;
@@ -158,14 +130,43 @@ struct Target {
                    ? c.args.residual + n * dense + plane + first * c.residual_pixel
                    : nullptr;
   }
-  // Of vectors `next` elements apart from a pixel's block `block` on, counted from the target's; `place` counts pixels.
+
+  // Activation, residual, activation, one rounding, of kCount vectors that lie `next` elements apart, from a pixel's block
+  // `block` on, counted from the target's; `place` counts pixels. The second operand of a comparison wins where one is
+  // NaN.
   template <int kCount>
-  inline __attribute__((always_inline)) void finish(const Context& c, __m512 (&v)[kCount],
-                                                    int64_t block, int64_t place,
-                                                    int64_t next) const {
-    const int64_t plane = block * c.out_plane;
-    c.finish(v, residual != nullptr ? residual + plane + place * c.residual_pixel : nullptr,
-             output + plane + place * c.out_pixel, next);
+  inline __attribute__((always_inline)) void finish(__m512 (&v)[kCount], int64_t block,
+                                                    int64_t place, int64_t next) const {
+    const __m512 low = _mm512_setzero_ps();
+    if (clamps) {
+#pragma GCC unroll 12
+      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
+    }
+    if (clips) {
+      const __m512 high = _mm512_set1_ps(clip);
+#pragma GCC unroll 12
+      for (int i = 0; i < kCount; ++i) v[i] = _mm512_min_ps(high, v[i]);
+    }
+    if (residual != nullptr) {
+      const uint16_t* const from = residual + block * out_plane + place * residual_pixel;
+#pragma GCC unroll 12
+      for (int i = 0; i < kCount; ++i) {
+        const auto* const e = reinterpret_cast<const __m256i*>(from + i * next);
+        v[i] = _mm512_add_ps(v[i], _mm512_cvtph_ps(_mm256_loadu_si256(e)));
+      }
+    }
+    if (relu_after_add) {
+#pragma GCC unroll 12
+      for (int i = 0; i < kCount; ++i) v[i] = _mm512_max_ps(low, v[i]);
+    }
+    uint16_t* const to = output + block * out_plane + place * out_pixel;
+#pragma GCC unroll 12
+    for (int i = 0; i < kCount; ++i) {
+      __m256i half = _mm512_cvtps_ph(v[i], _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+      // Not the form with a memory operand: it takes longer than the two instructions.
+      asm("" : "+v"(half));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i * next), half);
+    }
   }
 };
 

@@ -78,9 +78,10 @@ void tile_3x3(const Plane& plane, int64_t oy, int64_t ox) {
       }
     }
   }
+  const Target& target = plane.target;
+  const int64_t place = oy * c.extents.out.w + ox, next_row = c.extents.out.w;
 #pragma GCC unroll 2
-  for (int r = 0; r < kTall; ++r)
-    plane.target.finish(c, sum[r], 0, (oy + r) * c.extents.out.w + ox, kLanes);
+  for (int r = 0; r < kTall; ++r) target.finish(sum[r], 0, place + r * next_row, kLanes);
 }
 
 template <int kStep, int kTall, int kWide = kColumns>
@@ -135,7 +136,7 @@ inline void depthwise_pixels(const Context& c, const Band& band, const float* we
     }
   }
 #pragma GCC unroll 8
-  for (int p = 0; p < kPixels; ++p) target.finish(c, sum[p], 0, place + p, 0);
+  for (int p = 0; p < kPixels; ++p) target.finish(sum[p], 0, place + p, 0);
 }
 
 void depthwise_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
