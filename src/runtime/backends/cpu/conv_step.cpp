@@ -80,14 +80,14 @@ PackedConstants::ConvKey key_of(const StepContext& context, const ConvParams& p)
 }
 
 // Units are rows of tiles, rows innermost; a kernel that counts otherwise is not split between cores. A few neighbouring
-// rows share input and all rows of a small picture share weights: they look cheap, so that they stay together.
+// rows share input and all rows of a small picture share weights.
 StepCall::Rows rows_of(int64_t units, const kernels::ConvExtents& extents, int64_t cost) {
-  constexpr int64_t kTallPicture = 28, kFewRows = 4, kManyTiles = 6, kWorthSplitting = 8192;
+  constexpr int64_t kTallPicture = 28, kFewRows = 4, kManyTiles = 6;
   const int64_t rows = extents.out.h;
   if (rows <= 0 || units % rows != 0) return {.tiles = 1, .rows = units, .cost = cost};
   const int64_t tiles = units / rows;
   const int64_t together = rows >= kTallPicture ? kFewRows : tiles >= kManyTiles ? rows : 1;
-  return {.tiles = tiles, .rows = rows, .cost = std::min(cost, kWorthSplitting / together)};
+  return {.tiles = tiles, .rows = rows, .cost = cost, .together = together};
 }
 
 // Cycles of one of `units`, roughly, for a kernel that does `rate` products a cycle.

@@ -13,6 +13,8 @@
 namespace rk::runtime::cpu {
 namespace {
 
+constexpr int64_t kRunCycles = kernels::kEltwiseRun / 2;  // of the slower ones
+
 int64_t flat_elements(const StepContext& context) {
   return static_cast<int64_t>(context.host(context.step.outputs[0]).size_bytes /
                               byte_size(context.output().dtype));
@@ -32,7 +34,7 @@ StepFunction sum_f16(const StepContext& context, const program::SumParams& p) {
     for (size_t i = 1; i < std::max<size_t>(2, inputs.size()); ++i) {
       args.b = i < inputs.size() ? call.data<uint16_t>(inputs[i]) : nullptr;
       args.relu = relu && i + 1 >= inputs.size();
-      call.parallel(kernels::eltwise_units(elements), kernels::kEltwiseRun,
+      call.parallel(kernels::eltwise_units(elements), kRunCycles,
                     [&](IndexRange units) { kernels::sum_f16(args, units); });
       args.a = args.output;
     }
@@ -93,7 +95,7 @@ Status copy_by_channel(const ConcatPlan& plan, const StepCall& call) {
     args.output_begin = part.channel_begin;
     args.count = part.channels;
     args.table = part.rescale ? part.table.data() : nullptr;
-    call.parallel(rows, int64_t{part.channels} * plan.shape.extent.w,
+    call.parallel(rows, int64_t{part.channels} * plan.shape.extent.w / 16,
                   [&](IndexRange units) { kernels::copy_channels(args, units); });
   }
   return ok_status();
@@ -103,7 +105,7 @@ Status copy_runs(const ConcatPlan& plan, const StepCall& call) {
   for (const ConcatPart& part : plan.parts) {
     const uint8_t* const from = call.data<uint8_t>(part.tensor);
     uint8_t* const to = call.data<uint8_t>(plan.output) + part.output_offset;
-    call.parallel(plan.outer, part.run_bytes, [&](IndexRange range) {
+    call.parallel(plan.outer, part.run_bytes / 16, [&](IndexRange range) {
       for (int64_t i = range.begin; i < range.end; ++i) {
         const uint8_t* const source = from + i * part.run_bytes;
         uint8_t* const target = to + i * plan.output_run_bytes;
@@ -150,7 +152,7 @@ Result<StepFunction> prepare_sum(const StepContext& context, const program::SumP
     kernels::SumI8Args args = prototype;
     args.inputs = operands.data();
     args.output = call.data<int8_t>(output);
-    call.parallel(kernels::eltwise_units(args.elements), kernels::kEltwiseRun,
+    call.parallel(kernels::eltwise_units(args.elements), kRunCycles,
                   [&](IndexRange units) { kernels::sum_i8(args, units); });
     return ok_status();
   });
@@ -198,7 +200,7 @@ Result<StepFunction> prepare_table(const StepContext& context, const program::Ta
   return StepFunction([=, table = p.table](const StepCall& call) {
     const kernels::TableI8Args args{call.data<int8_t>(input), call.data<int8_t>(output),
                                     table.data(), elements};
-    call.parallel(kernels::eltwise_units(elements), kernels::kEltwiseRun,
+    call.parallel(kernels::eltwise_units(elements), kRunCycles,
                   [&](IndexRange units) { kernels::table_i8(args, units); });
     return ok_status();
   });

@@ -131,14 +131,22 @@ std::vector<Lifetime> lifetimes_of(const Variant& variant, std::vector<HostTenso
 
 }  // namespace
 
-void StepCall::parallel(int64_t units, int64_t cost,
-                        const std::function<void(IndexRange)>& work) const {
+int64_t split_grain(int64_t units, int64_t cost, int64_t together, int threads) {
+  constexpr int64_t kHandOver = 1 << 13;  // about two microseconds
+  constexpr int64_t kShort = 1 << 18;     // some tens of microseconds
+  const int64_t total = checked_mul(units, cost).value_or(INT64_MAX);
+  if (threads < 2 || total < 2 * kHandOver) return units;
+  if (total < kShort) return ceil_div<int64_t>(units, threads);
+  return std::max(together, ceil_div<int64_t>(kHandOver, cost));
+}
+
+void StepCall::parallel(int64_t units, int64_t cost, const std::function<void(IndexRange)>& work,
+                        int64_t together) const {
   if (units <= 0) return;
-  // A hand-over costs about a microsecond: do not split below about 8 thousand operations.
-  const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, cost));
   if (pool == nullptr) {
     work({0, units});
   } else {
+    const int64_t grain = split_grain(units, std::max<int64_t>(1, cost), together, pool->threads());
     pool->parallel_for(units, grain, work);
   }
 }
@@ -146,19 +154,22 @@ void StepCall::parallel(int64_t units, int64_t cost,
 void StepCall::parallel_rows(const Rows& shape, std::span<const int32_t> core_rows,
                              const std::function<void(IndexRange)>& work) const {
   const std::span<const int32_t> shares = program::rows_by_core(core_rows, cores);
-  if (shares.empty()) return parallel(shape.tiles * shape.rows, shape.cost, work);
+  if (shares.empty()) return parallel(shape.tiles * shape.rows, shape.cost, work, shape.together);
   int64_t first = 0;
   for (const int32_t share : shares) {
     // The core's units one after the other: `share` rows of the first tile, then of the next.
-    parallel(shape.tiles * share, shape.cost, [&](IndexRange units) {
-      for (int64_t unit = units.begin; unit < units.end;) {
-        const int64_t row = unit % share;
-        const int64_t count = std::min(units.end - unit, share - row);
-        const int64_t at = unit / share * shape.rows + first + row;
-        work({at, at + count});
-        unit += count;
-      }
-    });
+    parallel(
+        shape.tiles * share, shape.cost,
+        [&](IndexRange units) {
+          for (int64_t unit = units.begin; unit < units.end;) {
+            const int64_t row = unit % share;
+            const int64_t count = std::min(units.end - unit, share - row);
+            const int64_t at = unit / share * shape.rows + first + row;
+            work({at, at + count});
+            unit += count;
+          }
+        },
+        shape.together);
     first += share;
   }
 }

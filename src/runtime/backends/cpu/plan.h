@@ -48,18 +48,25 @@ struct StepCall {
         host.in_arena ? arena + host.offset_in_arena : const_cast<uint8_t*>(host.constant.data());
     return reinterpret_cast<T*>(bytes);
   }
-  // Splits `units` pieces of about `cost` elementary operations each.
-  void parallel(int64_t units, int64_t cost, const std::function<void(IndexRange)>& work) const;
+  // Splits `units` pieces of about `cost` cycles each; see split_grain() for `together`.
+  void parallel(int64_t units, int64_t cost, const std::function<void(IndexRange)>& work,
+                int64_t together = 1) const;
   // The same for work whose units are `tiles` times `rows` with the rows innermost, core by core: each core has its
   // rows of every tile. `core_rows` is Step::core_rows.
   struct Rows {
     int64_t tiles = 1;
     int64_t rows = 1;
     int64_t cost = 1;  // of one unit
+    int64_t together = 1;
   };
   void parallel_rows(const Rows& shape, std::span<const int32_t> core_rows,
                      const std::function<void(IndexRange)>& work) const;
 };
+
+// Units that a thread takes at once from `units` of about `cost` cycles each; all of them: not worth a hand-over. Short
+// work is cut into one part per thread, because each further part costs a start; long work into pieces of at least
+// `together` units, which are dealt out as threads get to them.
+int64_t split_grain(int64_t units, int64_t cost, int64_t together, int threads);
 
 // A step bound to its kernel, constants included. Data-dependent trouble (an index out of range) is the only failure.
 using StepFunction = std::function<Status(const StepCall&)>;

@@ -37,5 +37,15 @@ TEST(ArenaTest, TensorsAliveTogetherNeverOverlap) {
   }
 }
 
+TEST(SplitTest, ShortWorkHasOnePartPerThreadAndLongWorkManyPieces) {
+  EXPECT_EQ(split_grain(28, 100, 4, 2), 28);   // less than a hand-over is worth
+  EXPECT_EQ(split_grain(28, 4000, 4, 2), 14);  // two halves, whatever the pieces
+  EXPECT_EQ(split_grain(21, 4000, 7, 2), 11);
+  EXPECT_EQ(split_grain(112, 5000, 4, 2), 4);     // long: dealt out
+  EXPECT_EQ(split_grain(100000, 10, 1, 2), 820);  // 8192 cycles a piece
+  EXPECT_EQ(split_grain(112, 5000, 4, 1), 112);
+  EXPECT_EQ(split_grain(INT64_MAX, INT64_MAX, 1, 2), 1);
+}
+
 }  // namespace
 }  // namespace rk::runtime::cpu

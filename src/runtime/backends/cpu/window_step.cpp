@@ -32,8 +32,9 @@ StepFunction pool_function(const Args& prototype, int32_t input, int32_t output,
                            void (*kernel)(const Args&, IndexRange),
                            std::shared_ptr<const void> keep_alive) {
   const int64_t units = kernels::pool_units_blocked(prototype.shape);
-  const int64_t cost = int64_t{prototype.shape.out.w} * prototype.shape.kernel.h *
-                       prototype.shape.kernel.w * kernels::kHostBlock;
+  // Kernels do a maximum of four pixels per cycle, down the window and then along it, and an average of one.
+  const int64_t cost =
+      int64_t{prototype.shape.out.w} * prototype.shape.kernel.h * prototype.shape.kernel.w;
   return [=, keep_alive = std::move(keep_alive)](const StepCall& call) {
     Args args = prototype;
     args.input = call.data<T>(input);
@@ -115,7 +116,7 @@ StepFunction resize_function(const Args& prototype, const StepContext& context,
                              std::shared_ptr<const void> tables) {
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
   const int64_t units = kernels::resize_units(prototype.shape);
-  const int64_t cost = int64_t{prototype.shape.out.w} * kernels::kHostBlock * 4;
+  const int64_t cost = int64_t{prototype.shape.out.w} * 4;
   return [=, tables = std::move(tables)](const StepCall& call) {
     Args args = prototype;
     args.input = call.data<T>(input);
