@@ -315,37 +315,23 @@ void run_pointwise(const Context& c, IndexRange units, Scratch& scratch) {
                   });
 }
 
-// Bands of so many rows, a multiple of four if possible, that their input stays in the first-level cache.
-BandLimits depthwise_limits(const Context& c) {
-  const int64_t width = c.extents.out.w, columns = c.x.span(width) + kBandSlack;
-  int64_t rows = 4;
-  while (c.y.span(rows + 4) * columns <= kCachedPixels) rows += 4;
-  if (c.y.span(rows) * columns > kScratchPixels) return {kScratchPixels, kScratchPixels};
-  return {rows * width, kScratchPixels};
-}
-
 }  // namespace
 
 void run(const ConvI8Args& args, IndexRange units) {
   const Context c(args);
-  const bool depthwise = c.filter.depthwise(), patches = c.constants.patches;
   Scratch scratch;
-  if (!depthwise && is_pointwise(c)) return run_pointwise(c, units, scratch);
+  if (c.filter.depthwise()) return run_depthwise(args, units, scratch);
+  if (is_pointwise(c)) return run_pointwise(c, units, scratch);
+  const bool patches = c.constants.patches;
   const BandLimits limits =
-      depthwise ? depthwise_limits(c)
-      : patches ? BandLimits{patches_of_band(c.filter), kScratchPixels, true}
-                : BandLimits{kBandPixels,
-                             pixels_for_all_blocks(c.filter, c.extents, kScratchPixels, kFewPixels),
-                             true};
+      patches ? BandLimits{patches_of_band(c.filter), kScratchPixels, true}
+              : BandLimits{kBandPixels,
+                           pixels_for_all_blocks(c.filter, c.extents, kScratchPixels, kFewPixels),
+                           true};
   for_each_band(c.filter, c.extents, {c.params.filter, args.extents, kTile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {
-                  if (depthwise) {
-                    depthwise_band(args, band, tiles, n, scratch);
-                  } else if (patches) {
-                    patches_band(c, band, tiles, n, scratch);
-                  } else {
-                    dense_band(c, band, tiles, n, scratch);
-                  }
+                  patches ? patches_band(c, band, tiles, n, scratch)
+                          : dense_band(c, band, tiles, n, scratch);
                 });
 }
 

@@ -18,10 +18,9 @@ inline constexpr int32_t kVector = 16;  // int32 lanes
 inline constexpr int32_t kBandPixels = 256;
 // Input rows of one band, biased, with their border: 128 KiB of the second-level cache.
 inline constexpr int32_t kScratchPixels = 8192;
-inline constexpr int32_t kCachedPixels = 2048;  // input of a depthwise band: the first-level cache
-inline constexpr int32_t kFewPixels = 48;       // a smaller band would read the weights too often
-inline constexpr int32_t kMaxPlanes = 32;       // beyond, the generic variant is no slower
-inline constexpr int32_t kMaxTaps = 4096;       // planes times taps of the kernel
+inline constexpr int32_t kFewPixels = 48;  // a smaller band would read the weights too often
+inline constexpr int32_t kMaxPlanes = 32;  // beyond, the generic variant is no slower
+inline constexpr int32_t kMaxTaps = 4096;  // planes times taps of the kernel
 
 // The vectors of one tile of output channels, each a block of 16. Blocks are spread evenly over the tiles where groups do
 // not tie them to their input: 96 channels are twice 3 vectors, not 4 and 2, and a tile of 3 has more pixels than one of 4.

@@ -33,8 +33,7 @@ struct Scratch {
   }
 };
 
-void depthwise_band(const ConvI8Args& args, const Band& band, TileRange tiles, int64_t n,
-                    Scratch& scratch);
+void run_depthwise(const ConvI8Args& args, IndexRange units, Scratch& scratch);
 
 namespace {
 

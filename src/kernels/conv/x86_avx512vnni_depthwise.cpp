@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The depthwise half of conv_i8__avx512vnni_6x64. One permutation turns four neighbouring pixels into [16 channels][4
 // taps], one dot product then does a row of the kernel. Output goes in tiles of four columns by up to four rows: an input
-// row is permuted once for all of them, and a row of the tile is 64 bytes of the output.
+// row is permuted once for all of them, and a row of the tile is 64 bytes of the output. Common kernels read their input
+// where it lies, others a copy with its border.
 #if defined(__x86_64__)
 
 #include "kernels/conv/x86_avx512vnni_band.h"
@@ -15,14 +16,6 @@ constexpr int kColumns = 4;    // of a tile
 constexpr int64_t kRun = 512;  // columns of a row whose sums go through memory
 static_assert(kRun * kVector <= kBandPixels * kTile);
 
-struct Rows {
-  const uint8_t* from;    // scratch of the first output row
-  int64_t row_bytes;      // of the scratch
-  int64_t columns;        // outputs
-  const int8_t* weights;  // of the block
-  __m512i start;
-};
-
 __m512i transpose() {
   alignas(64) static constexpr uint8_t kTranspose[64] = {
       0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51, 4,  20, 36, 52, 5,  21,
@@ -31,48 +24,157 @@ __m512i transpose() {
   return _mm512_load_si512(kTranspose);
 }
 
+// A few output rows of one block.
+struct Strip {
+  const int8_t*
+      rows[(4 - 1) * 2 + 5];  // of the input; where there is none, one full of its zero point
+  int64_t width;              // of the input
+  int64_t columns;            // of the output
+  int64_t pad;                // border columns before the input
+  int64_t output_row;         // elements
+  const int8_t* weights;      // of the block
+  __m512i start;
+  int8_t zero_point;  // of the input
+};
+
+// Which halves of the four pixels from column `first` on exist.
+inline __mmask8 live_halves(int64_t first, int64_t width) {
+  const int64_t before = first < 0 ? smaller(-first, 4) : 0;
+  const int64_t end = first + 4 <= width ? 4 : first < width ? width - first : 0;
+  return static_cast<__mmask8>(((1u << end * 2) - 1) & ~((1u << before * 2) - 1));
+}
+
 // kRows rows of a kernel of kKernel rows and up to 4 * kGroups columns, without dilation. The last tile of a row overlaps
 // the one before.
 template <int kRows, int kKernel, int kGroups, int kStep, int kPlanes>
-void tile_rows(const Rows& rows, const Ending& at, const FloatRoute<false>& stages,
-               int64_t output_row) {
-  const __m512i order = transpose();
-  const Rows in = rows;
+void tile_rows(const Strip& rows, const Ending& at, const FloatRoute<false>& stages) {
+  constexpr int kInRows = (kRows - 1) * kStep + kKernel;
+  constexpr int kReach = (kColumns - 1) * kStep + 4 * kGroups;
+  const Strip strip = rows;
   const Ending k = at;
   const FloatRoute<false> route = stages;
+  const __m512i order = transpose(), border = _mm512_set1_epi8(strip.zero_point);
   const auto lanes = route.lanes(k.channel);
-  for (int64_t next = 0; next < in.columns; next += kColumns) {
-    const int64_t column = smaller(next, in.columns - kColumns);
-    const uint8_t* const from = in.from + column * kStep * kHostBlock;
-    int8_t* const to = k.output + column * kHostBlock;
+  __m512i w[kKernel * kGroups * kPlanes];
+  unroll<kKernel * kGroups * kPlanes>(
+      [&](auto i) RK_UNROLLED { w[i] = _mm512_load_si512(strip.weights + i * 64); });
+  for (int64_t next = 0; next < strip.columns; next += kColumns) {
+    const int64_t column = smaller(next, strip.columns - kColumns);
+    const int64_t left = column * kStep - strip.pad;
+    int edge = left < 0 || left + kReach > strip.width;
+    __mmask8 live[kColumns * kGroups] = {};
+    if (edge != 0) {
+      unroll<kColumns * kGroups>([&](auto i) RK_UNROLLED {
+        live[i] = live_halves(left + i / kGroups * kStep + i % kGroups * 4, strip.width);
+      });
+    }
     __m512i acc[kRows][kColumns];
     unroll<kRows * kColumns>([&](auto i)
-                                 RK_UNROLLED { acc[i / kColumns][i % kColumns] = in.start; });
-    unroll<(kRows - 1) * kStep + kKernel>([&](auto i) RK_UNROLLED {
-      unroll<kColumns * kGroups>([&](auto j) RK_UNROLLED {
-        constexpr int x = j / kGroups, group = j % kGroups;
-        const __m512i four = _mm512_permutexvar_epi8(
-            order,
-            _mm512_loadu_si512(from + i * in.row_bytes + (x * kStep + group * 4) * kHostBlock));
-        unroll<kRows>([&](auto r) RK_UNROLLED {
-          constexpr int ky = i - r * kStep;
-          if constexpr (ky >= 0 && ky < kKernel) {
-            unroll<kPlanes>([&](auto plane) RK_UNROLLED {
-              const int8_t* const w = in.weights + ((ky * kGroups + group) * kPlanes + plane) * 64;
-              acc[r][x] = _mm512_dpbusd_epi32(acc[r][x], four, _mm512_load_si512(w));
-            });
-          }
-        });
+                                 RK_UNROLLED { acc[i / kColumns][i % kColumns] = strip.start; });
+    unroll<kInRows * kColumns * kGroups>([&](auto j) RK_UNROLLED {
+      constexpr int i = j / kGroups / kColumns, x = j / kGroups % kColumns, group = j % kGroups;
+      const int8_t* const from = strip.rows[i] + (left + x * kStep + group * 4) * kHostBlock;
+      __m512i v;
+      // Opaque, or the compiler would make two tiles of one.
+      asm("" : "+r"(edge));
+      if (edge != 0) {
+        v = _mm512_mask_loadu_epi64(border, live[x * kGroups + group], from);
+      } else {
+        v = _mm512_loadu_si512(from);
+      }
+      const __m512i four =
+          _mm512_xor_si512(_mm512_permutexvar_epi8(order, v), _mm512_set1_epi8(-128));
+      unroll<kRows * kPlanes>([&](auto p) RK_UNROLLED {
+        constexpr int r = p / kPlanes, plane = p % kPlanes, ky = i - r * kStep;
+        if constexpr (ky >= 0 && ky < kKernel) {
+          acc[r][x] =
+              _mm512_dpbusd_epi32(acc[r][x], four, w[(ky * kGroups + group) * kPlanes + plane]);
+        }
       });
     });
     unroll<kRows>([&](auto r) RK_UNROLLED {
       const __m512i bytes = to_bytes(
           k, route.apply(acc[r][0], lanes, nullptr), route.apply(acc[r][1], lanes, nullptr),
           route.apply(acc[r][2], lanes, nullptr), route.apply(acc[r][3], lanes, nullptr));
-      _mm512_storeu_si512(to + r * output_row, bytes);
+      _mm512_storeu_si512(k.output + r * strip.output_row + column * kHostBlock, bytes);
     });
   }
 }
+
+using StripFunction = void (*)(const Strip&, const Ending&, const FloatRoute<false>&);
+
+// For 1 to `most` rows at once; none where only a copy of the input serves.
+struct StripFunctions {
+  StripFunction of_rows[4] = {};
+  int64_t most = 0;
+
+  explicit StripFunctions(const Context& c) {
+    // Tiles overlap; where the output is the residual too that would add it twice.
+    if (c.params.has_residual || !c.constants.float_route || c.extents.out.w < kColumns) return;
+    if (c.filter.transposed || c.y.dilation != 1 || c.y.step != c.x.step) return;
+    if (c.extents.in.w > kScratchPixels) return;
+    const int64_t groups = tap_groups(c.filter);
+    if (c.y.kernel == 3 && groups == 1) set_kernel<4, 3, 1>(c);
+    if (c.y.kernel == 5 && groups == 2) set_kernel<2, 5, 2>(c);
+  }
+
+  // Offsets of 8-bit weights need two planes.
+  template <int kMost, int kKernel, int kGroups>
+  void set_kernel(const Context& c) {
+    if (c.y.step == 1 && c.constants.planes == 1) set<kMost, kKernel, kGroups, 1, 1>();
+    if (c.y.step == 1 && c.constants.planes == 2) set<kMost, kKernel, kGroups, 1, 2>();
+    if (c.y.step == 2 && c.constants.planes == 1) set<kMost, kKernel, kGroups, 2, 1>();
+    if (c.y.step == 2 && c.constants.planes == 2) set<kMost, kKernel, kGroups, 2, 2>();
+  }
+  template <int kMost, int kKernel, int kGroups, int kStep, int kPlanes>
+  void set() {
+    most = kMost;
+    unroll<kMost>([&](auto i) { of_rows[i] = tile_rows<i + 1, kKernel, kGroups, kStep, kPlanes>; });
+  }
+};
+
+const int8_t* weights_of_block(const Context& c, int64_t block) {
+  return c.weights() + block * c.y.kernel * tap_groups(c.filter) * c.constants.planes * 64;
+}
+
+// Rows oy.. of some blocks, without a copy.
+void strips(const Context& c, const StripFunctions& functions, BlockRange blocks, int64_t oy,
+            int64_t rows, int64_t n, const int8_t* border_row) {
+  const FloatRoute<false> route(c.params, c.constants);
+  Strip strip = {};
+  strip.width = c.extents.in.w;
+  strip.columns = c.extents.out.w;
+  strip.pad = c.extents.pad_before.w;
+  strip.output_row = int64_t{c.extents.out.w} * kHostBlock;
+  strip.zero_point = static_cast<int8_t>(c.params.input_zero_point);
+  for (int32_t block = blocks.begin; block < blocks.end; ++block) {
+    const int8_t* const plane = c.image(n) + block * c.in_plane;
+    const int64_t channel = int64_t{block} * kHostBlock;
+    const Target target(c, {oy, 0, rows, strip.columns, 0, 0}, n, block, 1);
+    Ending at = ending(c, target, channel, nullptr, nullptr);
+    strip.weights = weights_of_block(c, block);
+    strip.start = _mm512_load_si512(c.constants.start + channel);
+    for (int64_t row = 0, height = 0; row < rows; row += height) {
+      height = smaller(functions.most, rows - row);
+      const int64_t top = c.y.lead(oy + row, c.extents.pad_before.h);
+      for (int64_t i = 0; i < (height - 1) * c.y.step + c.y.kernel; ++i) {
+        const bool exists = top + i >= 0 && top + i < c.extents.in.h;
+        strip.rows[i] = exists ? plane + (top + i) * c.in_row : border_row;
+      }
+      at.output = target.output + row * strip.output_row;
+      functions.of_rows[height - 1](strip, at, route);
+    }
+  }
+}
+
+// Output columns of one row over scratch.
+struct Rows {
+  const uint8_t* from;    // scratch of the row
+  int64_t row_bytes;      // of the scratch
+  int64_t columns;        // outputs
+  const int8_t* weights;  // of the block
+  __m512i start;
+};
 
 // Sums of one row of any kernel.
 void any_row(const Context& c, const Rows& rows, int32_t* sums) {
@@ -94,37 +196,6 @@ void any_row(const Context& c, const Rows& rows, int32_t* sums) {
   }
 }
 
-using RowsFunction = void (*)(const Rows&, const Ending&, const FloatRoute<false>&, int64_t);
-
-// For 4, 2 and 1 rows at once; null where only any_row serves.
-struct RowsFunctions {
-  RowsFunction four = nullptr, two = nullptr, one = nullptr;
-
-  explicit RowsFunctions(const Context& c, const Band& band) {
-    // Tiles overlap; where the output is the residual too that would add it twice.
-    if (c.params.has_residual || !c.constants.float_route || band.columns < kColumns) return;
-    if (c.y.dilation != 1 || c.y.step != c.x.step) return;
-    const int64_t groups = tap_groups(c.filter);
-    if (c.y.kernel == 3 && groups == 1) set_kernel<3, 1>(c);
-    if (c.y.kernel == 5 && groups == 2) set_kernel<5, 2>(c);
-  }
-
-  // Offsets of 8-bit weights need two planes, seldom three.
-  template <int kKernel, int kGroups>
-  void set_kernel(const Context& c) {
-    if (c.y.step == 1 && c.constants.planes == 1) set<kKernel, kGroups, 1, 1>();
-    if (c.y.step == 1 && c.constants.planes == 2) set<kKernel, kGroups, 1, 2>();
-    if (c.y.step == 2 && c.constants.planes == 1) set<kKernel, kGroups, 2, 1>();
-    if (c.y.step == 2 && c.constants.planes == 2) set<kKernel, kGroups, 2, 2>();
-  }
-  template <int kKernel, int kGroups, int kStep, int kPlanes>
-  void set() {
-    four = tile_rows<4, kKernel, kGroups, kStep, kPlanes>;
-    two = tile_rows<2, kKernel, kGroups, kStep, kPlanes>;
-    one = tile_rows<1, kKernel, kGroups, kStep, kPlanes>;
-  }
-};
-
 // Sums of one row through memory.
 void finish_row(const Context& c, const Target& target, int64_t channel, Rows rows, int64_t place,
                 Scratch& scratch) {
@@ -143,39 +214,43 @@ void finish_row(const Context& c, const Target& target, int64_t channel, Rows ro
 void block_of_band(const Context& c, const Band& band, int64_t n, int64_t block, Scratch& scratch) {
   load_block(c, band, c.image(n) + block * c.in_plane,
              lanes_of_block(c.filter.in_channels, static_cast<int32_t>(block)), scratch.pixels);
-  const RowsFunctions functions(c, band);
   const Target target(c, band, n, block, 1);
   const int64_t channel = block * kHostBlock;
-  const FloatRoute<false> route(c.params, c.constants);
-  Ending at = ending(c, target, channel, nullptr, nullptr);
   Rows rows = {scratch.pixels, band.scratch_columns * kHostBlock, band.columns,
-               c.weights() + block * c.y.kernel * tap_groups(c.filter) * c.constants.planes * 64,
-               _mm512_load_si512(c.constants.start + channel)};
-  const int64_t output_row = int64_t{c.extents.out.w} * kHostBlock;
-  for (int64_t row = 0, height = 1; row < band.rows; row += height) {
+               weights_of_block(c, block), _mm512_load_si512(c.constants.start + channel)};
+  for (int64_t row = 0; row < band.rows; ++row) {
     rows.from = scratch.pixels + row * c.y.step * rows.row_bytes;
-    at.output = target.output + row * output_row;
-    if (functions.one == nullptr) {
-      finish_row(c, target, channel, rows, row * c.extents.out.w, scratch);
-      continue;
-    }
-    height = band.rows - row >= 4 ? 4 : band.rows - row >= 2 ? 2 : 1;
-    const RowsFunction run = height == 4   ? functions.four
-                             : height == 2 ? functions.two
-                                           : functions.one;
-    run(rows, at, route, output_row);
+    finish_row(c, target, channel, rows, row * c.extents.out.w, scratch);
   }
+}
+
+BlockRange blocks_of_tiles(const Context& c, TileRange tiles) {
+  const int32_t blocks = channel_blocks(c.filter.out_channels);
+  return {tiles.begin * 4, tiles.end * 4 < blocks ? tiles.end * 4 : blocks};
 }
 
 }  // namespace
 
-void depthwise_band(const ConvI8Args& args, const Band& band, TileRange tiles, int64_t n,
-                    Scratch& scratch) {
+void run_depthwise(const ConvI8Args& args, IndexRange units, Scratch& scratch) {
   const Context c(args);
-  const int64_t end = smaller(tiles.end * 4, channel_blocks(c.filter.out_channels));
-  for (int64_t block = tiles.begin * 4; block < end; ++block) {
-    block_of_band(c, band, n, block, scratch);
+  const ConvUnits counted(c.params.filter, args.extents, kTile);
+  const StripFunctions functions(c);
+  if (functions.most > 0) {
+    std::memset(scratch.pixels, c.params.input_zero_point,
+                static_cast<size_t>(c.extents.in.w) * kHostBlock);
+    const auto* const border_row = reinterpret_cast<const int8_t*>(scratch.pixels);
+    for_each_region(counted, c.extents.out.h, units,
+                    [&](int64_t n, TileRange tiles, int64_t oy, int64_t rows) {
+                      strips(c, functions, blocks_of_tiles(c, tiles), oy, rows, n, border_row);
+                    });
+    return;
   }
+  for_each_band(c.filter, c.extents, counted, {kScratchPixels, kScratchPixels}, units,
+                [&](const Band& band, TileRange tiles, int64_t n) {
+                  const BlockRange blocks = blocks_of_tiles(c, tiles);
+                  for (int32_t block = blocks.begin; block < blocks.end; ++block)
+                    block_of_band(c, band, n, block, scratch);
+                });
 }
 
 }  // namespace rk::kernels::vnni
