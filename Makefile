@@ -113,9 +113,9 @@ check-vendor: release
 wheel: release
 	@$(PYTHON) python/make_wheel.py --build $(BUILD)/release --output $(BUILD)/dist
 
-# The same for 64-bit ARM, tried under qemu-user: needs crossbuild-essential-arm64 and qemu-user.
+# The same for 64-bit ARM, tried under qemu-user beside this machine's: needs crossbuild-essential-arm64 and qemu-user.
 .PHONY: wheel-arm64
-wheel-arm64: packages
+wheel-arm64: packages wheel
 	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
 	@mkdir -p $(BUILD)
 	@cmake --preset aarch64 >$(BUILD)/configure-aarch64.log 2>&1 || { cat $(BUILD)/configure-aarch64.log; exit 1; }
