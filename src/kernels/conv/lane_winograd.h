@@ -3,14 +3,14 @@
 // numbers: a quarter of the products, exact to the last bit. The formulas and the bound are those of winograd_form.h;
 // weights are packed as ever and transformed for one block of output channels at a time.
 //
-// A newcomer's mistake: transformations are written with the compiler's vector types, which become the instructions of
-// the frame they stand in (RK_ISA_BEGIN); sums wrap, so they are unsigned. Private to kernels/conv.
+// A newcomer's mistake: vectors are the compiler's own, which become the instructions of the frame they stand in
+// (RK_ISA_BEGIN). Private to kernels/conv.
 #pragma once
 
 #include <cstdint>
 
 #include "kernels/conv/lane_tiles.h"
-#include "kernels/conv/winograd_form.h"
+#include "kernels/conv/winograd_transforms.h"
 #include "kernels/thread_scratch.h"
 
 RK_ISA_BEGIN
@@ -98,19 +98,6 @@ class LaneWinograd {
     int64_t count() const { return rows * columns; }
   };
 
-  // B d along one axis, in place of d.
-  static inline __attribute__((always_inline)) void transform_input(Words (&d)[winograd::kPatch]) {
-    const Words even = d[4] - 4 * d[2], odd = d[3] - 4 * d[1];
-    const Words near = d[4] - d[2], far = 2 * (d[3] - d[1]);
-    const Words first = 4 * (d[0] - d[2]) + near, last = d[5] - d[3] - 2 * far;
-    d[0] = first;
-    d[1] = even + odd;
-    d[2] = even - odd;
-    d[3] = near + far;
-    d[4] = near - far;
-    d[5] = last;
-  }
-
   void transform_row(const int16_t (*from)[kLanes], int64_t row_pixels, int64_t patches,
                      int64_t point, int16_t* to, Work& work) const {
     using winograd::kPatch;
@@ -118,7 +105,7 @@ class LaneWinograd {
       Words d[kPatch];
 #pragma GCC unroll 6
       for (int i = 0; i < kPatch; ++i) load_vector(from[i * row_pixels + x], d[i]);
-      transform_input(d);
+      winograd::transform_input(d);
 #pragma GCC unroll 6
       for (int i = 0; i < kPatch; ++i) store_vector(&work.columns[i][x * kLanes], d[i]);
     }
@@ -128,7 +115,7 @@ class LaneWinograd {
 #pragma GCC unroll 6
         for (int j = 0; j < kPatch; ++j)
           load_vector(&work.columns[i][(patch * winograd::kSide + j) * kLanes], d[j]);
-        transform_input(d);
+        winograd::transform_input(d);
 #pragma GCC unroll 6
         for (int j = 0; j < kPatch; ++j)
           store_vector(to + (i * kPatch + j) * point + patch * step_, d[j]);
@@ -136,38 +123,18 @@ class LaneWinograd {
     }
   }
 
-  // G g along one axis.
-  static inline __attribute__((always_inline)) void transform_weight(const Words& g0,
-                                                                     const Words& g1,
-                                                                     const Words& g2,
-                                                                     Words (&u)[winograd::kPatch]) {
-    const Words outer = g0 + g2, wide = g0 + 4 * g2, twice = 2 * g1;
-    u[0] = 6 * g0;
-    u[1] = outer + g1;
-    u[2] = outer - g1;
-    u[3] = wide + twice;
-    u[4] = wide - twice;
-    u[5] = 6 * g2;
-  }
-
   // All weights between one block of output channels and `blocks` input blocks.
   static void transform_weights(const int16_t* from, int64_t blocks, Work& work) {
-    using winograd::kPatch;
     for (int64_t block = 0; block < blocks; ++block, from += winograd::kTaps * kBlockWeights) {
       for (int64_t i = 0; i < kBlockWeights; i += kLanes) {
-        Words g[winograd::kTaps], columns[3][kPatch], u[kPatch];
+        Words g[winograd::kTaps];
 #pragma GCC unroll 9
         for (int tap = 0; tap < winograd::kTaps; ++tap)
           load_vector(from + tap * kBlockWeights + i, g[tap]);
-#pragma GCC unroll 3
-        for (int c = 0; c < 3; ++c) transform_weight(g[c], g[3 + c], g[6 + c], columns[c]);
-#pragma GCC unroll 6
-        for (int r = 0; r < kPatch; ++r) {
-          transform_weight(columns[0][r], columns[1][r], columns[2][r], u);
-#pragma GCC unroll 6
-          for (int c = 0; c < kPatch; ++c)
-            store_vector(&work.weights[r * kPatch + c][block * kBlockWeights + i], u[c]);
-        }
+        winograd::transform_kernel(
+            g, [&](int point, const Words& u) __attribute__((always_inline)) {
+              store_vector(&work.weights[point][block * kBlockWeights + i], u);
+            });
       }
     }
   }
@@ -208,15 +175,6 @@ class LaneWinograd {
     }
   }
 
-  static inline __attribute__((always_inline)) void transform_back(
-      const Sums8 (&m)[winograd::kPatch], Sums8 (&y)[winograd::kSide]) {
-    const Sums8 a = m[1] + m[2], b = m[1] - m[2], c = m[3] + m[4], d = m[3] - m[4];
-    y[0] = m[0] + c - 4 * a;
-    y[1] = d - 2 * b;
-    y[2] = c - a;
-    y[3] = m[5] + 2 * d - b;
-  }
-
   // The sixteen sums of eight channels of a patch.
   static void patch_sums(const Work& work, int64_t patch, int lane,
                          int32_t (&acc)[winograd::kSide * winograd::kSide][kLanes]) {
@@ -227,14 +185,14 @@ class LaneWinograd {
 #pragma GCC unroll 6
       for (int i = 0; i < kPatch; ++i)
         load_vector(&work.products[i * kPatch + j][patch][lane], m[i]);
-      transform_back(m, y);
+      winograd::transform_back(m, y);
 #pragma GCC unroll 4
       for (int i = 0; i < kSide; ++i) half[i][j] = y[i];
     }
 #pragma GCC unroll 4
     for (int i = 0; i < kSide; ++i) {
       Sums8 y[kSide];
-      transform_back(half[i], y);
+      winograd::transform_back(half[i], y);
 #pragma GCC unroll 4
       for (int j = 0; j < kSide; ++j) {
         const Signed8 ninth = (Signed8)(y[j] * winograd::kInverseOf9);

@@ -10,6 +10,10 @@
 #include "kernels/conv/x86_avx512vnni_band.h"
 #include "kernels/thread_scratch.h"
 
+#define RK_ISA_BEGIN RK_AVX512_BEGIN
+#define RK_ISA_END RK_AVX512_END
+#include "kernels/conv/winograd_transforms.h"
+
 RK_AVX512_BEGIN
 
 namespace rk::kernels::vnni::winograd {
@@ -48,33 +52,11 @@ struct Patches {
 
 int64_t input_point(const Patches& patches, int64_t step) { return patches.count() * step + 32; }
 
-inline __m512i add(__m512i a, __m512i b) { return _mm512_add_epi16(a, b); }
-inline __m512i sub(__m512i a, __m512i b) { return _mm512_sub_epi16(a, b); }
-inline __m512i times4(__m512i a) { return _mm512_slli_epi16(a, 2); }
+using Words = uint16_t __attribute__((vector_size(64)));
+using Sums = uint32_t __attribute__((vector_size(64)));
+inline __m512i raw(const Words& v) { return (__m512i)v; }
+inline __m512i raw(const Sums& v) { return (__m512i)v; }
 
-// B d along one axis, in place of d.
-template <bool kHalf>
-inline __attribute__((always_inline)) void transform_input(__m512i (&d)[kPatch]) {
-  if constexpr (kHalf) {
-    const __m512i three = _mm512_set1_epi16(3), minus = _mm512_set1_epi16(-3);
-    const __m512i sum = add(d[1], d[2]), difference = sub(d[1], d[2]);
-    d[5] = sub(d[1], d[3]);
-    d[0] = sub(d[0], d[2]);
-    d[1] = _mm512_mullo_epi16(sum, minus);
-    d[2] = _mm512_mullo_epi16(difference, three);
-    return;
-  }
-  const __m512i even = sub(d[4], times4(d[2])), odd = sub(d[3], times4(d[1]));
-  const __m512i near = sub(d[4], d[2]), half = sub(d[3], d[1]), far = add(half, half);
-  const __m512i first = add(times4(sub(d[0], d[2])), near);
-  const __m512i last = sub(sub(d[5], d[3]), add(far, far));
-  d[0] = first;
-  d[1] = add(even, odd);
-  d[2] = sub(even, odd);
-  d[3] = add(near, far);
-  d[4] = sub(near, far);
-  d[5] = last;
-}
 template <bool kHalf>
 constexpr int kInputsOf = kHalf ? kPatch - 2 : kPatch;
 
@@ -82,10 +64,10 @@ constexpr int kInputsOf = kHalf ? kPatch - 2 : kPatch;
 template <bool kHalf>
 void transform_columns(const uint8_t* from, int64_t row_pixels, int64_t block, Work& work) {
   for (int64_t x = 0; x < row_pixels; x += 2) {
-    __m512i d[kPatch];
+    Words d[kPatch];
 #pragma GCC unroll 6
     for (int i = 0; i < kInputsOf<kHalf>; ++i) {
-      d[i] = _mm512_cvtepu8_epi16(_mm256_loadu_si256(
+      d[i] = (Words)_mm512_cvtepu8_epi16(_mm256_loadu_si256(
           reinterpret_cast<const __m256i*>(from + (i * row_pixels + x) * kHostBlock)));
     }
     transform_input<kHalf>(d);
@@ -93,8 +75,8 @@ void transform_columns(const uint8_t* from, int64_t row_pixels, int64_t block, W
     for (int i = 0; i < kPatch; ++i) {
       if (kHalf && !in_half(i)) continue;
       auto* const to = reinterpret_cast<__m256i*>(&work.columns[i][x * kTwoBlocks]) + block;
-      _mm256_store_si256(to, _mm512_castsi512_si256(d[i]));
-      _mm256_store_si256(to + 2, _mm512_extracti64x4_epi64(d[i], 1));
+      _mm256_store_si256(to, _mm512_castsi512_si256(raw(d[i])));
+      _mm256_store_si256(to + 2, _mm512_extracti64x4_epi64(raw(d[i]), 1));
     }
   }
 }
@@ -104,14 +86,14 @@ template <bool kHalf>
 inline __attribute__((always_inline)) void transform_patch(const int16_t* from, int16_t* to,
                                                            int64_t point,
                                                            const int64_t (&at)[kPatch]) {
-  __m512i d[kPatch];
+  Words d[kPatch];
 #pragma GCC unroll 6
-  for (int j = 0; j < kInputsOf<kHalf>; ++j) d[j] = _mm512_load_si512(from + j * kTwoBlocks);
+  for (int j = 0; j < kInputsOf<kHalf>; ++j) d[j] = (Words)_mm512_load_si512(from + j * kTwoBlocks);
   transform_input<kHalf>(d);
 #pragma GCC unroll 6
   for (int j = 0; j < kPatch; ++j) {
     if (kHalf && !in_half(j)) continue;
-    _mm512_store_si512(to + j * point + at[j], d[j]);
+    _mm512_store_si512(to + j * point + at[j], raw(d[j]));
   }
 }
 
@@ -154,38 +136,6 @@ void transform_inputs(const Context& c, const Band& band, const Patches& patches
       }
       transform_row(patches, row, step, work.inputs + first * kHostBlock, work);
     }
-  }
-}
-
-// G g along one axis.
-inline __attribute__((always_inline)) void transform_weight(__m512i g0, __m512i g1, __m512i g2,
-                                                            __m512i (&u)[kPatch]) {
-  const __m512i six = _mm512_set1_epi16(6);
-  const __m512i outer = add(g0, g2), wide = add(g0, times4(g2)), twice = add(g1, g1);
-  u[0] = _mm512_mullo_epi16(g0, six);
-  u[1] = add(outer, g1);
-  u[2] = sub(outer, g1);
-  u[3] = add(wide, twice);
-  u[4] = sub(wide, twice);
-  u[5] = _mm512_mullo_epi16(g2, six);
-}
-
-// A pair of input channels of 16 output channels, nine taps of 32 bytes, to its points.
-inline __attribute__((always_inline)) void transform_kernel(const int8_t* from, __m512i offset,
-                                                            int16_t* to, int64_t point) {
-  __m512i g[kTaps], columns[3][kPatch], u[kPatch];
-#pragma GCC unroll 9
-  for (int tap = 0; tap < kTaps; ++tap) {
-    const auto* const bytes = reinterpret_cast<const __m256i*>(from + tap * kPair);
-    g[tap] = add(_mm512_cvtepi8_epi16(_mm256_loadu_si256(bytes)), offset);
-  }
-#pragma GCC unroll 3
-  for (int i = 0; i < 3; ++i) transform_weight(g[i], g[3 + i], g[6 + i], columns[i]);
-#pragma GCC unroll 6
-  for (int i = 0; i < kPatch; ++i) {
-    transform_weight(columns[0][i], columns[1][i], columns[2][i], u);
-#pragma GCC unroll 6
-    for (int j = 0; j < kPatch; ++j) _mm512_store_si512(to + (i * kPatch + j) * point, u[j]);
   }
 }
 
@@ -275,22 +225,6 @@ void multiply(const Patches& patches, int64_t step, const Piece& piece, Work& wo
   }
 }
 
-// The scaled results of the products along one axis.
-template <bool kHalf>
-inline __attribute__((always_inline)) void transform_back(const __m512i (&m)[kPatch],
-                                                          __m512i (&y)[kSide]) {
-  const __m512i a = _mm512_add_epi32(m[1], m[2]), b = _mm512_sub_epi32(m[1], m[2]);
-  if constexpr (kHalf) {
-    y[0] = _mm512_sub_epi32(m[0], a);
-    y[1] = _mm512_sub_epi32(_mm512_sub_epi32(m[2], m[1]), m[5]);
-    return;
-  }
-  const __m512i c = _mm512_add_epi32(m[3], m[4]), d = _mm512_sub_epi32(m[3], m[4]);
-  y[0] = _mm512_sub_epi32(_mm512_add_epi32(m[0], c), _mm512_slli_epi32(a, 2));
-  y[1] = _mm512_sub_epi32(d, _mm512_add_epi32(b, b));
-  y[2] = _mm512_sub_epi32(c, a);
-  y[3] = _mm512_add_epi32(_mm512_sub_epi32(m[5], b), _mm512_add_epi32(d, d));
-}
 template <bool kHalf>
 constexpr const int (&kShiftOf)[kSide] = kHalf ? kHalfShift : kShift;
 
@@ -325,15 +259,15 @@ struct FinishPatch {
     const auto lanes = route.lanes(ending.channel + v * kVector);
     const __mmask64 pixels = ~__mmask64{0} >> (kSide - width) * kHostBlock;
     at += v * ending.plane;
-    __m512i half[kSide][kPatch];
+    Sums half[kSide][kPatch];
 #pragma GCC unroll 6
     for (int j = 0; j < kPatch; ++j) {
       if (kHalfColumn && !in_half(j)) continue;
-      __m512i m[kPatch], y[kSide];
+      Sums m[kPatch], y[kSide];
 #pragma GCC unroll 6
       for (int i = 0; i < kPatch; ++i) {
         if (kHalfRow && !in_half(i)) continue;
-        m[i] = _mm512_load_si512(products[!in_half(j)] + (i * kPatch + j) * kProductPoint);
+        m[i] = (Sums)_mm512_load_si512(products[!in_half(j)] + (i * kPatch + j) * kProductPoint);
       }
       transform_back<kHalfRow>(m, y);
 #pragma GCC unroll 4
@@ -342,11 +276,12 @@ struct FinishPatch {
 #pragma GCC unroll 4
     for (int i = 0; i < kHeight; ++i, at += row_bytes) {
       if (i >= height) break;
+      Sums scaled[kSide];
+      transform_back<kHalfColumn>(half[i], scaled);
       __m512i y[kSide];
-      transform_back<kHalfColumn>(half[i], y);
 #pragma GCC unroll 4
       for (int j = 0; j < kWidth; ++j) {
-        const __m512i ninth = _mm512_mullo_epi32(y[j], inverse);
+        const __m512i ninth = _mm512_mullo_epi32(raw(scaled[j]), inverse);
         const __m512i sum = _mm512_add_epi32(
             _mm512_srai_epi32(ninth, kShiftOf<kHalfRow>[i] + kShiftOf<kHalfColumn>[j]), first);
         // A pixel that does not exist takes the residual of the last one.
@@ -468,8 +403,18 @@ void band_of_patches(const Context& c, const Patches& patches, TileRange tiles, 
 
 void transform_weights(const WeightTransform& t) {
   for (int64_t at = 0; at < t.pairs * t.vectors; ++at) {
-    const __m512i offset = _mm512_loadu_si512(t.offsets + at % t.vectors * kPair);
-    transform_kernel(t.from + at * kTaps * kPair, offset, t.to + at * kPair, t.point);
+    const auto offset = (Words)_mm512_loadu_si512(t.offsets + at % t.vectors * kPair);
+    Words g[kTaps];
+#pragma GCC unroll 9
+    for (int tap = 0; tap < kTaps; ++tap) {
+      const auto* const bytes =
+          reinterpret_cast<const __m256i*>(t.from + (at * kTaps + tap) * kPair);
+      g[tap] = (Words)_mm512_cvtepi8_epi16(_mm256_loadu_si256(bytes)) + offset;
+    }
+    transform_kernel(
+        g, [&](int point, const Words& u) __attribute__((always_inline)) {
+          _mm512_store_si512(t.to + at * kPair + point * t.point, raw(u));
+        });
   }
 }
 
