@@ -175,7 +175,8 @@ inline __m512 load_wide(const uint16_t* from) {
 }
 inline __m512 load_wide(const float* from) { return _mm512_load_ps(from); }
 
-// Widens a run of pixels that are neighbours in `from`; asks for the same run `ahead` elements further, of the next block.
+// Widens a run of pixels that are neighbours in `from`; asks for the run `ahead` elements further, of the next row or
+// block.
 inline void widen_pixels(const uint16_t* from, float (*to)[kLanes], int64_t count, int64_t ahead) {
   const auto widen = [&](int64_t i) { _mm512_store_ps(to[i], load_wide(from + i * kLanes)); };
   int64_t i = 0;
@@ -237,7 +238,8 @@ inline void load_block(const Context& c, const Band& band, const uint16_t* plane
     }
     const RowPart part = row_part(left, columns, c.extents.in.w);
     clear_pixels(to, part.before);
-    widen_pixels(row + (left + part.before) * kLanes, to + part.before, part.body, c.in_plane);
+    widen_pixels(row + (left + part.before) * kLanes, to + part.before, part.body,
+                 c.extents.in.w * kLanes);
     clear_pixels(to + part.before + part.body, columns - part.before - part.body);
   }
 }
