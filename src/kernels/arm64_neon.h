@@ -7,6 +7,8 @@
 
 #include <arm_neon.h>
 
+#include <cstdint>
+
 #if !defined(RK_ISA_BEGIN)
 #define RK_ISA_BEGIN
 #define RK_ISA_END
@@ -51,6 +53,18 @@ struct NeonF32 {
                              vsubq_s32(vreinterpretq_s32_f32(b), less));
     };
     vst1q_s8(to, vqmovn_high_s16(vqmovn_s16(words(v[0], v[1])), words(v[2], v[3])));
+  }
+};
+
+// 16 lanes of fp16 to float32 and back, rounded to nearest even.
+struct NeonHalf {
+  static void widen(const uint16_t* from, float* to) {
+    for (int i = 0; i < 16; i += 4)
+      vst1q_f32(to + i, vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from + i))));
+  }
+  static void narrow(const float* from, uint16_t* to) {
+    for (int i = 0; i < 16; i += 4)
+      vst1_u16(to + i, vreinterpret_u16_f16(vcvt_f16_f32(vld1q_f32(from + i))));
   }
 };
 

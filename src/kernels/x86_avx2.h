@@ -7,6 +7,8 @@
 
 #include <immintrin.h>
 
+#include <cstdint>
+
 #include "kernels/target_frame.h"
 
 #define RK_ISA_BEGIN RK_TARGET_BEGIN("avx2,fma,f16c")
@@ -46,6 +48,21 @@ struct Avx2F32 {
     _mm_storeu_si128(
         reinterpret_cast<__m128i*>(to),
         _mm_packs_epi16(_mm256_castsi256_si128(ordered), _mm256_extracti128_si256(ordered, 1)));
+  }
+};
+
+// 16 lanes of fp16 to float32 and back, rounded to nearest even.
+struct Avx2Half {
+  static void widen(const uint16_t* from, float* to) {
+    const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm256_castsi256_si128(half)));
+    _mm256_storeu_ps(to + 8, _mm256_cvtph_ps(_mm256_extracti128_si256(half, 1)));
+  }
+  static void narrow(const float* from, uint16_t* to) {
+    constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                        _mm256_set_m128i(_mm256_cvtps_ph(_mm256_loadu_ps(from + 8), kNearest),
+                                         _mm256_cvtps_ph(_mm256_loadu_ps(from), kNearest)));
   }
 };
 

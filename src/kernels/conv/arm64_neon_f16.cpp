@@ -12,21 +12,6 @@ namespace rk::kernels {
 decltype(conv_f16) conv_f16__generic;
 decltype(conv_f16) conv_f16__neon_6x16;
 
-namespace {
-
-struct NeonHalf {
-  static void widen(const uint16_t* from, float* to) {
-    for (int i = 0; i < 16; i += 4)
-      vst1q_f32(to + i, vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from + i))));
-  }
-  static void narrow(const float* from, uint16_t* to) {
-    for (int i = 0; i < 16; i += 4)
-      vst1_u16(to + i, vreinterpret_u16_f16(vcvt_f16_f32(vld1q_f32(from + i))));
-  }
-};
-
-}  // namespace
-
 void conv_f16__neon_6x16(const ConvF16Args& args, IndexRange units) {
   if (!lanes_f16_accept(args.packed->params.filter)) return conv_f16__generic(args, units);
   const FpcrDefault mode;

@@ -94,26 +94,13 @@ struct Avx2I16 {
   };
 };
 
-struct F16c {
-  static void widen(const uint16_t* from, float* to) {
-    const __m256i half = load256(from);
-    _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm256_castsi256_si128(half)));
-    _mm256_storeu_ps(to + 8, _mm256_cvtph_ps(_mm256_extracti128_si256(half, 1)));
-  }
-  static void narrow(const float* from, uint16_t* to) {
-    constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-    store256(to, _mm256_set_m128i(_mm256_cvtps_ph(_mm256_loadu_ps(from + 8), kNearest),
-                                  _mm256_cvtps_ph(_mm256_loadu_ps(from), kNearest)));
-  }
-};
-
 void run_i8(const ConvI8Args& args, IndexRange units) { run_lanes_i8<Avx2I16>(args, units); }
 
 }  // namespace
 
 void conv_f16__avx2_6x16(const ConvF16Args& args, IndexRange units) {
   if (!lanes_f16_accept(args.packed->params.filter)) return conv_f16__generic(args, units);
-  run_lanes_f16<LanesF16<Avx2F32, F16c>>(args, units);
+  run_lanes_f16<LanesF16<Avx2F32, Avx2Half>>(args, units);
 }
 
 }  // namespace rk::kernels

@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "kernels/eltwise/eltwise.h"
+#include "kernels/eltwise/float_sum.h"
 #include "kernels/x86_avx512.h"
 
 namespace rk::kernels {
@@ -19,36 +19,6 @@ decltype(sum_i8) sum_i8__avx512;
 decltype(table_i8) table_i8__avx512;
 decltype(sum_f16) sum_f16__avx512;
 
-namespace {
-
-// Baseline code: base/fixed_point.h's bounds decide which way to go.
-bool stages_fit_float(const SumI8Args& args) {
-  constexpr int64_t kLimit = 1 << 22;
-  auto exact = [](ScaleShift s) { return s.scale > -(1 << 24) && s.scale < (1 << 24); };
-  int64_t bound = 0;
-  for (int32_t i = 0; i < args.input_count; ++i) {
-    const InputStage& stage = args.inputs[i].stage;
-    const int64_t term = scaled_bound(input_bound(stage.zero_point), stage.scale);
-    if (term < 0 || input_bound(stage.zero_point) >= kLimit || !exact(stage.scale)) return false;
-    bound += term;
-    if (bound >= kLimit) return false;
-  }
-  const int64_t last = scaled_bound(bound, args.output_stage.scale);
-  const int32_t zero_point = args.output_stage.zero_point;
-  return last >= 0 && last < kLimit && exact(args.output_stage.scale) && zero_point > -kLimit &&
-         zero_point < kLimit;
-}
-
-float exact_scale(ScaleShift s) {
-  return static_cast<float>(s.scale) / static_cast<float>(uint64_t{1} << s.shift);
-}
-
-// Rounding is monotone, so a ReLU before a positive scale is a lower bound of the result.
-int8_t lower_bound(const SumI8Args& args) {
-  return args.relu ? to_output(0, args.output_stage) : int8_t{-128};
-}
-
-}  // namespace
 }  // namespace rk::kernels
 
 RK_AVX512_BEGIN
@@ -57,7 +27,7 @@ namespace rk::kernels {
 namespace {
 
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-constexpr float kMagic = 12582912.0f;       // 1.5 * 2^23
+constexpr float kMagic = kFloatMagic;
 constexpr int32_t kByteMagic = 0x4b000000;  // 2^23: with a byte as its lowest, 2^23 + byte
 constexpr float kByteBase = 8388608.0f + 128.0f;
 constexpr __mmask64 kLowBytes = 0x1111111111111111;
@@ -70,7 +40,7 @@ struct Input {
   explicit Input(const SumI8Input& input)
       : data(input.data),
         base(_mm512_set1_ps(kByteBase + static_cast<float>(input.stage.zero_point))),
-        scale(_mm512_set1_ps(exact_scale(input.stage.scale))) {}
+        scale(_mm512_set1_ps(float_scale(input.stage.scale))) {}
 
   // Lanes `lanes` of 64 bytes, rounded onto `magic`.
   __m512 rounded(__m512i bytes, __m512i lanes, __m512 magic) const {
@@ -97,7 +67,7 @@ struct Output {
   __m512i low;
 
   explicit Output(const SumI8Args& args)
-      : scale(_mm512_set1_ps(exact_scale(args.output_stage.scale))),
+      : scale(_mm512_set1_ps(float_scale(args.output_stage.scale))),
         unmagic(_mm512_sub_epi32(_mm512_castps_si512(_mm512_set1_ps(kMagic)),
                                  _mm512_set1_epi32(args.output_stage.zero_point))),
         low(_mm512_set1_epi8(lower_bound(args))) {}
@@ -167,8 +137,7 @@ void sum_run(const SumI8Args& args, IndexRange units) {
 }  // namespace
 
 void sum_i8__avx512(const SumI8Args& args, IndexRange units) {
-  const bool turned = args.relu && args.output_stage.scale.scale < 0;
-  if (turned || !stages_fit_float(args)) return sum_i8__generic(args, units);
+  if (!sum_fits_float(args)) return sum_i8__generic(args, units);
   if (args.input_count == 2) return sum_run<SumOfTwo>(args, units);
   sum_run<SumOfAny>(args, units);
 }

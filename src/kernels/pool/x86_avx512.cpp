@@ -7,6 +7,7 @@
 #if defined(__x86_64__)
 
 #include "kernels/x86_avx512.h"
+#include "kernels/float_stages.h"
 #include "kernels/pool/pool.h"
 
 namespace rk::kernels {
@@ -18,27 +19,18 @@ decltype(average_pool_f16) average_pool_f16__avx512;
 
 namespace {
 
-// Baseline code. Every stage is exact in float32: see x86_avx512.cpp of the element-wise family.
+// Baseline code: every stage is exact in float32.
 bool average_fits_float(const AveragePoolI8Args& args) {
-  constexpr int64_t kLimit = 1 << 22;
-  const auto exact = [](ScaleShift s) { return s.scale > -(1 << 24) && s.scale < (1 << 24); };
   const int64_t taps = int64_t{args.shape.kernel.h} * args.shape.kernel.w;
-  if (!exact(args.output_stage.scale)) return false;
   int64_t largest = 0;
   for (int64_t count = 1; count <= taps; ++count) {
     // A window that counts so many taps has no more of them inside.
-    const int64_t sum = count * input_bound(args.input_zero_point);
-    const int64_t v = scaled_bound(sum, args.scale_by_count[count]);
-    if (sum >= kLimit || v < 0 || v >= kLimit || !exact(args.scale_by_count[count])) return false;
+    const int64_t v =
+        float_bound(count * input_bound(args.input_zero_point), args.scale_by_count[count]);
+    if (v < 0) return false;
     largest = largest < v ? v : largest;
   }
-  const int64_t last = scaled_bound(largest, args.output_stage.scale);
-  const int32_t zero_point = args.output_stage.zero_point;
-  return last >= 0 && last < kLimit && zero_point > -kLimit && zero_point < kLimit;
-}
-
-float exact_scale(ScaleShift s) {
-  return static_cast<float>(s.scale) / static_cast<float>(uint64_t{1} << s.shift);
+  return output_fits_float(largest, args.output_stage);
 }
 
 }  // namespace
@@ -52,7 +44,7 @@ namespace rk::kernels {
 namespace {
 
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23
+constexpr float kMagic = kFloatMagic;
 
 __m512 widen(const uint16_t* x) {
   return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
@@ -83,9 +75,9 @@ struct AverageI8 {
     const __m512 magic = _mm512_set1_ps(kMagic);
     const auto zero = static_cast<int32_t>(inside * args.input_zero_point);
     const __m512 x = _mm512_cvtepi32_ps(_mm512_sub_epi32(sum, _mm512_set1_epi32(zero)));
-    const __m512 scale = _mm512_set1_ps(exact_scale(args.scale_by_count[count]));
+    const __m512 scale = _mm512_set1_ps(float_scale(args.scale_by_count[count]));
     const __m512 v = _mm512_sub_ps(_mm512_fmadd_round_ps(x, scale, magic, kNearest), magic);
-    const __m512 out_scale = _mm512_set1_ps(exact_scale(args.output_stage.scale));
+    const __m512 out_scale = _mm512_set1_ps(float_scale(args.output_stage.scale));
     const __m512 last = _mm512_fmadd_round_ps(v, out_scale, magic, kNearest);
     const __m512i unmagic = _mm512_sub_epi32(_mm512_castps_si512(magic),
                                              _mm512_set1_epi32(args.output_stage.zero_point));
