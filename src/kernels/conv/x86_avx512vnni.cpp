@@ -5,7 +5,7 @@
 #if defined(__x86_64__)
 
 #include "kernels/conv/x86_avx512vnni_band.h"
-#include "kernels/conv/x86_avx512vnni_patches.h"
+#include "kernels/conv/x86_avx512vnni_squeeze.h"
 #include "kernels/conv/x86_avx512vnni_totals.h"
 
 RK_AVX512_BEGIN
@@ -47,6 +47,7 @@ struct Sums {
 struct Pixels {
   const uint8_t* first;
   const int32_t* places;
+  int64_t bytes;  // of a pixel
 };
 
 // All products of a pass.
@@ -54,9 +55,8 @@ template <int kPixels, int kVectors>
 RK_INLINE void multiply(const Pass& pass, const Pixels& from, int64_t pixel,
                         Sums<kPixels, kVectors>& sums) {
   const uint8_t* x[kPixels];
-  unroll<kPixels>([&](auto p) RK_UNROLLED {
-    x[p] = from.first + from.places[pixel + p] * int64_t{kHostBlock};
-  });
+  unroll<kPixels>([&](auto p)
+                      RK_UNROLLED { x[p] = from.first + from.places[pixel + p] * from.bytes; });
   const int8_t* weights = pass.weights;
   int64_t quad = 0;
   if constexpr (kPixels > 8) {
@@ -203,7 +203,7 @@ Loaded load_blocks(const Context& c, const Band& band, int64_t n, BlockRange blo
   return {fill_offsets(c, band, blocks, pixels * kHostBlock, scratch.offsets),
           first,
           last,
-          {scratch.pixels, scratch.places.scratch}};
+          {scratch.pixels, scratch.places.scratch, kHostBlock}};
 }
 
 // One tile of output channels over what is loaded. `weights` are the tile's at the first loaded block; returns those
@@ -259,16 +259,18 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
   }
 }
 
-// A band of a filter with few input channels: its patches are read like pixels under a kernel of one tap.
-void patches_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
-                  Scratch& scratch) {
-  load_patches(c, band, n, scratch);
-  const int64_t quads = (patch_bytes(c.filter) + 3) / 4;
-  for (int64_t i = 0; i < quads; ++i) scratch.offsets[i] = static_cast<int32_t>(i * 4);
+// A band of a filter with few input channels.
+void squeezed_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
+                   Scratch& scratch) {
+  load_squeezed(c, band, n, scratch);
+  if (!scratch.places_of(band)) scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
+  const Loaded part = {squeezed_offsets(c, band, scratch.offsets),
+                       true,
+                       true,
+                       {scratch.pixels, scratch.places.scratch, c.filter.in_channels}};
   for (int32_t index = tiles.begin; index < tiles.end; ++index) {
     const Tile tile = tile_of(c.filter, index);
-    multiply_loaded(c, band, n, tile, {quads, true, true, {scratch.pixels, scratch.places.scratch}},
-                    weights_of(c, tile), scratch);
+    multiply_loaded(c, band, n, tile, part, weights_of(c, tile), scratch);
   }
 }
 
@@ -294,7 +296,8 @@ void pointwise_band(const Context& c, const Band& band, TileRange tiles, int64_t
       quads = fill_offsets(c, band, blocks, c.in_plane, scratch.offsets);
     const auto* const first = reinterpret_cast<const uint8_t*>(pixels + blocks.begin * c.in_plane);
     const Tile tile = tile_of(c.filter, index);
-    multiply_loaded(c, band, n, tile, {quads, true, true, {first, scratch.places.output}},
+    multiply_loaded(c, band, n, tile,
+                    {quads, true, true, {first, scratch.places.output, kHostBlock}},
                     weights_of(c, tile), scratch);
   }
 }
@@ -322,16 +325,12 @@ void run(const ConvI8Args& args, IndexRange units) {
   Scratch scratch;
   if (c.filter.depthwise()) return run_depthwise(args, units, scratch);
   if (is_pointwise(c)) return run_pointwise(c, units, scratch);
-  const bool patches = c.constants.patches;
-  const BandLimits limits =
-      patches ? BandLimits{patches_of_band(c.filter), kScratchPixels, true}
-              : BandLimits{kBandPixels,
-                           pixels_for_all_blocks(c.filter, c.extents, kScratchPixels, kFewPixels),
-                           true};
+  const BandLimits limits = {
+      kBandPixels, pixels_for_all_blocks(c.filter, c.extents, kScratchPixels, kFewPixels), true};
   for_each_band(c.filter, c.extents, {c.params.filter, args.extents, kTile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {
-                  patches ? patches_band(c, band, tiles, n, scratch)
-                          : dense_band(c, band, tiles, n, scratch);
+                  c.constants.squeezed ? squeezed_band(c, band, tiles, n, scratch)
+                                       : dense_band(c, band, tiles, n, scratch);
                 });
 }
 

@@ -41,16 +41,13 @@ inline int64_t block_weights(const ConvFilter& f, int32_t planes) {
          kVector;
 }
 
-// Filters of few input channels read patches: the weights of an output channel, [ky][kx][ic], are cut into fours as they
-// come.
-inline int64_t patch_bytes(const ConvFilter& f) {
-  return int64_t{f.kernel.h} * f.kernel.w * f.in_channels;
-}
-inline constexpr int64_t kPatchScratch =
-    65536 + 64;  // patches of a band and what their last vector writes beyond
-inline bool takes_patches(const ConvFilter& f) {
+// Filters of few input channels read squeezed pixels: a row of the kernel, [kx][ic], is cut into fours as it comes.
+inline bool takes_squeezed(const ConvFilter& f) {
   return f.groups == 1 && !f.transposed && f.in_channels < 4 && f.dilation.w == 1 &&
-         f.kernel.h * f.kernel.w > 1 && patch_bytes(f) <= kPatchScratch / kBandPixels;
+         f.kernel.h * f.kernel.w > 1;
+}
+inline int64_t squeezed_quads(const ConvFilter& f) {
+  return (int64_t{f.kernel.w} * f.in_channels + 3) / 4;
 }
 
 // Per-channel constants are arrays of align_up(out_channels, 64).
@@ -59,7 +56,7 @@ struct Constants {
   bool sums = false;         // some offset is not 0 and is applied to the sum of inputs
   bool float_route = false;  // every stage is exact in float32, else in float64
   bool transformed = false;  // weights are kept as Winograd's points
-  bool patches = false;      // takes_patches, and one plane suffices
+  bool squeezed = false;     // takes_squeezed, and one plane suffices
   bool clip_first = false;   // an activation has to be applied before the residual
   int8_t low = -128;         // every other activation is a clamp of the result
   int8_t high = 127;
@@ -77,7 +74,7 @@ struct ConstantsPlan {
   int32_t planes = 1;
   bool offset_apart = false;  // weights do not contain their offset
   bool transformed = false;
-  bool patches = false;
+  bool squeezed = false;
 };
 // Fills packed.constants; kUnsupported where a stage could leave the range of exact doubles.
 Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, PackedConvI8& packed);

@@ -2,7 +2,7 @@
 // Packing for conv_i8__avx512vnni_6x64: see x86_avx512vnni.h for the idea.
 //   dense:     [tile][input block][plane][ky][kx][quad of 4 ic][vector][16 oc][4 ic]
 //              where a block has only as many quads and a tile only as many vectors as it has channels for
-//              or, of few input channels, [tile][ky x kx x ic in fours][vector][16 oc][4]
+//              or, of few input channels, [tile][ky][kx x ic in fours][vector][16 oc][4]
 //   depthwise: [block][ky][group of 4 taps][plane][16 channels][4 taps]
 #if defined(__x86_64__)
 
@@ -85,7 +85,7 @@ struct LaneOfTile {
   BlockRange blocks;  // of the tile
   int32_t planes;
   int32_t vectors;
-  bool patches;
+  bool squeezed;
 };
 
 // visit(byte, plane, i, tap) for each byte of the channel's weights; i counts the input channels of its group, the first
@@ -95,11 +95,12 @@ inline void visit_lane(const ConvFilter& f, const LaneOfTile<Byte>& lane, int32_
                        const Visit& visit) {
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   const int64_t quad_bytes = lane.vectors * kVector * 4;
-  if (lane.patches) {
+  if (lane.squeezed) {
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int32_t ic = 0; ic < f.in_channels; ++ic) {
-        const int64_t i = tap * f.in_channels + ic;
-        visit(lane.bytes[i / 4 * quad_bytes + i % 4], 0, ic, tap);
+        const int64_t i = tap % f.kernel.w * f.in_channels + ic;
+        const int64_t quad = tap / f.kernel.w * squeezed_quads(f) + i / 4;
+        visit(lane.bytes[quad * quad_bytes + i % 4], 0, ic, tap);
       }
     }
     return;
@@ -123,7 +124,7 @@ inline void visit_lane(const ConvFilter& f, const LaneOfTile<Byte>& lane, int32_
 
 // visit(lane, oc, first_in) for each output channel of dense weights.
 template <typename Byte, typename Visit>
-void visit_dense(const ConvFilter& f, int32_t planes, bool patches, Byte* packed,
+void visit_dense(const ConvFilter& f, int32_t planes, bool squeezed, Byte* packed,
                  const Visit& visit) {
   for (int32_t index = 0; index * kTile < f.out_channels; ++index) {
     const Tile tile = tile_of(f, index);
@@ -132,7 +133,7 @@ void visit_dense(const ConvFilter& f, int32_t planes, bool patches, Byte* packed
       const int32_t oc = tile.first_block * kHostBlock + i;
       if (oc >= f.out_channels) break;
       const LaneOfTile<Byte> lane = {bytes + i * 4, tile_input_blocks(f, index, kTile), planes,
-                                     tile.vectors, patches};
+                                     tile.vectors, squeezed};
       visit(lane, oc, oc / f.out_per_group() * f.in_per_group());
     }
   }
@@ -142,7 +143,7 @@ void pack_dense(const ConvI8Params& source, const ConstantsPlan& plan, int8_t* p
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   visit_dense(
-      f, plan.planes, plan.patches, packed, [&](const auto& lane, int32_t oc, int32_t first_in) {
+      f, plan.planes, plan.squeezed, packed, [&](const auto& lane, int32_t oc, int32_t first_in) {
         const int32_t offset = plan.offset_apart ? 0 : offset_of(source, oc);
         if (source.order == WeightOrder::kOihw && plan.planes == 1 && offset == 0) {
           const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
@@ -242,7 +243,7 @@ Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, Pac
   Constants constants;
   constants.planes = plan.planes;
   constants.transformed = plan.transformed;
-  constants.patches = plan.patches;
+  constants.squeezed = plan.squeezed;
   constants.float_route = stages_below(packed, multiplier, kFloatLimits);
   set_clamps(packed.params, constants);
   auto* const wide_scale = reinterpret_cast<double*>(packed.constants.data() + kHeader);
@@ -291,7 +292,7 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   if (int64_t{planes} * f.kernel.h * f.kernel.w > kMaxTaps)
     return unsupported("the kernel has too many taps");
   const ConstantsPlan plan = {
-      .planes = planes, .offset_apart = offset_apart, .patches = planes == 1 && takes_patches(f)};
+      .planes = planes, .offset_apart = offset_apart, .squeezed = planes == 1 && takes_squeezed(f)};
   RK_TRY(pack_constants(source, plan, packed));
   if (f.depthwise()) {
     const int64_t extents[] = {channel_blocks(f.out_channels), f.kernel.h, tap_groups(f), planes,
@@ -319,7 +320,7 @@ void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* pl
   const ConvFilter& f = packed.params.filter;
   const auto& constants = *reinterpret_cast<const Constants*>(packed.constants.data());
   const auto* const bytes = reinterpret_cast<const int8_t*>(packed.weights.data());
-  visit_dense(f, constants.planes, constants.patches, bytes,
+  visit_dense(f, constants.planes, constants.squeezed, bytes,
               [&](const auto& lane, int32_t oc, int32_t in) {
                 // What is not applied to the sum of inputs is part of the bytes.
                 const int32_t apart = static_cast<int16_t>(constants.offset_pair[oc] & 0xffff);
