@@ -70,7 +70,7 @@ template <int kPixels, int kCount, int kSpacing, bool kNarrow, typename Weight>
 inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPixels], int64_t at,
                                                     const Weight* weights, int64_t next_vector,
                                                     int32_t lanes, __m512 (&sum)[kPixels][kCount]) {
-#pragma GCC unroll 1
+#pragma GCC unroll 4
   for (int64_t i = 0; i < lanes; ++i, weights += kLanes) {
     asm("" : "+r"(i));  // one index for all pixels; else the compiler counts up a pointer for each
     __m512 w[kCount];
