@@ -35,6 +35,7 @@ struct Scratch {
     alignas(64) float acc[kSumFloats];
     alignas(64) float few_weights[kSumFloats];  // where channels are few, and sums never wait
   };
+  Ahead ahead;
   int64_t shape[3] = {};  // of the band that what follows was made for
   BandPlaces<kFewBandPixels + kFewBandRows * kRun> places;
   // Floats from a pixel's place to what a step reads; steps are counted from the first block in scratch on. One more, so
@@ -162,9 +163,11 @@ __attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratc
 
 // All pixels from `pixel` on that lie anywhere: whole tiles, then what is left.
 template <int kPixels, int kCount, typename Weight>
-void sum_rest(const Pass<Weight>& pass, const Scratch& scratch, int64_t pixel, int64_t end) {
-  for (; pixel + kPixels <= end; pixel += kPixels)
+void sum_rest(const Pass<Weight>& pass, Scratch& scratch, int64_t pixel, int64_t end) {
+  for (; pixel + kPixels <= end; pixel += kPixels) {
+    scratch.ahead.ask();
     sum_pixels<kPixels, kCount, 0>(pass, scratch, pixel);
+  }
   if constexpr (kPixels > 1) {
     if (pixel < end)
       sum_rest<kPixels == kTilePixels ? 4 : kPixels / 2, kCount>(pass, scratch, pixel, end);
@@ -173,15 +176,17 @@ void sum_rest(const Pass<Weight>& pass, const Scratch& scratch, int64_t pixel, i
 
 // All pixels for one or two vectors, which leave room for the sums of kRun pixels but not for as many pointers.
 template <int kCount>
-void sum_runs(const Pass<float>& pass, bool narrow, const Scratch& scratch) {
+void sum_runs(const Pass<float>& pass, bool narrow, Scratch& scratch) {
   const Band& band = pass.band;
   const int64_t spacing = pass.c.spacing();
   for (int64_t row = 0; row < band.rows; ++row) {
     const int64_t end = (row + 1) * band.columns;
     int64_t pixel = row * band.columns;
     const auto run = [&]<int kSpacing, bool kNarrow = false>() {
-      for (; pixel + kRun <= end; pixel += kRun)
+      for (; pixel + kRun <= end; pixel += kRun) {
+        scratch.ahead.ask();
         sum_pixels<kRun, kCount, kSpacing, kNarrow>(pass, scratch, pixel);
+      }
     };
     if (spacing == kLanes && narrow) run.template operator()<kLanes, true>();
     if (spacing == kLanes) run.template operator()<kLanes>();
@@ -197,7 +202,7 @@ struct Held {
 };
 
 template <typename Weight>
-void sum_tile(const Pass<Weight>& pass, int64_t vectors, const Scratch& scratch) {
+void sum_tile(const Pass<Weight>& pass, int64_t vectors, Scratch& scratch) {
   const int64_t pixels = pass.band.pixels();
   if (vectors == 4) return sum_rest<kTilePixels, 4>(pass, scratch, 0, pixels);
   if (vectors == 3) return sum_rest<8, 3>(pass, scratch, 0, pixels);
@@ -218,7 +223,7 @@ int64_t vectors_of(const Context& c, int32_t tile) {
 // Adds the products of input blocks `block`..`block` + `count`, of those held, to one tile of output channels.
 template <typename Weight>
 void sum_chunk(const Context& c, const Band& band, int32_t tile, int64_t n, Held held,
-               int64_t block, int64_t count, float* acc, const Scratch& scratch) {
+               int64_t block, int64_t count, float* acc, Scratch& scratch) {
   const int64_t first_block = int64_t{tile} * kVectors;
   const int64_t taps = c.y.kernel * c.x.kernel;
   const int32_t lanes =
@@ -242,7 +247,7 @@ void sum_chunk(const Context& c, const Band& band, int32_t tile, int64_t n, Held
 }
 
 // All there is to sum where channels are few: one step per row of the kernel.
-void sum_few(const Context& c, const Band& band, int32_t tile, int64_t n, const Scratch& scratch) {
+void sum_few(const Context& c, const Band& band, int32_t tile, int64_t n, Scratch& scratch) {
   const int64_t first_block = int64_t{tile} * kVectors;
   const int64_t row = c.x.kernel * c.filter.in_channels, block_weights = c.y.kernel * row * kLanes;
   const Pass<float> pass = {c,
@@ -305,9 +310,15 @@ void gather_few_weights(const Context& c, float* to) {
   }
 }
 
+void start_ahead(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
+  const int32_t pixels = c.filter.out_channels > 2 * kLanes ? kTilePixels : kRun;
+  scratch.ahead.start(c, band, n, (tiles.end - tiles.begin) * (band.pixels() / pixels + 1));
+}
+
 void few_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
   fill_places(c, band, 1, scratch);
   load_few(c, band, c.image(n), scratch.pixels[0]);
+  start_ahead(c, band, tiles, n, scratch);
   for (int32_t tile = tiles.begin; tile < tiles.end; ++tile) sum_few(c, band, tile, n, scratch);
 }
 
@@ -320,6 +331,7 @@ void dense_band(const Context& c, Band band, TileRange tiles, int64_t n, Scratch
   }
   const int64_t hold = smaller(kScratchPixels / band.scratch_pixels(), in_blocks);
   fill_places(c, band, hold, scratch);
+  start_ahead(c, band, tiles, n, scratch);
   // Where not all blocks of the input can be held, sums of as many tiles as there is room for wait for the others.
   const int64_t sums = band.pixels() * kConvF16Tile;
   const int32_t group =

@@ -262,6 +262,60 @@ inline void load_few(const Context& c, const Band& band, const uint16_t* plane, 
   }
 }
 
+// The input of the band after this one, which tiles ask for while they sum: it comes from far away, and the memory would
+// idle meanwhile.
+struct Ahead {
+  const char* at = nullptr;  // of the next line
+  const char* row_end = nullptr;
+  int64_t row_bytes = 0, next_row = 0, rows = 0, row = 0;
+  int64_t next_plane = 0, planes = 0;
+  int64_t lines = 0;  // for each tile to ask for
+
+  // `tiles` are summed before the next band is loaded.
+  void start(const Context& c, const Band& band, int64_t n, int64_t tiles) {
+    planes = channel_blocks(c.filter.in_channels);
+    lines = 0;
+    // The band's right neighbour or, at the end of the row, the first one below.
+    const bool beside = band.ox + band.columns < c.extents.out.w;
+    const int64_t oy = beside ? band.oy : band.oy + band.rows;
+    const int64_t ox = beside ? band.ox + band.columns : 0;
+    const auto clamp = [](int64_t v, int64_t most) { return v < 0 ? 0 : v < most ? v : most; };
+    const int64_t step = c.one_tap ? 1 : 0;
+    const int64_t top = clamp(c.y.lead(oy, c.extents.pad_before.h), c.extents.in.h);
+    const int64_t left = clamp(c.x.lead(ox, c.extents.pad_before.w), c.extents.in.w);
+    rows = smaller(band.scratch_rows * (step * (c.y.step - 1) + 1), c.extents.in.h - top);
+    const int64_t columns =
+        smaller(band.scratch_columns * (step * (c.x.step - 1) + 1), c.extents.in.w - left);
+    constexpr int64_t kNear = 512 << 10;  // what the caches hold is not asked for
+    if (rows <= 0 || columns <= 0 || c.x.stuffing != 1 || c.in_plane * planes * 2 < kNear) return;
+    next_row = c.extents.in.w * kLanes * 2;
+    row_bytes = columns * kLanes * 2;
+    next_plane = c.in_plane * 2;
+    at = reinterpret_cast<const char*>(c.image(n) + (top * c.extents.in.w + left) * kLanes);
+    row_end = at + row_bytes;
+    row = 0;
+    lines = (planes * rows * ((row_bytes + 63) / 64) + tiles - 1) / tiles;
+  }
+
+  void ask() {
+    for (int64_t i = 0; i < lines; ++i) {
+      _mm_prefetch(at, _MM_HINT_T1);
+      at += 64;
+      if (at < row_end) continue;
+      row_end += next_row;
+      if (++row == rows) {
+        if (--planes == 0) {
+          lines = 0;
+          return;
+        }
+        row = 0;
+        row_end += next_plane - rows * next_row;
+      }
+      at = row_end - row_bytes;
+    }
+  }
+};
+
 }  // namespace
 }  // namespace rk::kernels::avx512_f16
 
