@@ -24,7 +24,8 @@ struct Pass {
   const int32_t* start;  // of the tile's sums; null: they go on
 };
 
-template <int kPixels, int kVectors>
+// kHalf: the last vector has eight channels at most.
+template <int kPixels, int kVectors, bool kHalf>
 struct Sums {
   __m512i sum[kPixels][kVectors];
 
@@ -37,7 +38,12 @@ struct Sums {
       __builtin_memcpy(&four, x[p] + at, sizeof four);
       const __m512i spread = _mm512_xor_si512(_mm512_set1_epi8(-128), _mm512_set1_epi32(four));
       unroll<kVectors>([&](auto v) RK_UNROLLED {
-        asm("vpdpbusd %2, %1, %0" : "+v"(sum[p][v]) : "v"(spread), "v"(w[v]));
+        if constexpr (kHalf && v == kVectors - 1) {
+          // Half the work. The other half becomes 0, which is as good as any sum for channels whose multiplier is 0.
+          asm("vpdpbusd %t2, %t1, %t0" : "+v"(sum[p][v]) : "v"(spread), "v"(w[v]));
+        } else {
+          asm("vpdpbusd %2, %1, %0" : "+v"(sum[p][v]) : "v"(spread), "v"(w[v]));
+        }
       });
     });
   }
@@ -51,9 +57,9 @@ struct Pixels {
 };
 
 // All products of a pass.
-template <int kPixels, int kVectors>
+template <int kPixels, int kVectors, bool kHalf>
 RK_INLINE void multiply(const Pass& pass, const Pixels& from, int64_t pixel,
-                        Sums<kPixels, kVectors>& sums) {
+                        Sums<kPixels, kVectors, kHalf>& sums) {
   const uint8_t* x[kPixels];
   unroll<kPixels>([&](auto p)
                       RK_UNROLLED { x[p] = from.first + from.places[pixel + p] * from.bytes; });
@@ -72,9 +78,9 @@ RK_INLINE void multiply(const Pass& pass, const Pixels& from, int64_t pixel,
 }
 
 // acc[pixel][vector] of kPixels pixels.
-template <int kPixels, int kVectors>
+template <int kPixels, int kVectors, bool kHalf>
 void multiply_tile(const Pass& pass, const Pixels& from, int64_t pixel, int32_t* acc) {
-  Sums<kPixels, kVectors> sums;
+  Sums<kPixels, kVectors, kHalf> sums;
   unroll<kPixels * kVectors>([&](auto i) RK_UNROLLED {
     constexpr int p = i / kVectors, v = i % kVectors;
     sums.sum[p][v] =
@@ -84,26 +90,6 @@ void multiply_tile(const Pass& pass, const Pixels& from, int64_t pixel, int32_t*
   unroll<kPixels * kVectors>([&](auto i) RK_UNROLLED {
     _mm512_store_si512(acc + i * kVector, sums.sum[i / kVectors][i % kVectors]);
   });
-}
-
-// Whole tiles whose sums never leave the registers: the stages of one overlap with the products of the next. Returns the
-// first pixel after them.
-template <int kPixels, int kVectors, bool kSums>
-int64_t multiply_and_finish(const Pass& pass, const Pixels& from, const Ending& at,
-                            const FloatRoute<false>& stages, int64_t pixels) {
-  const Ending k = at;
-  const FloatRoute<false> route = stages;
-  int64_t pixel = 0;
-  for (; pixel + kPixels <= pixels; pixel += kPixels) {
-    Sums<kPixels, kVectors> sums;
-    unroll<kPixels * kVectors>([&](auto i) RK_UNROLLED {
-      constexpr int p = i / kVectors, v = i % kVectors;
-      sums.sum[p][v] = _mm512_load_si512(pass.start + v * kVector);
-    });
-    multiply(pass, from, pixel, sums);
-    finish_tile<kPixels, kVectors, kSums>(k, route, sums.sum, pixel);
-  }
-  return pixel;
 }
 
 // One tile of output channels of a band.
@@ -117,8 +103,31 @@ struct TileOfBand {
   Scratch& scratch;
 };
 
+// Whole tiles whose sums never leave the registers: the stages of one overlap with the products of the next. Returns the
+// first pixel after them.
+template <int kPixels, int kVectors, bool kHalf, bool kSums, bool kResidual>
+int64_t multiply_and_finish(const TileOfBand& tile, const Pass& pass) {
+  const Context& c = tile.c;
+  const Ending k =
+      ending(c, tile.target, tile.channel, tile.scratch.totals, tile.scratch.places.output);
+  const FloatRoute<kResidual> route(c.params, c.constants);
+  const Pixels from = tile.from;
+  const int64_t pixels = tile.band.pixels();
+  int64_t pixel = 0;
+  for (; pixel + kPixels <= pixels; pixel += kPixels) {
+    Sums<kPixels, kVectors, kHalf> sums;
+    unroll<kPixels * kVectors>([&](auto i) RK_UNROLLED {
+      constexpr int p = i / kVectors, v = i % kVectors;
+      sums.sum[p][v] = _mm512_load_si512(pass.start + v * kVector);
+    });
+    multiply(pass, from, pixel, sums);
+    finish_tile<kPixels, kVectors, kSums>(k, route, sums.sum, pixel);
+  }
+  return pixel;
+}
+
 // Tiles of kPixels while they fit, from `pixel` on; returns the first pixel after them.
-template <int kPixels, int kVectors>
+template <int kPixels, int kVectors, bool kHalf>
 int64_t multiply_in_memory(const TileOfBand& tile, const Pass& pass, FinishFunction finish,
                            int64_t pixel) {
   Scratch& scratch = tile.scratch;
@@ -126,7 +135,7 @@ int64_t multiply_in_memory(const TileOfBand& tile, const Pass& pass, FinishFunct
   const bool at_once = tile.last && pass.start != nullptr;
   for (; pixel + kPixels <= tile.band.pixels(); pixel += kPixels) {
     int32_t* const acc = scratch.acc + (at_once ? 0 : pixel * kVectors * kVector);
-    multiply_tile<kPixels, kVectors>(pass, tile.from, pixel, acc);
+    multiply_tile<kPixels, kVectors, kHalf>(pass, tile.from, pixel, acc);
     if (!tile.last) continue;
     finish({tile.c, tile.target, tile.channel, acc, scratch.totals + pixel,
             scratch.places.output + pixel, kPixels});
@@ -135,25 +144,26 @@ int64_t multiply_in_memory(const TileOfBand& tile, const Pass& pass, FinishFunct
 }
 
 // All pixels of a band: whole tiles, then ever smaller ones.
-template <int kVectors>
+template <int kVectors, bool kHalf = false>
 void multiply_band(const TileOfBand& tile, const Pass& pass) {
   constexpr int kPixels = kVectors == 4 ? 6 : kVectors == 3 ? 8 : 12;
+  constexpr int kFewer = kVectors == 4 ? 3 : 4;
   const Context& c = tile.c;
   const FinishFunction finish = finish_function<kVectors>(c);
-  const int64_t end = tile.band.pixels();
   int64_t pixel = 0;
-  if (c.constants.float_route && !c.params.has_residual && tile.last && pass.start != nullptr) {
-    Scratch& scratch = tile.scratch;
-    const Ending at = ending(c, tile.target, tile.channel, scratch.totals, scratch.places.output);
-    const FloatRoute<false> route(c.params, c.constants);
+  if (!c.constants.float_route || !tile.last || pass.start == nullptr) {
+    pixel = multiply_in_memory<kPixels, kVectors, kHalf>(tile, pass, finish, pixel);
+  } else if (c.params.has_residual) {
     pixel = c.constants.sums
-                ? multiply_and_finish<kPixels, kVectors, true>(pass, tile.from, at, route, end)
-                : multiply_and_finish<kPixels, kVectors, false>(pass, tile.from, at, route, end);
+                ? multiply_and_finish<kPixels, kVectors, kHalf, true, true>(tile, pass)
+                : multiply_and_finish<kPixels, kVectors, kHalf, false, true>(tile, pass);
   } else {
-    pixel = multiply_in_memory<kPixels, kVectors>(tile, pass, finish, pixel);
+    pixel = c.constants.sums
+                ? multiply_and_finish<kPixels, kVectors, kHalf, true, false>(tile, pass)
+                : multiply_and_finish<kPixels, kVectors, kHalf, false, false>(tile, pass);
   }
-  pixel = multiply_in_memory < kVectors == 4 ? 3 : 4, kVectors > (tile, pass, finish, pixel);
-  multiply_in_memory<1, kVectors>(tile, pass, finish, pixel);
+  pixel = multiply_in_memory<kFewer, kVectors, kHalf>(tile, pass, finish, pixel);
+  multiply_in_memory<1, kVectors, kHalf>(tile, pass, finish, pixel);
 }
 
 int32_t quads_of_block(const Context& c, int64_t block) {
@@ -220,7 +230,9 @@ const int8_t* multiply_loaded(const Context& c, const Band& band, int64_t n, Til
       multiply_band<1>(where, pass);
       break;
     case 2:
-      multiply_band<2>(where, pass);
+      // 24 channels are common.
+      c.filter.out_channels - channel <= kVector + kVector / 2 ? multiply_band<2, true>(where, pass)
+                                                               : multiply_band<2>(where, pass);
       break;
     case 3:
       multiply_band<3>(where, pass);

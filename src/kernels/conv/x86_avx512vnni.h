@@ -37,8 +37,9 @@ inline Tile tile_of(const ConvFilter& f, int32_t tile) {
 }
 // Bytes of weights from one output block to the next; the tiles lie one after another.
 inline int64_t block_weights(const ConvFilter& f, int32_t planes) {
-  return int64_t{max_tile_input_blocks(f, kTile)} * planes * f.kernel.h * f.kernel.w * kHostBlock *
-         kVector;
+  const int32_t blocks =
+      f.groups == 1 ? channel_blocks(f.in_channels) : max_tile_input_blocks(f, kTile);
+  return int64_t{blocks} * planes * f.kernel.h * f.kernel.w * kHostBlock * kVector;
 }
 
 // Filters of few input channels read squeezed pixels: a row of the kernel, [kx][ic], is cut into fours as it comes.

@@ -24,9 +24,9 @@ RK_INLINE __m256i join_halves(__m512i a, __m512i b) {
 }
 
 // The pair (sum mod 128, sum / 128) that meets (o, 128 * o).
-RK_INLINE __m256i as_pair(__m256i sum) {
-  return _mm256_or_si256(_mm256_and_si256(sum, _mm256_set1_epi32(127)),
-                         _mm256_slli_epi32(_mm256_srli_epi32(sum, 7), 16));
+RK_INLINE __m512i as_pair(__m512i sum) {
+  return _mm512_or_si512(_mm512_and_si512(sum, _mm512_set1_epi32(127)),
+                         _mm512_slli_epi32(_mm512_srli_epi32(sum, 7), 16));
 }
 
 // Adds one block's channels to the sums of inputs of the scratch pixels.
@@ -74,10 +74,8 @@ inline void sum_taps(const Context& c, const Band& band, const int32_t* sums, in
     for (int64_t kx = 1; kx < c.x.kernel; ++kx)
       add_row<false>(column_sums + kx * c.x.dilation, c.x.step, band.columns, to);
   }
-  for (int64_t i = 0; i < band.pixels(); i += 8) {
-    auto* const pairs = reinterpret_cast<__m256i*>(totals + i);
-    _mm256_store_si256(pairs, as_pair(_mm256_load_si256(pairs)));
-  }
+  for (int64_t i = 0; i < band.pixels(); i += 16)
+    _mm512_store_si512(totals + i, as_pair(_mm512_load_si512(totals + i)));
 }
 
 // The same from the parts of all blocks.
@@ -91,27 +89,49 @@ inline void sum_parts(const Context& c, const Band& band, Scratch& scratch) {
   sum_taps(c, band, sums, scratch.totals);
 }
 
-// The same for neighbouring pixels under a kernel of one tap, read where they lie.
+// Sums of four pixels in four parts each, of 16 pixels, to one sum for each.
+RK_INLINE __m512i join_quarters(__m512i a, __m512i b, __m512i c, __m512i d) {
+  const auto total = [&](__m512i v) RK_UNROLLED {
+    v = _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_CDAB));
+    return _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_BADC));
+  };
+  __m512i mixed = _mm512_mask_mov_epi32(total(a), 0x2222, total(b));
+  mixed = _mm512_mask_mov_epi32(mixed, 0x4444, total(c));
+  mixed = _mm512_mask_mov_epi32(mixed, 0x8888, total(d));
+  return _mm512_permutexvar_epi32(
+      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), mixed);
+}
+
+// totals of neighbouring pixels under a kernel of one tap, read where they lie; writes up to 15 more.
 inline void sum_pixels(const Context& c, const int8_t* pixels, int64_t count, int32_t* totals) {
-  const int32_t blocks = channel_blocks(c.filter.in_channels);
-  const int32_t lanes = lanes_of_block(c.filter.in_channels, blocks - 1);
+  const int32_t channels = c.filter.in_channels, blocks = channel_blocks(channels);
+  const int32_t lanes = lanes_of_block(channels, blocks - 1);
   const __mmask64 last = ((uint64_t{1} << (lanes - 1)) * 2 - 1) * 0x0001000100010001u;
-  for (int64_t i = 0; i < count; i += 8) {
+  const __m512i one = _mm512_set1_epi8(1), bias = _mm512_set1_epi32(channels * 128);
+  for (int64_t i = 0; i < count; i += 16) {
+    const int8_t* from = pixels + i * kHostBlock;
+    __m512i part[4] = {};
     // Bytes of pixels that exist.
     const auto live = [&](int64_t first) {
       const int64_t bytes = (count - first) * kHostBlock;
       return bytes >= 64 ? ~uint64_t{0} : bytes <= 0 ? 0 : (uint64_t{1} << bytes) - 1;
     };
-    const __mmask64 low = live(i), high = live(i + 4);
-    const __m512i zero = _mm512_set1_epi8(-128);
-    __m512i a = _mm512_setzero_si512(), b = a;
-    for (int32_t block = 0; block < blocks; ++block) {
-      const int8_t* const from = pixels + block * c.in_plane + i * kHostBlock;
-      const __mmask64 mask = block + 1 == blocks ? last : ~uint64_t{0};
-      a = _mm512_add_epi64(a, half_sums(_mm512_mask_loadu_epi8(zero, mask & low, from)));
-      b = _mm512_add_epi64(b, half_sums(_mm512_mask_loadu_epi8(zero, mask & high, from + 64)));
+    const __mmask64 exist[4] = {live(i), live(i + 4), live(i + 8), live(i + 12)};
+    int32_t block = 0;
+    for (; i + 16 <= count && block + 1 < blocks; ++block, from += c.in_plane) {
+      unroll<4>([&](auto q) RK_UNROLLED {
+        part[q] = _mm512_dpbusd_epi32(part[q], one, _mm512_loadu_si512(from + q * 64));
+      });
     }
-    _mm256_store_si256(reinterpret_cast<__m256i*>(totals + i), as_pair(join_halves(a, b)));
+    for (; block < blocks; ++block, from += c.in_plane) {
+      const __mmask64 mask = block + 1 == blocks ? last : ~uint64_t{0};
+      unroll<4>([&](auto q) RK_UNROLLED {
+        const __m512i v = _mm512_maskz_loadu_epi8(mask & exist[q], from + q * 64);
+        part[q] = _mm512_dpbusd_epi32(part[q], one, v);
+      });
+    }
+    const __m512i sum = _mm512_add_epi32(join_quarters(part[0], part[1], part[2], part[3]), bias);
+    _mm512_store_si512(totals + i, as_pair(sum));
   }
 }
 
