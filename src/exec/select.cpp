@@ -6,6 +6,7 @@
 
 #include "ir/graph.h"
 #include "kernels/conv/conv_f32.h"
+#include "kernels/eltwise/eltwise.h"
 #include "kernels/gemm/gemm.h"
 #include "ops/activation.h"
 #include "ops/conv.h"
@@ -71,6 +72,16 @@ Status fused_conv(const EvalCall& call) {
   RK_ASSIGN(const auto post, ops::Activation::from_node(call.node, "post_activation"));
   const float* addend = call.has_input(3) ? call.input(3).data<float>() : nullptr;
   float* y = call.output(0).mutable_data<float>();
+  if (const auto before = activation.bounds(), after = post.bounds(); before && after) {
+    const kernels::ClampF32Args args = {y,
+                                        addend,
+                                        {before->low, before->high},
+                                        {after->low, after->high},
+                                        call.output(0).elements()};
+    run_units(call, kernels::eltwise_units(args.elements),
+              [&](IndexRange units) { clamp_f32(args, units); });
+    return ok_status();
+  }
   call.parallel_for(call.output(0).elements(), 1 << 14, [&](IndexRange range) {
     for (int64_t i = range.begin; i < range.end; ++i) {
       y[i] = post(activation(y[i]) + (addend != nullptr ? addend[i] : 0.0f));

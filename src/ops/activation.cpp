@@ -46,9 +46,12 @@ struct ActivationRow {
   float (*function)(float, const Params&);
 };
 
+float relu_of(float x, const Params&) { return std::max(x, 0.0f); }
+float clip_of(float x, const Params& p) { return std::min(std::max(x, p.min), p.max); }
+
 constexpr ActivationRow kActivations[] = {
-    {"Relu", 0, 0, [](float x, const Params&) { return std::max(x, 0.0f); }},
-    {"Clip", 0, 0, [](float x, const Params& p) { return std::min(std::max(x, p.min), p.max); }},
+    {"Relu", 0, 0, relu_of},
+    {"Clip", 0, 0, clip_of},
     {"LeakyRelu", 0.01f, 0, [](float x, const Params& p) { return x >= 0 ? x : p.alpha * x; }},
     {"Sigmoid", 0, 0, [](float x, const Params&) { return sigmoid_of(x); }},
     {"Tanh", 0, 0, [](float x, const Params&) { return std::tanh(x); }},
@@ -84,6 +87,14 @@ Result<Activation> Activation::from_node(const Node& node, std::string_view attr
                  .min = given("clip_min", std::numeric_limits<float>::lowest()),
                  .max = given("clip_max", std::numeric_limits<float>::max())};
   return out;
+}
+
+std::optional<Activation::Bounds> Activation::bounds() const {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (function_ == nullptr) return Bounds{-kInfinity, kInfinity};
+  if (function_ == relu_of) return Bounds{0, kInfinity};
+  if (function_ == clip_of) return Bounds{params_.min, params_.max};
+  return std::nullopt;
 }
 
 }  // namespace rk::ops

@@ -4,6 +4,7 @@
 // not inf / inf.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "ir/graph.h"
@@ -38,6 +39,12 @@ class Activation {
   float operator()(float x) const { return function_ == nullptr ? x : function_(x, params_); }
   explicit operator bool() const { return function_ != nullptr; }
   const Params& params() const { return params_; }
+  // Of an activation that is nothing but a clamp to them, the identity included.
+  struct Bounds {
+    float low;
+    float high;
+  };
+  std::optional<Bounds> bounds() const;
 
  private:
   float (*function_)(float, const Params&) = nullptr;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 
 namespace rk::quant {
@@ -79,11 +80,10 @@ constexpr size_t kBlock = 256;
 constexpr int32_t kZeroSlots = 4;
 
 // The slot of each value: its bin, then kZeroSlots for 0, then one for what is not finite.
-template <bool kAllFinite>
-inline void find_slots(const float* x, size_t size, float per_bin, int32_t half, int32_t* slots) {
+void find_slots(const float* x, size_t size, float per_bin, int32_t half, int32_t* slots) {
   const int32_t zeros = 2 * half, others = zeros + kZeroSlots;
   for (size_t i = 0; i < size; ++i) {
-    const bool other = !kAllFinite && is_other(x[i]);
+    const bool other = is_other(x[i]);
     const float scaled = other ? 0.0f : x[i] * per_bin;
     int32_t bin = static_cast<int32_t>(scaled);  // floor() by truncation and a correction
     bin += half - (scaled < static_cast<float>(bin) ? 1 : 0);
@@ -92,17 +92,38 @@ inline void find_slots(const float* x, size_t size, float per_bin, int32_t half,
   }
 }
 
+// The same of kBlock finite values, in vectors: a comparison is -1 where it holds.
+void find_finite_slots(const float* x, float per_bin, int32_t half, int32_t* slots) {
+  using Floats = float __attribute__((vector_size(16)));
+  using Ints = int32_t __attribute__((vector_size(16)));
+  static_assert(sizeof(Ints) == kZeroSlots * sizeof(int32_t));
+  const Ints zeros = Ints{0, 1, 2, 3} + 2 * half;
+  for (size_t i = 0; i < kBlock; i += kZeroSlots) {
+    Floats values;
+    std::memcpy(&values, x + i, sizeof values);
+    const Floats scaled = values * per_bin;
+    const Ints cut = __builtin_convertvector(scaled, Ints);
+    const Ints bins = cut + half + (scaled < __builtin_convertvector(cut, Floats));
+    const Ints is_zero = values == 0.0f;
+    const Ints found = (is_zero & zeros) | (~is_zero & bins);
+    std::memcpy(slots + i, &found, sizeof found);
+  }
+}
+
 template <bool kAllFinite>
 void count_part(std::span<const float> values, float per_bin, int32_t half, uint32_t* counts) {
   int32_t slots[kBlock];
   size_t begin = 0;
-  // A length known to the compiler is what makes it use vectors.
   for (; begin + kBlock <= values.size(); begin += kBlock) {
-    find_slots<kAllFinite>(values.data() + begin, kBlock, per_bin, half, slots);
+    if constexpr (kAllFinite) {
+      find_finite_slots(values.data() + begin, per_bin, half, slots);
+    } else {
+      find_slots(values.data() + begin, kBlock, per_bin, half, slots);
+    }
     for (size_t i = 0; i < kBlock; ++i) ++counts[slots[i]];
   }
   const size_t rest = values.size() - begin;
-  find_slots<kAllFinite>(values.data() + begin, rest, per_bin, half, slots);
+  find_slots(values.data() + begin, rest, per_bin, half, slots);
   for (size_t i = 0; i < rest; ++i) ++counts[slots[i]];
 }
 

@@ -57,4 +57,16 @@ struct SumF16Args {
 };
 void sum_f16(const SumF16Args& args, IndexRange units);
 
+// y = y clamped to `before`, plus the addend or 0, clamped to `after`. NaN stays.
+struct ClampF32Args {
+  struct Bounds {
+    float low, high;
+  };
+  float* values = nullptr;
+  const float* addend = nullptr;  // or null
+  Bounds before, after;
+  int64_t elements = 0;
+};
+void clamp_f32(const ClampF32Args& args, IndexRange units);
+
 }  // namespace rk::kernels

@@ -158,5 +158,18 @@ TEST(SumF16Test, EveryPatternWithAndWithoutReluMatchesTheConversions) {
   }
 }
 
+TEST(ClampF32Test, ClampsBeforeAndAfterTheAddendAndKeepsNaN) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::vector<float> values = {-3, -0.0f, 2, 9, nan};
+  const std::vector<float> addend = {1, 1, 1, -8, 0};
+  clamp_f32({values.data(), addend.data(), {0, 6}, {-1, 2.5f}, 5}, {0, eltwise_units(5)});
+  EXPECT_EQ(std::vector<float>(values.begin(), values.begin() + 4),
+            (std::vector<float>{1, 1, 2.5f, -1}));
+  EXPECT_TRUE(std::isnan(values[4]));
+  values = {-3, 4};
+  clamp_f32({values.data(), nullptr, {0, 6}, {0, 3}, 2}, {0, eltwise_units(2)});
+  EXPECT_EQ(values, (std::vector<float>{0, 3}));
+}
+
 }  // namespace
 }  // namespace rk::kernels

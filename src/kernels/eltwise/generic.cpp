@@ -68,4 +68,23 @@ void sum_f16__generic(const SumF16Args& args, IndexRange units) {
   }
 }
 
+// Simple enough that portable loops reach the speed of memory.
+void clamp_f32(const ClampF32Args& args, IndexRange units) {
+  const Run run = run_of(units, args.elements);
+  // Copies: what is stored could alias the arguments.
+  const ClampF32Args::Bounds before = args.before, after = args.after;
+  float* const y = args.values;
+  const float* const addend = args.addend;
+  const auto clamp = [](float v, ClampF32Args::Bounds bounds) {
+    v = v < bounds.low ? bounds.low : v;
+    return v > bounds.high ? bounds.high : v;
+  };
+  if (addend == nullptr) {
+    for (int64_t e = run.begin; e < run.end; ++e) y[e] = clamp(clamp(y[e], before) + 0.0f, after);
+    return;
+  }
+  for (int64_t e = run.begin; e < run.end; ++e)
+    y[e] = clamp(clamp(y[e], before) + addend[e], after);
+}
+
 }  // namespace rk::kernels
