@@ -414,13 +414,70 @@ TEST(ConvI8VariantTest, LargeOffsetsOfDepthwiseWeightsKeepTheFastVariant) {
   EXPECT_EQ(chosen->kernel->name, small->kernel->name);
 }
 
-TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomConvolutions) {
-  std::mt19937 random(4);
-  auto draw = [&](int low, int high) { return low + int(random() % uint32_t(high - low + 1)); };
-  const auto variants = conv_i8_variants();
-  for (int i = 0; i < 40; ++i) {
+// Numbers for random convolutions, and the parts that all of them share.
+struct Draw {
+  std::mt19937 random;
+
+  int operator()(int low, int high) { return low + int(random() % uint32_t(high - low + 1)); }
+  bool one_of(int count) { return (*this)(1, count) == 1; }
+
+  Case stages() {
     Case c;
     c.name = "";
+    c.activation = static_cast<Activation>((*this)(0, 2));
+    c.clip = (*this)(0, 1 << (*this)(1, 20));
+    c.residual = one_of(3);
+    c.relu_after_add = one_of(2);
+    c.asymmetric = one_of(2);
+    c.largest_offset = one_of(6) ? 3000 : (*this)(126, 128);
+    c.out_scale = {(*this)(16384, 32767), (*this)(14, 32)};
+    return c;
+  }
+};
+
+// A picture of `elements` every `stride` elements.
+std::vector<int8_t> apart(const std::vector<int8_t>& dense, size_t elements, size_t stride) {
+  std::vector<int8_t> out(dense.size() / elements * stride, 3);
+  for (size_t i = 0; i < dense.size(); ++i) out[i / elements * stride + i % elements] = dense[i];
+  return out;
+}
+
+// Every variant gives the generic one's bytes, padding lanes included, with pictures apart from each other. With
+// `overwrite` the output takes the residual's place.
+void expect_generic_bytes(const Case& c, uint32_t seed, bool overwrite) {
+  const Problem problem = make_problem(c, seed);
+  const auto batch = static_cast<size_t>(c.extents.batch);
+  const ActivationShape in = {c.extents.batch, c.filter.in_channels, c.extents.in};
+  const ActivationShape out = {c.extents.batch, c.filter.out_channels, c.extents.out};
+  const size_t in_elements = size_t(blocked_elements(in)) / batch;
+  const size_t out_elements = size_t(blocked_elements(out)) / batch;
+  const size_t in_stride = in_elements + 32,
+               out_stride = overwrite ? out_elements : out_elements + 16;
+  const auto input = apart(to_blocked(problem.input, in), in_elements, in_stride);
+  const auto residual = to_blocked(problem.residual, out);
+  std::vector<int8_t> expected;
+  const auto variants = conv_i8_variants();
+  for (auto variant = variants.rbegin(); variant != variants.rend(); ++variant) {
+    const auto packed = pack_conv_i8(problem.params, *variant->kernel);
+    if (!packed.ok()) continue;
+    std::vector<int8_t> output = overwrite ? residual : std::vector<int8_t>(batch * out_stride, 5);
+    ConvI8Args args = {&*packed, c.extents, input.data(),
+                       overwrite ? output.data() : residual.data(), output.data()};
+    args.input_batch_stride = int64_t(in_stride);
+    args.output_batch_stride = int64_t(out_stride);
+    const int64_t units = conv_i8_units(args);
+    conv_i8(args, {0, units / 3});
+    conv_i8(args, {units / 3, units});
+    if (expected.empty()) expected = output;
+    ASSERT_EQ(output, expected) << variant->kernel->name;
+  }
+}
+
+TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomConvolutions) {
+  Draw draw{std::mt19937(4)};
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(i);
+    Case c = draw.stages();
     const int kind = draw(0, 3);  // dense, dense, groups, depthwise
     const int groups = kind == 2 ? draw(2, 5) : kind == 3 ? draw(2, 70) : 1;
     c.filter.groups = groups;
@@ -429,32 +486,62 @@ TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomConvolutions) {
     c.filter.kernel = {draw(1, 5), draw(1, 5)};
     c.filter.stride = {draw(1, 3), draw(1, 3)};
     c.filter.dilation = {draw(1, 2), draw(1, 3)};
-    c.filter.transposed = draw(0, 4) == 0;
+    c.filter.transposed = draw.one_of(5);
     c.extents = {draw(1, 2),
                  {draw(1, 12), draw(1, 30)},
                  {draw(1, 12), draw(1, 30)},
                  {draw(0, 3), draw(0, 3)}};
-    c.activation = static_cast<Activation>(draw(0, 2));
-    c.clip = draw(0, 1 << draw(1, 20));
-    c.residual = draw(0, 2) == 0;
-    c.relu_after_add = draw(0, 1) == 0;
-    c.asymmetric = draw(0, 1) == 0;
-    c.out_scale = {draw(16384, 32767), draw(14, 32)};
-    const Problem problem = make_problem(c, random());
-    const ActivationShape in = {c.extents.batch, c.filter.in_channels, c.extents.in};
-    const ActivationShape out = {c.extents.batch, c.filter.out_channels, c.extents.out};
-    const auto input = to_blocked(problem.input, in);
-    const auto residual = to_blocked(problem.residual, out);
-    std::vector<int8_t> expected;
-    for (auto variant = variants.rbegin(); variant != variants.rend(); ++variant) {
-      const auto packed = pack_conv_i8(problem.params, *variant->kernel);
-      if (!packed.ok()) continue;
-      std::vector<int8_t> output(static_cast<size_t>(blocked_elements(out)));
-      const ConvI8Args args = {&*packed, c.extents, input.data(), residual.data(), output.data()};
-      conv_i8(args, {0, conv_i8_units(args)});
-      if (expected.empty()) expected = output;
-      ASSERT_EQ(output, expected) << variant->kernel->name << ", convolution " << i;
-    }
+    expect_generic_bytes(c, draw.random(), c.residual && draw.one_of(2));
+  }
+}
+
+TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomPointwiseConvolutions) {
+  Draw draw{std::mt19937(5)};
+  for (int i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    Case c = draw.stages();
+    c.filter.groups = draw.one_of(6) ? 2 : 1;
+    c.filter.in_channels = c.filter.groups * draw(1, draw.one_of(2) ? 40 : 200);
+    c.filter.out_channels = c.filter.groups * draw(1, 200);
+    if (draw.one_of(4)) c.filter.stride = {draw(1, 3), draw(1, 3)};
+    const Extent2 in = {draw(1, 20), draw(1, 30)};
+    const Extent2 stride = c.filter.stride;
+    c.extents = {draw(1, 2), in, {(in.h - 1) / stride.h + 1, (in.w - 1) / stride.w + 1}};
+    expect_generic_bytes(c, draw.random(), c.residual && draw.one_of(2));
+  }
+}
+
+TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomFirstLayers) {
+  Draw draw{std::mt19937(6)};
+  for (int i = 0; i < 40; ++i) {
+    SCOPED_TRACE(i);
+    Case c = draw.stages();
+    c.filter.in_channels = draw(1, 4);
+    c.filter.out_channels = draw(1, 80);
+    c.filter.kernel = {draw(1, 7), draw(1, 7)};
+    c.filter.stride = {draw(1, 3), draw(1, 3)};
+    c.filter.dilation = {draw(1, 2), draw.one_of(4) ? 2 : 1};
+    c.extents = {draw(1, 2),
+                 {draw(1, 20), draw(1, 60)},
+                 {draw(1, 12), draw(1, 40)},
+                 {draw(0, 3), draw(0, 3)}};
+    expect_generic_bytes(c, draw.random(), c.residual && draw.one_of(2));
+  }
+}
+
+TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomDepthwiseConvolutions) {
+  Draw draw{std::mt19937(7)};
+  for (int i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    Case c = draw.stages();
+    c.residual = draw.one_of(6);
+    const int channels = draw(2, 70), kernel = draw.one_of(3) ? 5 : 3, stride = draw(1, 2);
+    c.filter = {channels, channels, channels, {kernel, kernel}, {stride, stride}};
+    c.extents = {draw(1, 2),
+                 {draw(1, 20), draw(1, 30)},
+                 {draw(1, 20), draw(1, 30)},
+                 {draw(0, 3), draw(-1, 6)}};
+    expect_generic_bytes(c, draw.random(), c.residual && draw.one_of(2));
   }
 }
 

@@ -290,8 +290,9 @@ void squeezed_band(const Context& c, const Band& band, TileRange tiles, int64_t 
 bool is_pointwise(const Context& c) {
   return c.filter.kernel.h == 1 && c.filter.kernel.w == 1 && c.filter.stride.h == 1 &&
          c.filter.stride.w == 1 && c.in_pixel == kHostBlock && c.out_pixel == kHostBlock &&
-         c.extents.in.h == c.extents.out.h && c.extents.in.w == c.extents.out.w &&
-         c.extents.pad_before.h == 0 && c.extents.pad_before.w == 0 &&
+         c.in_row == int64_t{c.extents.in.w} * kHostBlock && c.extents.in.h == c.extents.out.h &&
+         c.extents.in.w == c.extents.out.w && c.extents.pad_before.h == 0 &&
+         c.extents.pad_before.w == 0 &&
          int64_t{channel_blocks(c.filter.in_channels)} * c.constants.planes <= kMaxTaps &&
          channel_blocks(c.filter.in_channels) * c.in_plane <= INT32_MAX;
 }
