@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The depthwise half of conv_f16__avx512_6x64. 3x3 kernels read the input where it lies: a tile of two rows of seven
 // outputs loads and widens each of its inputs once, the nine weights stay in registers. Other kernels go through scratch
-// rows and load each tap. Both sum a pixel's taps in the order of the kernel.
+// rows and load each tap. All sum a pixel's taps in the order of the kernel.
 //
 // A newcomer's mistake: taps outside the picture are left out here, never read as what lies beside the row.
 #if defined(__x86_64__)
@@ -114,6 +114,35 @@ bool is_3x3(const Context& c) {
          right <= c.extents.in.w;
 }
 
+// A transposed convolution whose taps never meet, two columns wide: what a resize to twice the width becomes.
+bool is_doubling(const Context& c) {
+  const ConvFilter& f = c.filter;
+  const ConvExtents& e = c.extents;
+  return f.transposed && f.kernel == f.stride && f.kernel.w == 2 && f.dilation == Extent2{} &&
+         e.pad_before == Extent2{0, 0} && e.out.w == e.in.w * f.stride.w &&
+         e.out.h == e.in.h * f.stride.h;
+}
+
+void region_doubling(const Context& c, TileRange tiles, int64_t n, int64_t oy, int64_t rows) {
+  const int64_t end = smaller(int64_t{tiles.end} * kVectors, channel_blocks(c.filter.out_channels));
+  for (int64_t block = int64_t{tiles.begin} * kVectors; block < end; ++block) {
+    const Target target(c, Band{}, n, block);
+    const __m512 bias = _mm512_load_ps(c.bias + block * kLanes);
+    for (int64_t y = oy; y < oy + rows; ++y) {
+      const float* const taps =
+          c.weights<float>() + block * c.block_weights + y % c.y.kernel * 2 * kLanes;
+      const __m512 even = _mm512_load_ps(taps), odd = _mm512_load_ps(taps + kLanes);
+      const uint16_t* from =
+          c.image(n) + block * c.in_plane + y / c.y.kernel * c.extents.in.w * kLanes;
+      for (int64_t x = 0; x < c.extents.in.w; ++x, from += kLanes) {
+        const __m512 wide = load_wide(from);
+        __m512 sum[2] = {_mm512_fmadd_ps(wide, even, bias), _mm512_fmadd_ps(wide, odd, bias)};
+        target.finish(sum, 0, y * c.extents.out.w + 2 * x, kLanes);
+      }
+    }
+  }
+}
+
 struct Scratch {
   alignas(64) float pixels[kScratchPixels][kLanes];
 };
@@ -168,14 +197,14 @@ void depthwise(const ConvF16Args& args, IndexRange units) {
   const ConvFilter& filter = args.packed->params.filter;
   const Context c(args);
   const ConvUnits counted(filter, args.extents, kConvF16Tile);
-  if (is_3x3(c)) {
+  const auto region = is_doubling(c)         ? region_doubling
+                      : !is_3x3(c)           ? nullptr
+                      : filter.stride.h == 1 ? region_3x3<1>
+                                             : region_3x3<2>;
+  if (region != nullptr) {
     for_each_region(counted, c.extents.out.h, units,
                     [&](int64_t n, TileRange tiles, int64_t oy, int64_t rows) {
-                      if (filter.stride.h == 1) {
-                        region_3x3<1>(c, tiles, n, oy, rows);
-                      } else {
-                        region_3x3<2>(c, tiles, n, oy, rows);
-                      }
+                      region(c, tiles, n, oy, rows);
                     });
     return;
   }
