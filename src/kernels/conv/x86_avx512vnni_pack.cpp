@@ -139,6 +139,24 @@ void visit_dense(const ConvFilter& f, int32_t planes, bool squeezed, Byte* packe
   }
 }
 
+// The common case of visit_lane, four input channels at a time: one group, one plane, bytes as they are in `row`.
+void pack_row(const ConvFilter& f, const LaneOfTile<int8_t>& lane, const int8_t* row) {
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  const int64_t quad_bytes = lane.vectors * kVector * 4;
+  int8_t* to = lane.bytes;
+  for (int32_t block = lane.blocks.begin; block < lane.blocks.end; ++block) {
+    const int32_t lanes = lanes_of_block(f.in_channels, block);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int32_t c = 0; c < lanes; c += 4, to += quad_bytes) {
+        const int8_t* const from = row + (block * kHostBlock + c) * taps + tap;
+        int8_t four[4] = {};
+        for (int32_t i = 0; i < 4 && c + i < lanes; ++i) four[i] = from[i * taps];
+        std::memcpy(to, four, sizeof four);
+      }
+    }
+  }
+}
+
 void pack_dense(const ConvI8Params& source, const ConstantsPlan& plan, int8_t* packed) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
@@ -147,6 +165,7 @@ void pack_dense(const ConvI8Params& source, const ConstantsPlan& plan, int8_t* p
         const int32_t offset = plan.offset_apart ? 0 : offset_of(source, oc);
         if (source.order == WeightOrder::kOihw && plan.planes == 1 && offset == 0) {
           const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
+          if (f.groups == 1 && !plan.patches) return pack_row(f, lane, row);
           visit_lane(f, lane, first_in, [=](int8_t& byte, int32_t, int64_t ic, int64_t tap) {
             byte = row[ic * taps + tap];
           });
