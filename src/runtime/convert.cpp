@@ -260,7 +260,8 @@ void convert_strided(const PictureExtents& e, const ElementView& from, const Ele
 bool copy_lanes(const PictureExtents& e, const ElementView& from, const ElementView& to,
                 ThreadPool* pool) {
   const Strides &a = from.strides, &b = to.strides;
-  if (a.c2 != 1 || b.c2 != 1 || a.block < 4 || b.block < 4) return false;
+  const bool dense = a.w == e.c && b.w == e.c;
+  if (a.c2 != 1 || b.c2 != 1 || (!dense && (a.block < 4 || b.block < 4))) return false;
   const auto bytes = static_cast<int64_t>(byte_size(from.dtype));
   const auto work = [&](IndexRange rows) {
     for (int64_t row = rows.begin; row < rows.end; ++row) {
@@ -369,7 +370,11 @@ bool plain_numbers(const ElementView& view, DType dtype) {
 bool to_blocked(const PictureExtents& e, const ElementView& from, const ElementView& to,
                 const ChannelAffine& affine, ThreadPool* pool) {
   KernelCase k;
-  if (!is_blocked(e, to.strides) || !plain_case(e, from.strides, k)) return false;
+  // Pictures for first layers stay interleaved.
+  constexpr int64_t kMaxInterleaved = 4;
+  const bool interleaved = to.dtype == DType::kI8 && to.scale != 0 && e.c <= kMaxInterleaved &&
+                           equal(to.strides, nhwc_strides(e)) && !is_copy(from, to, affine);
+  if (!(interleaved || is_blocked(e, to.strides)) || !plain_case(e, from.strides, k)) return false;
   const bool bytes = plain_numbers(from, DType::kU8) || plain_numbers(from, DType::kI8);
   const bool from_signed = from.dtype == DType::kI8;
   if (is_copy(from, to, affine) && byte_size(from.dtype) <= 4) {
@@ -393,6 +398,7 @@ bool to_blocked(const PictureExtents& e, const ElementView& from, const ElementV
     }
     kernels::TableQuantizeArgs args;
     set_border(args, k, from, to);
+    args.interleaved = interleaved;
     args.tables = tables.data();
     run_rows(k, args, kernels::quantize_by_table, pool);
     return true;
@@ -402,6 +408,7 @@ bool to_blocked(const PictureExtents& e, const ElementView& from, const ElementV
   if (to.dtype == DType::kI8 && to.scale != 0 && plain_numbers(from, DType::kF32)) {
     kernels::QuantizeF32Args args;
     set_border(args, k, from, to);
+    args.interleaved = interleaved;
     args.params = {affine_data, to.scale, to.zero_point};
     run_rows(k, args, kernels::quantize_f32_to_i8, pool);
     return true;
@@ -409,6 +416,7 @@ bool to_blocked(const PictureExtents& e, const ElementView& from, const ElementV
   if (to.dtype == DType::kI8 && to.scale != 0 && plain_numbers(from, DType::kF16)) {
     kernels::QuantizeF16Args args;
     set_border(args, k, from, to);
+    args.interleaved = interleaved;
     args.params = {affine_data, to.scale, to.zero_point};
     run_rows(k, args, kernels::quantize_f16_to_i8, pool);
     return true;

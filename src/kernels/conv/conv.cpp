@@ -205,6 +205,10 @@ Result<PackedConvI8> pack_conv_i8(const ConvI8Params& params, const ConvI8Kernel
   return packed;
 }
 
+bool takes_interleaved_input(const PackedConvI8& packed) {
+  return packed.kernel->takes_interleaved != nullptr && packed.kernel->takes_interleaved(packed);
+}
+
 bool can_unpack_conv_i8(const PackedConvI8& packed) {
   return packed.kernel->unpack != nullptr && !packed.params.filter.depthwise();
 }

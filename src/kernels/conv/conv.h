@@ -116,7 +116,11 @@ struct ConvI8Args {
   // a larger blocked tensor; 0 means dense. The residual is dense.
   int64_t input_batch_stride = 0;
   int64_t output_batch_stride = 0;
+  // The input is [n][h][w][in_channels] without blocks; only where takes_interleaved_input().
+  bool interleaved_input = false;
 };
+// The first layer's kernel reads pictures as callers have them.
+bool takes_interleaved_input(const PackedConvI8& packed);
 
 // One unit is one output row of one tile of output channels, or of all tiles in tall pictures; the
 // tile is the variant's own. Rows are innermost.
@@ -141,8 +145,9 @@ struct ConvI8Kernel {
   void (*run)(const ConvI8Args& args, IndexRange units);
   // The inverse of pack for filters that are not depthwise; null: there is none.
   void (*unpack)(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain) = nullptr;
-  bool (*pays)(const ConvI8Params& params) = nullptr;  // null: whenever it accepts
-  int64_t (*units)(const ConvI8Args& args) = nullptr;  // null: rows of tiles, as above
+  bool (*pays)(const ConvI8Params& params) = nullptr;               // null: whenever it accepts
+  int64_t (*units)(const ConvI8Args& args) = nullptr;               // null: rows of tiles, as above
+  bool (*takes_interleaved)(const PackedConvI8& packed) = nullptr;  // null: never
 };
 
 struct ConvI8Variant {

@@ -346,6 +346,17 @@ std::vector<Case> cases() {
   };
 }
 
+std::vector<int8_t> interleaved(const std::vector<int8_t>& plain, const ActivationShape& s) {
+  std::vector<int8_t> out;
+  for (int n = 0; n < s.batch; ++n) {
+    for (int64_t pixel = 0; pixel < s.pixels(); ++pixel) {
+      for (int c = 0; c < s.channels; ++c)
+        out.push_back(plain[static_cast<size_t>((n * s.channels + c) * s.pixels() + pixel)]);
+    }
+  }
+  return out;
+}
+
 class ConvI8Test : public testing::TestWithParam<Case> {};
 
 TEST_P(ConvI8Test, EveryVariantEqualsTheFormulaWhereverTheWorkIsCut) {
@@ -382,6 +393,17 @@ TEST_P(ConvI8Test, EveryVariantEqualsTheFormulaWhereverTheWorkIsCut) {
       }
     }
     EXPECT_EQ(bad, 0);
+
+    if (takes_interleaved_input(*packed)) {
+      const std::vector<int8_t> picture = interleaved(problem.input, in);
+      std::vector<int8_t> same(output.size(), 77);
+      ConvI8Args from_picture = args;
+      from_picture.input = picture.data();
+      from_picture.output = same.data();
+      from_picture.interleaved_input = true;
+      conv_i8(from_picture, {0, units});
+      EXPECT_EQ(same, output);
+    }
 
     std::vector<int8_t> pieces(output.size(), 77);
     ConvI8Args cut = args;

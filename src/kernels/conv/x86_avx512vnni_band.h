@@ -81,6 +81,10 @@ struct Context {
       extents.in = {(extents.in.h - 1) / filter.stride.h + 1,
                     (extents.in.w - 1) / filter.stride.w + 1};
       filter.stride = {1, 1};
+    } else if (a.interleaved_input) {
+      in_pixel = filter.in_channels;
+      in_row = extents.in.w * in_pixel;
+      in_plane = extents.in.h * in_row;
     }
     y = axis_plan(filter, true);
     x = axis_plan(filter, false);

@@ -165,7 +165,7 @@ void pack_dense(const ConvI8Params& source, const ConstantsPlan& plan, int8_t* p
         const int32_t offset = plan.offset_apart ? 0 : offset_of(source, oc);
         if (source.order == WeightOrder::kOihw && plan.planes == 1 && offset == 0) {
           const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
-          if (f.groups == 1 && !plan.patches) return pack_row(f, lane, row);
+          if (f.groups == 1 && !plan.squeezed) return pack_row(f, lane, row);
           visit_lane(f, lane, first_in, [=](int8_t& byte, int32_t, int64_t ic, int64_t tap) {
             byte = row[ic * taps + tap];
           });
@@ -335,6 +335,10 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   return ok_status();
 }
 
+bool takes_interleaved(const PackedConvI8& packed) {
+  return reinterpret_cast<const Constants*>(packed.constants.data())->squeezed;
+}
+
 void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain) {
   const ConvFilter& f = packed.params.filter;
   const auto& constants = *reinterpret_cast<const Constants*>(packed.constants.data());
@@ -356,8 +360,15 @@ void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* pl
 }  // namespace vnni
 
 extern const ConvI8Kernel conv_i8__avx512vnni_6x64;
-const ConvI8Kernel conv_i8__avx512vnni_6x64 = {
-    "conv_i8__avx512vnni_6x64", vnni::kTile, vnni::accepts, vnni::pack, vnni::run, vnni::unpack};
+const ConvI8Kernel conv_i8__avx512vnni_6x64 = {"conv_i8__avx512vnni_6x64",
+                                               vnni::kTile,
+                                               vnni::accepts,
+                                               vnni::pack,
+                                               vnni::run,
+                                               vnni::unpack,
+                                               nullptr,
+                                               nullptr,
+                                               vnni::takes_interleaved};
 
 }  // namespace rk::kernels
 

@@ -49,6 +49,24 @@ void squeeze_pixels(const int8_t* from, int64_t pixels, int32_t channels, uint8_
   four(_mm512_maskz_loadu_epi8(live, from + i * kHostBlock), i);
 }
 
+// The sums of the biased bytes of each of `pixels` interleaved pixels of one to three channels; writes up to 15 more.
+inline void sum_interleaved(const int8_t* from, int64_t pixels, int32_t channels, int32_t* sums) {
+  alignas(64) uint8_t places[64] = {};
+  for (int i = 0; i < 16 * channels; ++i)
+    places[i / channels * 4 + i % channels] = static_cast<uint8_t>(i);
+  const __m512i order = _mm512_load_si512(places);
+  const __mmask64 lanes = ((uint64_t{1} << channels) - 1) * 0x1111111111111111u;
+  for (int64_t i = 0; i < pixels; i += 16) {
+    const int64_t bytes = smaller(16, pixels - i) * channels;
+    const __mmask64 there = (uint64_t{1} << bytes) - 1;  // at most 48
+    const __m512i biased = _mm512_xor_si512(_mm512_maskz_loadu_epi8(there, from + i * channels),
+                                            _mm512_set1_epi8(-128));
+    const __m512i spread = _mm512_maskz_permutexvar_epi8(lanes, order, biased);
+    _mm512_storeu_si512(sums + i,
+                        _mm512_dpbusd_epi32(_mm512_setzero_si512(), spread, _mm512_set1_epi8(1)));
+  }
+}
+
 // The input rows of a band with their border. What is written too much is overwritten by the next row.
 inline void squeeze_rows(const Context& c, const Band& band, int64_t n, uint8_t* rows,
                          int32_t* sums) {
@@ -74,7 +92,11 @@ inline void squeeze_rows(const Context& c, const Band& band, int64_t n, uint8_t*
     border(r, 0, part.before);
     const int8_t* const from = c.image(n) + iy * c.in_row + (left + part.before) * c.in_pixel;
     uint8_t* const to = rows + r * row_bytes + part.before * channels;
-    if (sums != nullptr) {
+    if (c.args.interleaved_input) {
+      std::memcpy(to, from, static_cast<size_t>(part.body * channels));
+      if (sums != nullptr)
+        sum_interleaved(from, part.body, channels, sums + r * columns + part.before);
+    } else if (sums != nullptr) {
       squeeze_pixels<true>(from, part.body, channels, to, sums + r * columns + part.before);
     } else {
       squeeze_pixels<false>(from, part.body, channels, to, nullptr);

@@ -57,6 +57,14 @@ void quantize_rows(const Args& args, IndexRange units, const Widen& widen) {
           quantize_strip(source.data + channel * source.channel_step + w * source.pixel_step,
                          source.pixel_step, count, args.params, channel, widen, strip[c]);
         }
+        if (args.interleaved) {
+          int8_t* const pixels = interleaved_row(args.output, shape, n, h) + w * shape.channels;
+          for (int64_t i = 0; i < count; ++i) {
+            for (int32_t c = 0; c < lanes; ++c)
+              pixels[i * shape.channels + block * kHostBlock + c] = strip[c][i];
+          }
+          continue;
+        }
         for (int64_t i = 0; i < count; ++i) {
           for (int32_t c = 0; c < kHostBlock; ++c) row[(w + i) * kHostBlock + c] = strip[c][i];
         }
@@ -68,6 +76,21 @@ void quantize_rows(const Args& args, IndexRange units, const Widen& widen) {
 }  // namespace
 
 void quantize_by_table__generic(const TableQuantizeArgs& args, IndexRange units) {
+  const ActivationShape& shape = args.shape;
+  if (args.interleaved) {
+    for (int64_t unit = units.begin; unit < units.end; ++unit) {
+      const int64_t n = unit / shape.extent.h, h = unit % shape.extent.h;
+      const auto source = plain_row(args.input, shape, args.layout, args.w_stride, n, h);
+      int8_t* to = interleaved_row(args.output, shape, n, h);
+      for (int64_t w = 0; w < shape.extent.w; ++w) {
+        for (int32_t c = 0; c < shape.channels; ++c) {
+          const uint8_t x = source.data[c * source.channel_step + w * source.pixel_step];
+          *to++ = args.tables[int64_t{c} * 256 + x];
+        }
+      }
+    }
+    return;
+  }
   rows_to_blocked(args.shape, args.layout, args.w_stride, args.input, args.output, args.fill, units,
                   [&](int32_t c, uint8_t x) { return args.tables[int64_t{c} * 256 + x]; });
 }

@@ -227,6 +227,53 @@ TEST(QuantizeTest, BytesGoThroughTheirChannelsTable) {
   EXPECT_EQ(a[15], -3);
 }
 
+// Blocks, interleaved pixels and fp16 of every shape, with one table for all channels and with their own.
+TEST(QuantizeTest, TablesServePicturesOfAnyWidthInEveryOrder) {
+  for (const ActivationShape& s : kShapes) {
+    const auto noise_tables = noise<int8_t>(size_t(s.channels) * 256);
+    const auto half_tables = noise<uint16_t>(noise_tables.size());
+    for (const bool same : {false, true}) {
+      std::vector<int8_t> tables = noise_tables;
+      for (size_t i = 0; same && i < tables.size(); ++i) tables[i] = tables[i % 256];
+      for (const PlainLayout layout : {PlainLayout::kNchw, PlainLayout::kNhwc}) {
+        for (const int extra : {0, 2}) {
+          const int64_t stride = s.extent.w + extra;
+          const auto input = noise<uint8_t>(size_t(s.batch) * s.channels * s.extent.h * stride);
+          std::vector<int8_t> blocks(size_t(blocked_elements(s)), 99);
+          std::vector<int8_t> pixels(size_t(s.batch * s.channels * s.pixels()) + 1, 99);
+          std::vector<uint16_t> halves(blocks.size(), 99);
+          TableQuantizeArgs args;
+          args.shape = s, args.layout = layout, args.w_stride = extra != 0 ? stride : 0;
+          args.input = input.data(), args.output = blocks.data();
+          args.tables = tables.data(), args.fill = 5;
+          const int64_t units = layout_units(s);
+          quantize_by_table(args, {0, units});
+          args.interleaved = true;
+          args.output = pixels.data();
+          quantize_by_table(args, {units / 2, units});
+          quantize_by_table(args, {0, units / 2});
+          TableHalfArgs half;
+          half.shape = s, half.layout = layout, half.w_stride = args.w_stride;
+          half.input = input.data(), half.output = halves.data(), half.tables = half_tables.data();
+          half_by_table(half, {0, units});
+          for_each(s, [&](int n, int c, int h, int w) {
+            const uint8_t x = input[plain(layout, s, stride, n, c, h, w)];
+            const int64_t at = blocked_index(s, n, c, h, w);
+            ASSERT_EQ(blocks[at], tables[c * 256 + x]);
+            ASSERT_EQ(pixels[nhwc(s, s.extent.w, n, c, h, w)], tables[c * 256 + x]);
+            ASSERT_EQ(halves[at], half_tables[c * 256 + x]);
+          });
+          EXPECT_EQ(pixels.back(), 99);
+          if (s.channels % 16 != 0) {
+            EXPECT_EQ(blocks.back(), 5);
+            EXPECT_EQ(halves.back(), 0);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
   for (const ActivationShape& s : kShapes) {
     for (const PlainLayout layout : {PlainLayout::kNchw, PlainLayout::kNhwc}) {
@@ -244,6 +291,9 @@ TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
       q.shape = s, q.layout = layout, q.w_stride = stride;
       q.input = floats.data(), q.output = quantised.data();
       q.params = {affine.data(), 0.125f, 4};
+      quantize_f32_to_i8(q, {0, layout_units(s)});
+      std::vector<int8_t> pixels(size_t(s.batch * s.channels * s.pixels()));
+      q.output = pixels.data(), q.interleaved = true;
       quantize_f32_to_i8(q, {0, layout_units(s)});
       QuantizeF16Args qh;
       qh.shape = s, qh.layout = layout, qh.w_stride = stride;
@@ -268,6 +318,7 @@ TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
         const int8_t want =
             quantize_f32((floats[from] - affine[c].mean) / affine[c].stddev, 0.125f, 4);
         ASSERT_EQ(quantised[at], want);
+        ASSERT_EQ(pixels[nhwc(s, s.extent.w, n, c, h, w)], want);
         ASSERT_EQ(back[from], (want - 4) * 0.125f);
         ASSERT_EQ(from_half[at], quantize_f32(floats[from], 0.5f, -1));
         ASSERT_EQ(half_back[from], floats[from]);

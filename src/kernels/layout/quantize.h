@@ -22,6 +22,8 @@ struct BorderArgs {
   int64_t w_stride = 0;                     // pixels from one plain row to the next; 0: extent.w
   const In* input = nullptr;
   Out* output = nullptr;
+  // The output has no blocks but is [n][h][w][channels]. Only the conversions to int8 do that.
+  bool interleaved = false;
 };
 
 // uint8 or int8 (as raw bytes) to blocked int8 through one 256-entry table per channel, indexed by

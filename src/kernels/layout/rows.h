@@ -36,6 +36,11 @@ T* blocked_row(T* base, const ActivationShape& shape, int64_t n, int64_t block, 
   return base + (plane * shape.extent.h + h) * shape.extent.w * kHostBlock;
 }
 
+template <typename T>
+T* interleaved_row(T* base, const ActivationShape& shape, int64_t n, int64_t h) {
+  return base + (n * shape.extent.h + h) * shape.extent.w * shape.channels;
+}
+
 inline int32_t lanes_in_block(const ActivationShape& shape, int32_t block) {
   const int32_t left = shape.channels - block * kHostBlock;
   return left < kHostBlock ? left : kHostBlock;

@@ -112,6 +112,17 @@ void bytes_to_blocks(const TableQuantizeArgs& args, IndexRange units) {
   };
   for_each_run(shape, args.w_stride, units, [&](int64_t n, int64_t h, int64_t width) {
     const uint8_t* const from = plain_row(args.input, shape, args.layout, args.w_stride, n, h).data;
+    if (args.interleaved) {
+      int8_t* const pixels = interleaved_row(args.output, shape, n, h);
+      // Where all channels have one table, whole vectors.
+      const int64_t step = kTables == 1 ? 64 : kPixels * channels, bytes = width * channels;
+      for (int64_t at = 0; at < bytes; at += step) {
+        const __mmask64 there = first_bytes(bytes - at < step ? bytes - at : step);
+        _mm512_mask_storeu_epi8(pixels + at, there,
+                                convert(_mm512_maskz_loadu_epi8(there, from + at)));
+      }
+      return;
+    }
     int8_t* const to = blocked_row(args.output, shape, n, 0, h);
     int64_t w = 0;
     for (; w + kPixels <= width; w += kPixels) {

@@ -134,18 +134,25 @@ Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvPara
   return packed;
 }
 
+Result<std::shared_ptr<const kernels::PackedConvI8>> packed_i8(const StepContext& context,
+                                                               const ConvParams& p) {
+  return context.constants.conv<kernels::PackedConvI8>(key_of(context, p),
+                                                       [&] { return pack_i8(context, p); });
+}
+
 Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p) {
-  RK_ASSIGN(const auto packed, context.constants.conv<kernels::PackedConvI8>(
-                                   key_of(context, p), [&] { return pack_i8(context, p); }));
+  RK_ASSIGN(const auto packed, packed_i8(context, p));
   const kernels::ConvExtents extents = extents_of(context, p);
   RK_TRY(kernels::check_conv_extents(extents));
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
   const int32_t residual = context.has_input(3) ? context.step.inputs[3] : program::kNone;
+  const bool interleaved = context.host(input).interleaved;
   return StepFunction([=, core_rows = context.step.core_rows](const StepCall& call) {
     kernels::ConvI8Args args;
     args.packed = packed.get();
     args.extents = extents;
     args.input = call.data<int8_t>(input);
+    args.interleaved_input = interleaved;
     if (residual != program::kNone) args.residual = call.data<int8_t>(residual);
     args.output = call.data<int8_t>(output);
     const int64_t units = kernels::conv_i8_units(args);
@@ -231,6 +238,14 @@ Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p
 }
 
 }  // namespace
+
+bool reads_interleaved(const StepContext& context) {
+  const auto* const p = std::get_if<ConvParams>(&context.step.params);
+  if (p == nullptr || context.input(0).dtype != DType::kI8) return false;
+  // What cannot be packed is reported when the step is prepared.
+  const auto packed = packed_i8(context, *p);
+  return packed.ok() && kernels::takes_interleaved_input(**packed);
+}
 
 Result<StepFunction> prepare_conv(const StepContext& context, const ConvParams& params) {
   return context.input(0).dtype == DType::kI8 ? prepare_i8(context, params)

@@ -55,6 +55,32 @@ void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
   }
 }
 
+// A model input that only convolutions read which take pictures as they are.
+bool is_picture_alone(const StepContext& any, int32_t input) {
+  const std::vector<int32_t>& outputs = any.variant.outputs;
+  if (std::find(outputs.begin(), outputs.end(), input) != outputs.end()) return false;
+  bool used = false;
+  for (const Step& step : any.variant.steps) {
+    const auto uses = std::count(step.inputs.begin(), step.inputs.end(), input);
+    if (uses == 0) continue;
+    const StepContext context{any.program, any.variant,   step,
+                              any.tensors, any.operators, any.constants};
+    if (uses != 1 || step.inputs[0] != input || !reads_interleaved(context)) return false;
+    used = true;
+  }
+  return used;
+}
+
+void interleave_pictures(const StepContext& any, std::vector<HostTensor>& tensors) {
+  for (const int32_t input : any.variant.inputs) {
+    const auto i = static_cast<size_t>(input);
+    if (!tensors[i].blocked || !is_picture_alone(any, input)) continue;
+    tensors[i].blocked = false;
+    tensors[i].interleaved = true;
+    tensors[i].size_bytes = host_bytes(any.variant.tensors[i], false);
+  }
+}
+
 Status place_constant(const program::Program& program, const ProgramTensor& tensor,
                       HostTensor& host) {
   if (host.constant.size() != 0 || host.size_bytes == 0) return ok_status();
@@ -177,7 +203,9 @@ void StepCall::parallel_rows(const Rows& shape, std::span<const int32_t> core_ro
 ElementView host_view(const ProgramTensor& tensor, const HostTensor& host, uint8_t* data) {
   const PictureExtents extents = picture_extents(tensor.shape);
   return {tensor.dtype, tensor.scale, tensor.zero_point,
-          host.blocked ? blocked_strides(extents, kernels::kHostBlock) : nchw_strides(extents),
+          host.blocked       ? blocked_strides(extents, kernels::kHostBlock)
+          : host.interleaved ? nhwc_strides(extents)
+                             : nchw_strides(extents),
           data};
 }
 
@@ -214,6 +242,10 @@ Result<HostPlan> make_plan(const program::Program& program, const Variant& varia
   HostPlan plan;
   plan.tensors.resize(variant.tensors.size());
   choose_layouts(variant, plan.tensors);
+  if (!variant.steps.empty()) {
+    const Step& any = variant.steps.front();
+    interleave_pictures({program, variant, any, plan.tensors, operators, constants}, plan.tensors);
+  }
   RK_TRY(place_constants(program, variant, plan.tensors));
   alias_concat_inputs(variant, plan.tensors);
   plan.arena_bytes = place_in_arena(lifetimes_of(variant, plan.tensors), plan.tensors);

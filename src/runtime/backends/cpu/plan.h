@@ -24,6 +24,7 @@ namespace rk::runtime::cpu {
 
 struct HostTensor {
   bool blocked = false;
+  bool interleaved = false;  // [n][h][w][c]: a picture for first layers alone; neither: [n][c][h][w]
   bool in_arena = false;  // inputs, outputs and what steps write
   uint64_t size_bytes = 0;
   uint64_t offset_in_arena = 0;     // multiple of 64

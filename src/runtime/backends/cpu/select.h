@@ -34,6 +34,8 @@ struct StepContext {
 
 // True when the step's kernel wants rank-4 int8 and f16 operands in blocked layout.
 bool wants_blocked(const program::Step& step);
+// A convolution whose kernel takes its input interleaved (kernels/conv/conv.h).
+bool reads_interleaved(const StepContext& context);
 // Operands that are packed into the step itself: weights and bias of a convolution.
 bool is_packed_operand(const program::Step& step, size_t input);
 
