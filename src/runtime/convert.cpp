@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/fixed_point.h"
@@ -255,6 +256,36 @@ void convert_strided(const PictureExtents& e, const ElementView& from, const Ele
   }
 }
 
+// Pieces of equal size at regular steps, all in bytes.
+struct Pieces {
+  const uint8_t* from;
+  uint8_t* to;
+  int64_t from_step, to_step, count;
+};
+
+template <size_t kBytes>
+void copy_pieces(const Pieces& pieces) {
+  const uint8_t* from = pieces.from;
+  uint8_t* to = pieces.to;
+  for (int64_t i = 0; i < pieces.count; ++i) {
+    std::memcpy(to, from, kBytes);
+    from += pieces.from_step;
+    to += pieces.to_step;
+  }
+}
+
+// The sizes of a pixel's channels in a block that others share, or have to themselves.
+template <size_t... kSmaller>
+bool copy_small(const Pieces& pieces, size_t bytes, std::index_sequence<kSmaller...>) {
+  return ((bytes == kSmaller + 1 ? (copy_pieces<kSmaller + 1>(pieces), true) : false) || ...);
+}
+
+void copy_pieces(const Pieces& pieces, size_t bytes) {
+  if (copy_small(pieces, bytes, std::make_index_sequence<32>())) return;
+  for (int64_t i = 0; i < pieces.count; ++i)
+    std::memcpy(pieces.to + i * pieces.to_step, pieces.from + i * pieces.from_step, bytes);
+}
+
 // Elements whose channels lie next to each other on both sides, as blocks of channels do: a pixel's share of the smaller
 // block is copied at once, a whole row where nothing lies between pixels.
 bool copy_lanes(const PictureExtents& e, const ElementView& from, const ElementView& to,
@@ -268,15 +299,13 @@ bool copy_lanes(const PictureExtents& e, const ElementView& from, const ElementV
       const int64_t n = row / e.h, h = row % e.h;
       for (int64_t c = 0; c < e.c;) {
         const int64_t lanes = std::min({a.block - c % a.block, b.block - c % b.block, e.c - c});
-        const uint8_t* source = from.data + a.at(n, c, h, 0) * bytes;
-        uint8_t* target = to.data + b.at(n, c, h, 0) * bytes;
-        const bool whole = a.w == lanes && b.w == lanes;
-        const auto size =
-            static_cast<size_t>(lanes * bytes) * (whole ? static_cast<size_t>(e.w) : 1);
-        for (int64_t w = 0; w < (whole ? 1 : e.w); ++w) {
-          std::memcpy(target, source, size);
-          source += a.w * bytes;
-          target += b.w * bytes;
+        const uint8_t* const source = from.data + a.at(n, c, h, 0) * bytes;
+        uint8_t* const target = to.data + b.at(n, c, h, 0) * bytes;
+        const auto size = static_cast<size_t>(lanes * bytes);
+        if (a.w == lanes && b.w == lanes) {
+          std::memcpy(target, source, size * static_cast<size_t>(e.w));
+        } else {
+          copy_pieces({source, target, a.w * bytes, b.w * bytes, e.w}, size);
         }
         c += lanes;
       }
