@@ -225,8 +225,7 @@ TEST_P(ConvFloatTest, Float32StaysWithinTheSummationBound) {
   EXPECT_EQ(pieces, output);
 }
 
-TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
-  const Problem p = make_problem(GetParam());
+void check_half(const Problem& p) {
   const Case& c = p.c;
   const ActivationShape in = {c.extents.batch, c.filter.in_channels, c.extents.in};
   const ActivationShape out = {c.extents.batch, c.filter.out_channels, c.extents.out};
@@ -274,6 +273,15 @@ TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
   conv_f16(args, {0, units});
   EXPECT_EQ(pieces, output);
 
+  // Nor whether the output takes the residual's place.
+  if (c.residual) {
+    pieces = residual;
+    args.residual = pieces.data();
+    conv_f16(args, {0, units});
+    EXPECT_EQ(pieces, output);
+    args.residual = residual.data();
+  }
+
   // Nor where pictures of the batch lie.
   const auto spread = [&](const std::vector<uint16_t>& dense, size_t gap) {
     std::vector<uint16_t> wide;
@@ -295,8 +303,42 @@ TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
   EXPECT_EQ(found, wide_output);
 }
 
+TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
+  check_half(make_problem(GetParam()));
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, ConvFloatTest, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ConvF16Test, RandomFiltersStayWithinTheBound) {
+  std::mt19937 random(11);
+  const auto draw = [&](int low, int high) {
+    return low + static_cast<int>(random() % uint32_t(high - low + 1));
+  };
+  for (int i = 0; i < 40; ++i) {
+    Case c = {"Random"};
+    const bool depthwise = draw(0, 3) == 0;
+    const int size = draw(0, 3) == 0 ? 1 : draw(1, 4);
+    c.filter.in_channels = draw(1, depthwise ? 40 : 70);
+    c.filter.out_channels = depthwise ? c.filter.in_channels : draw(1, 140);
+    c.filter.groups = depthwise ? c.filter.in_channels : 1;
+    c.filter.kernel = {size, draw(0, 2) == 0 ? draw(1, 3) : size};
+    c.filter.stride = {draw(1, 2), draw(1, 2)};
+    if (draw(0, 3) == 0) c.filter.dilation = {draw(1, 2), draw(1, 2)};
+    c.extents.batch = draw(1, 2);
+    c.extents.in = {draw(1, 9), draw(1, 27)};
+    c.extents.pad_before = {draw(0, size - 1), draw(0, size - 1)};
+    const auto out = [](int in, int pad, int stride) { return (in + 2 * pad - 1) / stride + 1; };
+    c.extents.out = {out(c.extents.in.h, c.extents.pad_before.h, c.filter.stride.h),
+                     out(c.extents.in.w, c.extents.pad_before.w, c.filter.stride.w)};
+    c.activation = static_cast<Activation>(draw(0, 2));
+    c.residual = draw(0, 1) == 1;
+    c.relu_after_add = draw(0, 1) == 1;
+    SCOPED_TRACE(i);
+    check_half(make_problem(c));
+    if (testing::Test::HasFailure()) return;
+  }
+}
 
 TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbour) {
   const uint16_t one = 0x3c00, infinity = 0x7c00;
