@@ -44,6 +44,24 @@ void picture_to_i8(benchmark::State& state) {
 }
 BENCHMARK(picture_to_i8)->Arg(0)->Arg(1);
 
+void floats_to_i8(benchmark::State& state) {
+  const std::vector<float> input(plain_elements(kPicture), 3.5f);
+  std::vector<int8_t> output(blocked_size(kPicture));
+  const BorderAffine affine[] = {{1, 2}, {3, 4}, {5, 6}};
+  QuantizeF32Args args;
+  args.params = {affine, 0.5f, 3};
+  args.interleaved = state.range(0) != 0;
+  run(state, args, kPicture, quantize_f32_to_i8, input, output);
+}
+BENCHMARK(floats_to_i8)->Arg(0)->Arg(1);
+
+void floats_to_f16(benchmark::State& state) {
+  const std::vector<float> input(plain_elements(kPicture), 3.5f);
+  std::vector<uint16_t> output(blocked_size(kPicture));
+  run(state, HalfF32Args{}, kPicture, f32_to_blocked_f16, input, output);
+}
+BENCHMARK(floats_to_f16);
+
 void picture_to_f16(benchmark::State& state) {
   const std::vector<uint8_t> input(plain_elements(kPicture), 3);
   const std::vector<uint16_t> tables(3 * 256, 1);

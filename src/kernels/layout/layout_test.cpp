@@ -285,6 +285,11 @@ TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
       std::vector<uint16_t> halves(raw.size());
       for (size_t i = 0; i < raw.size(); ++i)
         floats[i] = raw[i] * 0.25f, halves[i] = float_to_half(floats[i]);
+      std::vector<uint16_t> normalised(size_t(blocked_elements(s)), 99);
+      HalfF32Args hn;
+      hn.shape = s, hn.layout = layout, hn.w_stride = stride, hn.affine = affine.data();
+      hn.input = floats.data(), hn.output = normalised.data();
+      f32_to_blocked_f16(hn, {0, layout_units(s)});
       std::vector<int8_t> quantised(size_t(blocked_elements(s))), from_half(quantised.size());
       std::vector<uint16_t> blocked_half(quantised.size());
       QuantizeF32Args q;
@@ -322,8 +327,31 @@ TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
         ASSERT_EQ(back[from], (want - 4) * 0.125f);
         ASSERT_EQ(from_half[at], quantize_f32(floats[from], 0.5f, -1));
         ASSERT_EQ(half_back[from], floats[from]);
+        ASSERT_EQ(normalised[at],
+                  float_to_half((floats[from] - affine[c].mean) / affine[c].stddev));
       });
     }
+  }
+}
+
+TEST(QuantizeTest, PicturesOfExtremeFloatsAgreeWithTheBaseRule) {
+  std::mt19937 random(3);
+  const ActivationShape s = {1, 3, {40, 41}};
+  std::vector<float> input(size_t(3 * s.pixels()));
+  for (float& x : input) {
+    const uint32_t bits = random();
+    std::memcpy(&x, &bits, sizeof x);  // every exponent, NaN and infinities
+    if (random() % 4 == 0) x = static_cast<float>(static_cast<int>(random() % 2000) - 1000) * 0.25f;
+  }
+  for (const int32_t zero_point : {-128, 5, 127}) {
+    std::vector<int8_t> pixels(input.size());
+    QuantizeF32Args args;
+    args.shape = s, args.input = input.data(), args.output = pixels.data();
+    args.params = {nullptr, 0.5f, zero_point};
+    args.interleaved = true;
+    quantize_f32_to_i8(args, {0, layout_units(s)});
+    for (size_t i = 0; i < input.size(); ++i)
+      ASSERT_EQ(pixels[i], quantize_f32(input[i], 0.5f, zero_point)) << input[i];
   }
 }
 
