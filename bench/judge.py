@@ -65,9 +65,9 @@ def main():
         ratio = point["ms_per_gmac"] / best
         figure(f"resnet18 int8, batch {point['batch']}, {point['size']}x{point['size']}: time per MAC over the best point",
                f"{ratio:.2f}", "<= 1.25", ratio <= 1.25)
-    sums = results["bytes"]
-    figure("integer outputs over threads and kernel variants", f"{len(set(sums.values()))} different of {len(sums)}", "1",
-           len(set(sums.values())) == 1)
+    for model, sums in results["bytes"].items():
+        figure(f"{model} int8: outputs over threads, kernel variants, core masks and rounding modes",
+               f"{len(set(sums.values()))} different of {len(sums)}", "1", len(set(sums.values())) == 1)
 
 
 if __name__ == "__main__":

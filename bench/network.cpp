@@ -10,11 +10,13 @@
 //   round MS zero      median ms of rknn_run with bound u8 input and native outputs
 //   perf MS            sums of the PERF_DETAIL rows per operator type: "TYPE:US:MACS ...", median run of MS
 //   peak               GMAC/s of int8 dot products and of float multiply-adds, one thread
-//   bytes              a checksum of the outputs of the general flow
+//   bytes MASK MODE    a checksum of the outputs of the general flow under a core mask, with floating-point rounding of
+//                      the program to nearest (0) or upwards (1)
 // The number of threads is RKNN_NUM_THREADS.
 #include <unistd.h>
 
 #include <algorithm>
+#include <cfenv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -158,8 +160,12 @@ class Model {
     return rows;
   }
 
-  unsigned long checksum() {
+  unsigned long checksum(int core_mask, bool upwards) {
+    check(rknn_set_core_mask(context_, static_cast<rknn_core_mask>(core_mask)),
+          "rknn_set_core_mask");
+    std::fesetround(upwards ? FE_UPWARD : FE_TONEAREST);
     general();
+    std::fesetround(FE_TONEAREST);
     unsigned long sum = 14695981039346656037u;  // FNV-1a
     for (const std::vector<float>& result : results_) {
       const auto* const bytes = reinterpret_cast<const unsigned char*>(result.data());
@@ -277,7 +283,7 @@ int main(int argc, char** argv) {
     } else if (command == "peak") {
       std::printf("%.2f %.2f\n", rk::bench::int8_peak_gmacs(), rk::bench::float_peak_gmacs());
     } else if (command == "bytes") {
-      std::printf("%lx\n", model.checksum());
+      std::printf("%lx\n", model.checksum(static_cast<int>(duration_ms), flow == "1"));
     } else {
       std::printf("unknown command\n");
     }

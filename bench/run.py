@@ -188,14 +188,19 @@ def scaling(args):
 
 
 def same_bytes(args, made):
-    """Checksums of one integer network over threads and kernel variants."""
+    """Checksums of integer networks over threads, kernel variants, core masks and the program's rounding mode."""
     sums = {}
-    model = next(made[key] for key in made if key[1] != "fp16")
-    for threads, kernel in ((1, ""), (2, ""), (1, "generic"), (2, "avx2")):
-        env = {"RKNN_KERNEL": kernel} if kernel else {}
-        engine = Engine([os.path.join(args.build, "bench/network"), model], threads, env)
-        sums[f"{threads} threads, {kernel or 'best'}"] = engine.ask("bytes")
-        engine.close()
+    for (model, kind), path in made.items():
+        if kind != "own" or model not in ("mobilenet_v2", "resnet18"):
+            continue
+        of_model = sums[model] = {}
+        for threads, kernel in ((1, ""), (2, ""), (1, "generic"), (2, "avx2")):
+            env = {"RKNN_KERNEL": kernel} if kernel else {}
+            engine = Engine([os.path.join(args.build, "bench/network"), path], threads, env)
+            for mask, mode in ((1, 0),) if kernel == "generic" else ((1, 0), (3, 0), (7, 0), (0, 1)):
+                of_model[f"{threads} threads, {kernel or 'best'}, mask {mask}, rounding {mode}"] = \
+                    engine.ask(f"bytes {mask} {mode}")
+            engine.close()
     return sums
 
 

@@ -59,16 +59,16 @@ struct WeightTransform {
 void transform_weights(const WeightTransform& t);
 
 // A unit is a row of patches of one tile of output channels, or of all tiles where there are rows enough for every
-// thread; rows are innermost.
+// thread, or an even number for two; rows are innermost.
 struct PatchUnits {
-  static constexpr int64_t kRowsEnough = 5;
+  static constexpr int64_t kRowsEnough = 16;
   int64_t batch, height, tiles, together;
 
   PatchUnits(const ConvFilter& f, const ConvExtents& e)
       : batch(e.batch),
         height(patches_along(e.out.h)),
         tiles((f.out_channels + kTile - 1) / kTile),
-        together(height >= kRowsEnough ? tiles : 1) {}
+        together(height >= kRowsEnough || (height > 4 && height % 2 == 0) ? tiles : 1) {}
 
   int64_t count() const { return batch * (tiles / together) * height; }
 

@@ -2,6 +2,7 @@
 // Convolution steps: weights leave the chip's layout and are packed for the kernel once, at load.
 #include <algorithm>
 
+#include "base/checked_math.h"
 #include "kernels/conv/conv.h"
 #include "kernels/conv/conv_f16.h"
 #include "program/narrow_weights.h"
@@ -157,8 +158,13 @@ Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p)
     args.output = call.data<int8_t>(output);
     const int64_t units = kernels::conv_i8_units(args);
     const int64_t cost = unit_cost(packed->params.filter, extents, units, 64);
-    call.parallel_rows(rows_of(units, extents, cost), core_rows,
-                       [&](IndexRange range) { kernels::conv_i8(args, range); });
+    const auto run = [&](IndexRange range) { kernels::conv_i8(args, range); };
+    if (packed->kernel->units != nullptr) {
+      // Such kernels prepare much for all that they are given: one part per thread.
+      call.parallel(units, cost, run, ceil_div<int64_t>(units, call.threads()));
+    } else {
+      call.parallel_rows(rows_of(units, extents, cost), core_rows, run);
+    }
     return ok_status();
   });
 }

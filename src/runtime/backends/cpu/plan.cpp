@@ -2,6 +2,7 @@
 #include "runtime/backends/cpu/plan.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked_math.h"
 #include "kernels/layout/blocked.h"
@@ -163,7 +164,7 @@ int64_t split_grain(int64_t units, int64_t cost, int64_t together, int threads) 
   const int64_t total = checked_mul(units, cost).value_or(INT64_MAX);
   if (threads < 2 || total < 2 * kHandOver) return units;
   if (total < kShort) return ceil_div<int64_t>(units, threads);
-  return std::max(together, ceil_div<int64_t>(kHandOver, cost));
+  return std::max(together, ceil_div(kHandOver, std::min(cost, kHandOver)));
 }
 
 void StepCall::parallel(int64_t units, int64_t cost, const std::function<void(IndexRange)>& work,
@@ -180,7 +181,9 @@ void StepCall::parallel(int64_t units, int64_t cost, const std::function<void(In
 void StepCall::parallel_rows(const Rows& shape, std::span<const int32_t> core_rows,
                              const std::function<void(IndexRange)>& work) const {
   const std::span<const int32_t> shares = program::rows_by_core(core_rows, cores);
-  if (shares.empty()) return parallel(shape.tiles * shape.rows, shape.cost, work, shape.together);
+  // Units that are not rows of the output cannot be shared out by rows.
+  if (std::accumulate(shares.begin(), shares.end(), int64_t{0}) != shape.rows)
+    return parallel(shape.tiles * shape.rows, shape.cost, work, shape.together);
   int64_t first = 0;
   for (const int32_t share : shares) {
     // The core's units one after the other: `share` rows of the first tile, then of the next.

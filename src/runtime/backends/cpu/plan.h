@@ -49,11 +49,12 @@ struct StepCall {
         host.in_arena ? arena + host.offset_in_arena : const_cast<uint8_t*>(host.constant.data());
     return reinterpret_cast<T*>(bytes);
   }
+  int threads() const { return pool != nullptr ? pool->threads() : 1; }
   // Splits `units` pieces of about `cost` cycles each; see split_grain() for `together`.
   void parallel(int64_t units, int64_t cost, const std::function<void(IndexRange)>& work,
                 int64_t together = 1) const;
   // The same for work whose units are `tiles` times `rows` with the rows innermost, core by core: each core has its
-  // rows of every tile. `core_rows` is Step::core_rows.
+  // rows of every tile. `core_rows` is Step::core_rows; where `rows` are not those of the output, it has no say.
   struct Rows {
     int64_t tiles = 1;
     int64_t rows = 1;

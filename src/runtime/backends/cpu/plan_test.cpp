@@ -47,5 +47,19 @@ TEST(SplitTest, ShortWorkHasOnePartPerThreadAndLongWorkManyPieces) {
   EXPECT_EQ(split_grain(INT64_MAX, INT64_MAX, 1, 2), 1);
 }
 
+TEST(SplitTest, CoresShareEveryUnitOnceWhetherUnitsAreRowsOrNot) {
+  const std::vector<int32_t> core_rows = {4, 3, 3, 2, 2};  // of two cores, of three
+  StepCall call;
+  call.cores = 3;
+  // Two tiles of the seven rows; five units that are something else.
+  for (const StepCall::Rows shape : {StepCall::Rows{2, 7}, StepCall::Rows{1, 5}}) {
+    std::vector<int> done(static_cast<size_t>(shape.tiles * shape.rows));
+    call.parallel_rows(shape, core_rows, [&](IndexRange units) {
+      for (int64_t unit = units.begin; unit < units.end; ++unit) ++done.at(size_t(unit));
+    });
+    EXPECT_EQ(done, std::vector<int>(done.size(), 1));
+  }
+}
+
 }  // namespace
 }  // namespace rk::runtime::cpu
