@@ -30,9 +30,16 @@ Span span_of(int64_t out, int64_t in, int64_t kernel, int64_t stride, int64_t di
           taps_below(in + pad_after, start, dilation, kernel)};
 }
 
-// Calls pooling.start(), take(pixel) for each tap inside, finish(count, pixel) for each output pixel of the units.
-template <int kLanes, typename T, typename Pooling>
-void walk(const PoolArgs<T>& args, int64_t planes, IndexRange units, Pooling&& pooling) {
+// Where one unit reads and writes.
+template <typename T>
+struct UnitPlace {
+  int64_t oy;
+  const T* input;  // the plane
+  T* output;       // the row
+};
+
+template <int kLanes, typename T>
+UnitPlace<T> place_of(const PoolArgs<T>& args, int64_t planes, int64_t unit) {
   const PoolShape& s = args.shape;
   const int64_t in_plane = int64_t{s.in.h} * s.in.w * kLanes;
   const int64_t out_row = int64_t{s.out.w} * kLanes;
@@ -40,12 +47,18 @@ void walk(const PoolArgs<T>& args, int64_t planes, IndexRange units, Pooling&& p
       args.input_batch_stride != 0 ? args.input_batch_stride : planes * in_plane;
   const int64_t out_stride =
       args.output_batch_stride != 0 ? args.output_batch_stride : planes * s.out.h * out_row;
+  const int64_t oy = unit % s.out.h, plane = unit / s.out.h % planes;
+  const int64_t n = unit / s.out.h / planes;
+  return {oy, args.input + n * in_stride + plane * in_plane,
+          args.output + n * out_stride + (plane * s.out.h + oy) * out_row};
+}
+
+// Calls pooling.start(), take(pixel) for each tap inside, finish(count, pixel) for each output pixel of the units.
+template <int kLanes, typename T, typename Pooling>
+void walk(const PoolArgs<T>& args, int64_t planes, IndexRange units, Pooling&& pooling) {
+  const PoolShape& s = args.shape;
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const int64_t oy = unit % s.out.h;
-    const int64_t plane = unit / s.out.h % planes;
-    const int64_t n = unit / s.out.h / planes;
-    const T* const input = args.input + n * in_stride + plane * in_plane;
-    T* const output = args.output + n * out_stride + (plane * s.out.h + oy) * out_row;
+    const auto [oy, input, output] = place_of<kLanes>(args, planes, unit);
     const Span y =
         span_of(oy, s.in.h, s.kernel.h, s.stride.h, s.dilation.h, s.pad_before.h, s.pad_after.h);
     for (int64_t ox = 0; ox < s.out.w; ++ox) {

@@ -190,19 +190,10 @@ template <typename E>
 void max_rows(const PoolArgs<typename E::T>& args, IndexRange units) {
   const PoolShape& s = args.shape;
   const int64_t planes = channel_blocks(s.channels);
-  const int64_t in_plane = int64_t{s.in.h} * s.in.w * kHostBlock;
-  const int64_t out_row = int64_t{s.out.w} * kHostBlock;
-  const int64_t in_stride =
-      args.input_batch_stride != 0 ? args.input_batch_stride : planes * in_plane;
-  const int64_t out_stride =
-      args.output_batch_stride != 0 ? args.output_batch_stride : planes * s.out.h * out_row;
   MaxRows<E> rows(s);
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const int64_t oy = unit % s.out.h, plane = unit / s.out.h % planes;
-    const int64_t n = unit / s.out.h / planes;
-    rows.down(args.input + n * in_stride + plane * in_plane,
-              span_of(oy, s.in.h, s.kernel.h, s.stride.h, 1, s.pad_before.h, s.pad_after.h));
-    auto* const output = args.output + n * out_stride + (plane * s.out.h + oy) * out_row;
+    const auto [oy, input, output] = place_of<kHostBlock>(args, planes, unit);
+    rows.down(input, span_of(oy, s.in.h, s.kernel.h, s.stride.h, 1, s.pad_before.h, s.pad_after.h));
     s.stride.w == 1 ? rows.template along<1>(output) : rows.template along<2>(output);
   }
 }
