@@ -91,8 +91,9 @@ void quantize_by_table__generic(const TableQuantizeArgs& args, IndexRange units)
     }
     return;
   }
-  rows_to_blocked(args.shape, args.layout, args.w_stride, args.input, args.output, args.fill, units,
-                  [&](int32_t c, uint8_t x) { return args.tables[int64_t{c} * 256 + x]; });
+  rows_to_blocked(
+      args.shape, args.layout, args.w_stride, args.input, args.output, args.fill, units,
+      [tables = args.tables](int32_t c, uint8_t x) { return tables[int64_t{c} * 256 + x]; });
 }
 
 void quantize_f32_to_i8__generic(const QuantizeF32Args& args, IndexRange units) {
@@ -104,8 +105,9 @@ void quantize_f16_to_i8__generic(const QuantizeF16Args& args, IndexRange units) 
 }
 
 void half_by_table__generic(const TableHalfArgs& args, IndexRange units) {
-  rows_to_blocked(args.shape, args.layout, args.w_stride, args.input, args.output, uint16_t{0},
-                  units, [&](int32_t c, uint8_t x) { return args.tables[int64_t{c} * 256 + x]; });
+  rows_to_blocked(
+      args.shape, args.layout, args.w_stride, args.input, args.output, uint16_t{0}, units,
+      [tables = args.tables](int32_t c, uint8_t x) { return tables[int64_t{c} * 256 + x]; });
 }
 
 void f32_to_blocked_f16__generic(const HalfF32Args& args, IndexRange units) {

@@ -49,8 +49,8 @@ inline int32_t lanes_in_block(const ActivationShape& shape, int32_t block) {
 // output lane = convert(channel, input); padding lanes = fill.
 template <typename In, typename Out, typename Convert>
 void rows_to_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w_stride,
-                     const In* input, Out* output, Out fill, IndexRange units,
-                     const Convert& convert) {
+                     const In* input, Out* output, Out fill, IndexRange units, const Convert& by) {
+  const Convert convert = by;  // stores of bytes could change what is behind a reference
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
     const int64_t n = unit / shape.extent.h;
     const int64_t h = unit % shape.extent.h;
@@ -59,13 +59,16 @@ void rows_to_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w
       const int32_t lanes = lanes_in_block(shape, block);
       const In* const first = source.data + block * kHostBlock * source.channel_step;
       Out* const row = blocked_row(output, shape, n, block, h);
-      for (int64_t w = 0; w < shape.extent.w; ++w) {
-        const In* const x = first + w * source.pixel_step;
+      const int64_t width = shape.extent.w, step = source.pixel_step;
+      // All lanes of the row at once: that is what compilers vectorise.
+      const int64_t filled = lanes < kHostBlock ? width * kHostBlock : 0;
+      for (int64_t i = 0; i < filled; ++i) row[i] = fill;
+      const int64_t channel_step = source.channel_step;
+      for (int64_t w = 0; w < width; ++w) {
+        const In* const x = first + w * step;
         Out* const y = row + w * kHostBlock;
-        for (int32_t c = 0; c < lanes; ++c) {
-          y[c] = convert(block * kHostBlock + c, x[c * source.channel_step]);
-        }
-        for (int32_t c = lanes; c < kHostBlock; ++c) y[c] = fill;
+        for (int32_t c = 0; c < lanes; ++c)
+          y[c] = convert(block * kHostBlock + c, x[c * channel_step]);
       }
     }
   }
