@@ -401,8 +401,9 @@ bool to_blocked(const PictureExtents& e, const ElementView& from, const ElementV
   KernelCase k;
   // Pictures for first layers stay interleaved.
   constexpr int64_t kMaxInterleaved = 4;
-  const bool interleaved = to.dtype == DType::kI8 && to.scale != 0 && e.c <= kMaxInterleaved &&
-                           equal(to.strides, nhwc_strides(e)) && !is_copy(from, to, affine);
+  const bool interleaved =
+      ((to.dtype == DType::kI8 && to.scale != 0) || plain_numbers(to, DType::kF16)) &&
+      e.c <= kMaxInterleaved && equal(to.strides, nhwc_strides(e)) && !is_copy(from, to, affine);
   if (!(interleaved || is_blocked(e, to.strides)) || !plain_case(e, from.strides, k)) return false;
   const bool bytes = plain_numbers(from, DType::kU8) || plain_numbers(from, DType::kI8);
   const bool from_signed = from.dtype == DType::kI8;
@@ -453,6 +454,7 @@ bool to_blocked(const PictureExtents& e, const ElementView& from, const ElementV
   if (to.dtype == DType::kF16 && plain_numbers(from, DType::kF32)) {
     kernels::HalfF32Args args;
     set_border(args, k, from, to);
+    args.interleaved = interleaved;
     args.affine = affine_data;
     run_rows(k, args, kernels::f32_to_blocked_f16, pool);
     return true;
@@ -467,6 +469,7 @@ bool to_blocked(const PictureExtents& e, const ElementView& from, const ElementV
     }
     kernels::TableHalfArgs args;
     set_border(args, k, from, to);
+    args.interleaved = interleaved;
     args.tables = tables.data();
     run_rows(k, args, kernels::half_by_table, pool);
     return true;

@@ -52,7 +52,11 @@ struct ConvF16Args {
   uint16_t* output = nullptr;          // blocked; may be `residual`, never `input`
   int64_t input_batch_stride = 0;      // elements; 0 means dense
   int64_t output_batch_stride = 0;
+  // The input is [n][h][w][in_channels] without blocks; only where takes_interleaved_input().
+  bool interleaved_input = false;
 };
+// The first layer's kernel reads pictures as callers have them.
+bool takes_interleaved_input(const PackedConvF16& packed);
 
 // One unit is one output row of one tile of 64 output channels, or of all tiles in tall pictures. Rows are innermost.
 inline constexpr int32_t kConvF16Tile = 64;

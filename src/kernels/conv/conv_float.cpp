@@ -143,6 +143,10 @@ void unpack_conv_f16(const PackedConvF16& packed, float* weights_f32) {
   });
 }
 
+bool takes_interleaved_input(const PackedConvF16& packed) {
+  return select_kernel(kVariants, "conv_f16_half") != nullptr && is_few(packed.params.filter);
+}
+
 int64_t conv_f16_units(const ConvF16Args& args) {
   return ConvUnits(args.packed->params.filter, args.extents, kConvF16Tile).count();
 }

@@ -262,6 +262,22 @@ void check_half(const Problem& p) {
   for (int64_t unit = units; unit-- > 0;) conv_f16(args, {unit, unit + 1});
   EXPECT_EQ(pieces, output);
 
+  if (takes_interleaved_input(*packed)) {
+    std::vector<uint16_t> picture;
+    for (int n = 0; n < in.batch; ++n) {
+      for (int64_t pixel = 0; pixel < in.pixels(); ++pixel) {
+        for (int i = 0; i < in.channels; ++i)
+          picture.push_back(float_to_half(p.input[(n * in.channels + i) * in.pixels() + pixel]));
+      }
+    }
+    pieces.assign(pieces.size(), 0);
+    ConvF16Args from_picture = args;
+    from_picture.input = picture.data();
+    from_picture.interleaved_input = true;
+    conv_f16(from_picture, {0, units});
+    EXPECT_EQ(pieces, output);
+  }
+
   // How the weights are packed does not matter.
   params.output_pixels = 1;
   const auto packed_for_few = pack_conv_f16(params);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which fp16 convolutions keep their weights packed as fp16: where a picture has few pixels, reading the weights takes
-// longer than widening them again and again. Private to kernels/conv.
+// longer than widening them again and again. And which read pictures as callers have them. Private to kernels/conv.
 #pragma once
 
 #include "kernels/conv/bands.h"
@@ -24,6 +24,16 @@ inline bool wants_half_weights(const ConvFilter& filter, int64_t output_pixels) 
   constexpr int64_t kFewPixels = 128, kManyChannels = 32;
   return output_pixels > 0 && output_pixels <= kFewPixels && filter.in_channels > kManyChannels &&
          filter.out_channels > kManyChannels;
+}
+
+// Filters of few input channels, whose widened input lies without gaps and is summed a kernel row at a time.
+inline constexpr int32_t kFewChannels = 4;
+inline constexpr int64_t kFewWeights = 32768;
+inline bool is_few(const ConvFilter& f) {
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  return f.in_channels <= kFewChannels && taps > 1 && takes_dense_tiles(f) && !f.transposed &&
+         f.dilation.w == 1 &&
+         taps * f.in_channels * channel_blocks(f.out_channels) * kHostBlock <= kFewWeights;
 }
 
 }  // namespace rk::kernels

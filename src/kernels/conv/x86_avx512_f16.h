@@ -19,7 +19,7 @@ inline constexpr int32_t kLanes = kHostBlock;
 inline constexpr int32_t kVectors = kConvF16Tile / kLanes;
 inline constexpr int64_t kScratchPixels = kHalfScratchPixels;
 inline constexpr int64_t kSumFloats = 32768;  // between the chunks of long sums
-inline constexpr int32_t kFewChannels = 4;
+static_assert(kFewWeights <= kSumFloats);
 
 }  // namespace rk::kernels::avx512_f16
 
@@ -55,8 +55,7 @@ struct Context {
         x(axis_plan(filter, false)),
         one_tap(y.kernel == 1 && x.kernel == 1 && !filter.transposed && filter.groups == 1),
         flat(is_flat()),
-        few(filter.in_channels <= kFewChannels && filter.groups == 1 && !one_tap &&
-            !filter.transposed && x.dilation == 1 && few_weights() <= kSumFloats),
+        few(is_few(filter)),
         pixel_floats(few ? filter.in_channels : kLanes),
         in_pixel(kLanes),
         in_plane(int64_t{extents.in.h} * extents.in.w * kLanes),
@@ -67,6 +66,10 @@ struct Context {
                                          : channel_blocks(filter.in_channels) * y.kernel *
                                                x.kernel * kLanes * kLanes),
         bias(reinterpret_cast<const float*>(a.packed->bias.data())) {
+    if (a.interleaved_input) {
+      in_pixel = filter.in_channels;
+      in_plane = int64_t{extents.in.h} * extents.in.w * in_pixel;
+    }
     if (flat) {
       extents.in = extents.out = {1, extents.in.h * extents.in.w};
     }
@@ -91,11 +94,6 @@ struct Context {
   template <typename Weight>
   const Weight* weights() const {
     return reinterpret_cast<const Weight*>(args.packed->weights.data());
-  }
-
-  // Floats of all weights without those of channels that do not exist.
-  int64_t few_weights() const {
-    return y.kernel * x.kernel * filter.in_channels * channel_blocks(filter.out_channels) * kLanes;
   }
 
   const uint16_t* image(int64_t n) const {
@@ -212,6 +210,14 @@ inline void widen_few(const uint16_t* from, float* to, int64_t count, int64_t ch
   }
 }
 
+// Widens elements that lie side by side; a store may go over the following 15 floats.
+inline void widen_floats(const uint16_t* from, float* to, int64_t count) {
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) _mm512_storeu_ps(to + i, load_wide(from + i));
+  const auto there = static_cast<__mmask16>((1 << (count - i)) - 1);
+  _mm512_storeu_ps(to + i, _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(there, from + i)));
+}
+
 inline void clear_pixels(float (*to)[kLanes], int64_t count) {
   for (int64_t i = 0; i < count; ++i) _mm512_store_ps(to[i], _mm512_setzero_ps());
 }
@@ -256,8 +262,13 @@ inline void load_few(const Context& c, const Band& band, const uint16_t* plane, 
     const int64_t iy = c.y.source(top + r, c.extents.in.h);
     const RowPart part = iy < 0 ? RowPart{columns, 0} : row_part(left, columns, c.extents.in.w);
     clear(0, part.before);
-    widen_few(plane + (iy * c.extents.in.w + left + part.before) * kLanes,
-              to + part.before * channels, part.body, channels, 2 * c.extents.in.w * kLanes);
+    const uint16_t* const from = plane + (iy * c.extents.in.w + left + part.before) * c.in_pixel;
+    if (c.args.interleaved_input) {
+      widen_floats(from, to + part.before * channels, part.body * channels);
+    } else {
+      widen_few(from, to + part.before * channels, part.body, channels,
+                2 * c.extents.in.w * kLanes);
+    }
     clear(part.before + part.body, columns);
   }
 }
@@ -288,10 +299,10 @@ struct Ahead {
         smaller(band.scratch_columns * (step * (c.x.step - 1) + 1), c.extents.in.w - left);
     constexpr int64_t kNear = 512 << 10;  // what the caches hold is not asked for
     if (rows <= 0 || columns <= 0 || c.x.stuffing != 1 || c.in_plane * planes * 2 < kNear) return;
-    next_row = c.extents.in.w * kLanes * 2;
-    row_bytes = columns * kLanes * 2;
+    next_row = c.extents.in.w * c.in_pixel * 2;
+    row_bytes = columns * c.in_pixel * 2;
     next_plane = c.in_plane * 2;
-    at = reinterpret_cast<const char*>(c.image(n) + (top * c.extents.in.w + left) * kLanes);
+    at = reinterpret_cast<const char*>(c.image(n) + (top * c.extents.in.w + left) * c.in_pixel);
     row_end = at + row_bytes;
     row = 0;
     lines = (planes * rows * ((row_bytes + 63) / 64) + tiles - 1) / tiles;

@@ -73,27 +73,30 @@ void quantize_rows(const Args& args, IndexRange units, const Widen& widen) {
   }
 }
 
+template <typename In, typename Convert>
+void to_half(const BorderArgs<In, uint16_t>& args, IndexRange units, const Convert& convert) {
+  if (args.interleaved) {
+    rows_to_interleaved(args.shape, args.layout, args.w_stride, args.input, args.output, units,
+                        convert);
+  } else {
+    rows_to_blocked(args.shape, args.layout, args.w_stride, args.input, args.output, uint16_t{0},
+                    units, convert);
+  }
+}
+
 }  // namespace
 
 void quantize_by_table__generic(const TableQuantizeArgs& args, IndexRange units) {
-  const ActivationShape& shape = args.shape;
+  const auto convert = [tables = args.tables](int32_t c, uint8_t x) {
+    return tables[int64_t{c} * 256 + x];
+  };
   if (args.interleaved) {
-    for (int64_t unit = units.begin; unit < units.end; ++unit) {
-      const int64_t n = unit / shape.extent.h, h = unit % shape.extent.h;
-      const auto source = plain_row(args.input, shape, args.layout, args.w_stride, n, h);
-      int8_t* to = interleaved_row(args.output, shape, n, h);
-      for (int64_t w = 0; w < shape.extent.w; ++w) {
-        for (int32_t c = 0; c < shape.channels; ++c) {
-          const uint8_t x = source.data[c * source.channel_step + w * source.pixel_step];
-          *to++ = args.tables[int64_t{c} * 256 + x];
-        }
-      }
-    }
-    return;
+    rows_to_interleaved(args.shape, args.layout, args.w_stride, args.input, args.output, units,
+                        convert);
+  } else {
+    rows_to_blocked(args.shape, args.layout, args.w_stride, args.input, args.output, args.fill,
+                    units, convert);
   }
-  rows_to_blocked(
-      args.shape, args.layout, args.w_stride, args.input, args.output, args.fill, units,
-      [tables = args.tables](int32_t c, uint8_t x) { return tables[int64_t{c} * 256 + x]; });
 }
 
 void quantize_f32_to_i8__generic(const QuantizeF32Args& args, IndexRange units) {
@@ -105,17 +108,15 @@ void quantize_f16_to_i8__generic(const QuantizeF16Args& args, IndexRange units) 
 }
 
 void half_by_table__generic(const TableHalfArgs& args, IndexRange units) {
-  rows_to_blocked(
-      args.shape, args.layout, args.w_stride, args.input, args.output, uint16_t{0}, units,
-      [tables = args.tables](int32_t c, uint8_t x) { return tables[int64_t{c} * 256 + x]; });
+  to_half(args, units,
+          [tables = args.tables](int32_t c, uint8_t x) { return tables[int64_t{c} * 256 + x]; });
 }
 
 void f32_to_blocked_f16__generic(const HalfF32Args& args, IndexRange units) {
-  rows_to_blocked(args.shape, args.layout, args.w_stride, args.input, args.output, uint16_t{0},
-                  units, [&](int32_t c, float x) {
-                    if (args.affine == nullptr) return float_to_half(x);
-                    return float_to_half((x - args.affine[c].mean) / args.affine[c].stddev);
-                  });
+  to_half(args, units, [&](int32_t c, float x) {
+    if (args.affine == nullptr) return float_to_half(x);
+    return float_to_half((x - args.affine[c].mean) / args.affine[c].stddev);
+  });
 }
 
 void dequantize_i8_to_f32__generic(const DequantizeArgs& args, IndexRange units) {

@@ -256,14 +256,20 @@ TEST(QuantizeTest, TablesServePicturesOfAnyWidthInEveryOrder) {
           half.shape = s, half.layout = layout, half.w_stride = args.w_stride;
           half.input = input.data(), half.output = halves.data(), half.tables = half_tables.data();
           half_by_table(half, {0, units});
+          std::vector<uint16_t> half_pixels(pixels.size(), 99);
+          half.output = half_pixels.data(), half.interleaved = true;
+          half_by_table(half, {units / 2, units});
+          half_by_table(half, {0, units / 2});
           for_each(s, [&](int n, int c, int h, int w) {
             const uint8_t x = input[plain(layout, s, stride, n, c, h, w)];
             const int64_t at = blocked_index(s, n, c, h, w);
             ASSERT_EQ(blocks[at], tables[c * 256 + x]);
             ASSERT_EQ(pixels[nhwc(s, s.extent.w, n, c, h, w)], tables[c * 256 + x]);
             ASSERT_EQ(halves[at], half_tables[c * 256 + x]);
+            ASSERT_EQ(half_pixels[nhwc(s, s.extent.w, n, c, h, w)], half_tables[c * 256 + x]);
           });
           EXPECT_EQ(pixels.back(), 99);
+          EXPECT_EQ(half_pixels.back(), 99);
           if (s.channels % 16 != 0) {
             EXPECT_EQ(blocks.back(), 5);
             EXPECT_EQ(halves.back(), 0);
@@ -290,6 +296,14 @@ TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
       hn.shape = s, hn.layout = layout, hn.w_stride = stride, hn.affine = affine.data();
       hn.input = floats.data(), hn.output = normalised.data();
       f32_to_blocked_f16(hn, {0, layout_units(s)});
+      std::vector<uint16_t> half_pixels(size_t(s.batch * s.channels * s.pixels()) + 1, 99);
+      hn.output = half_pixels.data(), hn.interleaved = true;
+      f32_to_blocked_f16(hn, {0, layout_units(s)});
+      EXPECT_EQ(half_pixels.back(), 99);
+      for_each(s, [&](int n, int c, int h, int w) {
+        ASSERT_EQ(half_pixels[nhwc(s, s.extent.w, n, c, h, w)],
+                  normalised[blocked_index(s, n, c, h, w)]);
+      });
       std::vector<int8_t> quantised(size_t(blocked_elements(s))), from_half(quantised.size());
       std::vector<uint16_t> blocked_half(quantised.size());
       QuantizeF32Args q;

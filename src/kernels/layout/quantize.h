@@ -22,7 +22,7 @@ struct BorderArgs {
   int64_t w_stride = 0;                     // pixels from one plain row to the next; 0: extent.w
   const In* input = nullptr;
   Out* output = nullptr;
-  // The output has no blocks but is [n][h][w][channels]. Only the conversions to int8 do that.
+  // The output has no blocks but is [n][h][w][channels]. Only the conversions to int8 and fp16 do that.
   bool interleaved = false;
 };
 

@@ -74,6 +74,22 @@ void rows_to_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w
   }
 }
 
+// The same to [n][h][w][channels].
+template <typename In, typename Out, typename Convert>
+void rows_to_interleaved(const ActivationShape& shape, PlainLayout layout, int64_t w_stride,
+                         const In* input, Out* output, IndexRange units, const Convert& by) {
+  const Convert convert = by;
+  for (int64_t unit = units.begin; unit < units.end; ++unit) {
+    const int64_t n = unit / shape.extent.h, h = unit % shape.extent.h;
+    const PlainRow<const In> source = plain_row(input, shape, layout, w_stride, n, h);
+    Out* to = interleaved_row(output, shape, n, h);
+    for (int64_t w = 0; w < shape.extent.w; ++w) {
+      for (int32_t c = 0; c < shape.channels; ++c)
+        *to++ = convert(c, source.data[c * source.channel_step + w * source.pixel_step]);
+    }
+  }
+}
+
 // output = convert(input lane). For NCHW the pixels are innermost, so that writes are contiguous.
 template <typename In, typename Out, typename Convert>
 void rows_from_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w_stride,

@@ -122,6 +122,14 @@ void bytes_to_half_blocks(const TableHalfArgs& args, IndexRange units) {
     }
     order[pair] = _mm512_load_si512(bytes);
   }
+  // The same without gaps, 32 elements at a time.
+  __m512i straight[2];
+  for (int32_t part = 0; part < 2; ++part) {
+    alignas(64) uint8_t bytes[64];
+    for (int32_t i = 0; i < 64; ++i)
+      bytes[i] = static_cast<uint8_t>((part * 32 + i / 2) | (i % 2 != 0 ? 0x40 : 0));
+    straight[part] = _mm512_load_si512(bytes);
+  }
   const __mmask64 lanes = ((__mmask64{1} << 2 * channels) - 1) * 0x0000000100000001ull;
   const auto convert = [&](__m512i x, int half) {
     __m512i y = ByteTable(halves[half][0])(x);
@@ -131,11 +139,21 @@ void bytes_to_half_blocks(const TableHalfArgs& args, IndexRange units) {
   };
   for_each_run(shape, args.w_stride, units, [&](int64_t n, int64_t h, int64_t width) {
     const uint8_t* const from = plain_row(args.input, shape, args.layout, args.w_stride, n, h).data;
-    uint16_t* const to = blocked_row(args.output, shape, n, 0, h);
+    uint16_t* const to = args.interleaved ? interleaved_row(args.output, shape, n, h)
+                                          : blocked_row(args.output, shape, n, 0, h);
     for (int64_t w = 0; w < width; w += kPixels) {
       const int64_t left = width - w < kPixels ? width - w : kPixels;
       const __m512i x = _mm512_maskz_loadu_epi8(first_bytes(left * channels), from + w * channels);
       const __m512i low = convert(x, 0), high = convert(x, 1);
+      if (args.interleaved) {
+        const int64_t bytes = left * channels * 2;
+        _mm512_mask_storeu_epi8(to + w * channels, first_bytes(bytes),
+                                _mm512_permutex2var_epi8(low, straight[0], high));
+        if (bytes > 64)
+          _mm512_mask_storeu_epi8(to + w * channels + 32, first_bytes(bytes - 64),
+                                  _mm512_permutex2var_epi8(low, straight[1], high));
+        continue;
+      }
       for (int pair = 0; pair * 2 < left; ++pair) {
         const __m512i y = _mm512_maskz_permutex2var_epi8(lanes, low, order[pair], high);
         _mm512_mask_storeu_epi8(to + (w + pair * 2) * kHostBlock,

@@ -131,10 +131,19 @@ void floats_to_halves(const HalfF32Args& args, IndexRange units) {
     }
     order[pair] = _mm512_load_si512(words);
   }
+  // The same without gaps, 32 elements at a time.
+  __m512i straight[2];
+  for (int32_t part = 0; part < 2; ++part) {
+    alignas(64) uint16_t words[32] = {};
+    for (int32_t i = part * 32; i < (part + 1) * 32 && i < 16 * channels; ++i)
+      words[i % 32] = static_cast<uint16_t>(planes ? i % channels * 16 + i / channels : i);
+    straight[part] = _mm512_load_si512(words);
+  }
   const auto lanes = static_cast<__mmask32>(((1u << channels) - 1) * 0x00010001u);
   for_each_run(shape, args.w_stride, units, [&](int64_t n, int64_t h, int64_t width) {
     const auto row = plain_row(args.input, shape, args.layout, args.w_stride, n, h);
-    uint16_t* const to = blocked_row(args.output, shape, n, 0, h);
+    uint16_t* const to = args.interleaved ? interleaved_row(args.output, shape, n, h)
+                                          : blocked_row(args.output, shape, n, 0, h);
     for (int64_t w = 0; w < width; w += kPixels) {
       const int64_t left = width - w < kPixels ? width - w : kPixels;
       alignas(64) uint16_t halves[64] = {};
@@ -142,7 +151,12 @@ void floats_to_halves(const HalfF32Args& args, IndexRange units) {
         _mm256_store_si256(reinterpret_cast<__m256i*>(halves + v * 16),
                            _mm512_cvtps_ph(floats.load(row, w, left, v), kNearest));
       const __m512i low = _mm512_load_si512(halves), high = _mm512_load_si512(halves + 32);
-      for (int pair = 0; pair * 2 < left; ++pair) {
+      for (int part = 0; args.interleaved && part * 32 < left * channels; ++part) {
+        _mm512_mask_storeu_epi8(to + w * channels + part * 32,
+                                first_bytes(left * channels * 2 - part * 64),
+                                _mm512_permutex2var_epi16(low, straight[part], high));
+      }
+      for (int pair = 0; !args.interleaved && pair * 2 < left; ++pair) {
         const __m512i y = _mm512_maskz_permutex2var_epi16(lanes, low, order[pair], high);
         _mm512_mask_storeu_epi8(to + (w + pair * 2) * kHostBlock,
                                 first_bytes((left - pair * 2) * 32), y);

@@ -221,18 +221,25 @@ Result<kernels::PackedConvF16> pack_f16(const StepContext& context, const ConvPa
   return kernels::pack_conv_f16(params);
 }
 
+Result<std::shared_ptr<const kernels::PackedConvF16>> packed_f16(const StepContext& context,
+                                                                 const ConvParams& p) {
+  return context.constants.conv<kernels::PackedConvF16>(key_of(context, p),
+                                                        [&] { return pack_f16(context, p); });
+}
+
 Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p) {
-  RK_ASSIGN(const auto packed, context.constants.conv<kernels::PackedConvF16>(
-                                   key_of(context, p), [&] { return pack_f16(context, p); }));
+  RK_ASSIGN(const auto packed, packed_f16(context, p));
   const kernels::ConvExtents extents = extents_of(context, p);
   RK_TRY(kernels::check_conv_extents(extents));
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
   const int32_t residual = context.has_input(3) ? context.step.inputs[3] : program::kNone;
+  const bool interleaved = context.host(input).interleaved;
   return StepFunction([=, core_rows = context.step.core_rows](const StepCall& call) {
     kernels::ConvF16Args args;
     args.packed = packed.get();
     args.extents = extents;
     args.input = call.data<uint16_t>(input);
+    args.interleaved_input = interleaved;
     if (residual != program::kNone) args.residual = call.data<uint16_t>(residual);
     args.output = call.data<uint16_t>(output);
     const int64_t units = kernels::conv_f16_units(args);
@@ -247,10 +254,15 @@ Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p
 
 bool reads_interleaved(const StepContext& context) {
   const auto* const p = std::get_if<ConvParams>(&context.step.params);
-  if (p == nullptr || context.input(0).dtype != DType::kI8) return false;
+  if (p == nullptr) return false;
   // What cannot be packed is reported when the step is prepared.
-  const auto packed = packed_i8(context, *p);
-  return packed.ok() && kernels::takes_interleaved_input(**packed);
+  const auto takes = [](const auto& packed) {
+    return packed.ok() && kernels::takes_interleaved_input(**packed);
+  };
+  const DType dtype = context.input(0).dtype;
+  return dtype == DType::kI8    ? takes(packed_i8(context, *p))
+         : dtype == DType::kF16 ? takes(packed_f16(context, *p))
+                                : false;
 }
 
 Result<StepFunction> prepare_conv(const StepContext& context, const ConvParams& params) {
