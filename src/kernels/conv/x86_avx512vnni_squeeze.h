@@ -12,13 +12,19 @@ RK_AVX512_BEGIN
 namespace rk::kernels::vnni {
 namespace {
 
-// Places of the bytes of four pixels of one, two or three channels.
+// Orders of bytes for pixels of one, two or three channels.
 struct SqueezeOrder {
-  alignas(64) uint8_t place[3][64] = {};
+  alignas(64) uint8_t side_by_side[3][64] = {};  // of four pixels of 16 lanes
+  alignas(64) uint8_t apart[3][64] = {};         // of 16 pixels side by side: each in four bytes
   constexpr SqueezeOrder() {
     for (int channels = 1; channels <= 3; ++channels) {
-      for (int i = 0; i < 4 * channels; ++i)
-        place[channels - 1][i] = static_cast<uint8_t>(i / channels * kHostBlock + i % channels);
+      for (int i = 0; i < 16 * channels; ++i) {
+        const int pixel = i / channels, channel = i % channels;
+        if (pixel < 4) {
+          side_by_side[channels - 1][i] = static_cast<uint8_t>(pixel * kHostBlock + channel);
+        }
+        apart[channels - 1][pixel * 4 + channel] = static_cast<uint8_t>(i);
+      }
     }
   }
 };
@@ -29,7 +35,7 @@ constexpr SqueezeOrder kSqueezeOrder;
 template <bool kSums>
 void squeeze_pixels(const int8_t* from, int64_t pixels, int32_t channels, uint8_t* to,
                     int32_t* sums) {
-  const __m512i order = _mm512_load_si512(kSqueezeOrder.place[channels - 1]);
+  const __m512i order = _mm512_load_si512(kSqueezeOrder.side_by_side[channels - 1]);
   const __mmask64 lanes = ((uint64_t{1} << channels) - 1) * 0x0001000100010001u;
   const __m512i zero = _mm512_set1_epi8(-128);
   const auto four = [&](__m512i v, int64_t i) RK_UNROLLED {
@@ -51,10 +57,7 @@ void squeeze_pixels(const int8_t* from, int64_t pixels, int32_t channels, uint8_
 
 // The sums of the biased bytes of each of `pixels` interleaved pixels of one to three channels; writes up to 15 more.
 inline void sum_interleaved(const int8_t* from, int64_t pixels, int32_t channels, int32_t* sums) {
-  alignas(64) uint8_t places[64] = {};
-  for (int i = 0; i < 16 * channels; ++i)
-    places[i / channels * 4 + i % channels] = static_cast<uint8_t>(i);
-  const __m512i order = _mm512_load_si512(places);
+  const __m512i order = _mm512_load_si512(kSqueezeOrder.apart[channels - 1]);
   const __mmask64 lanes = ((uint64_t{1} << channels) - 1) * 0x1111111111111111u;
   for (int64_t i = 0; i < pixels; i += 16) {
     const int64_t bytes = smaller(16, pixels - i) * channels;
