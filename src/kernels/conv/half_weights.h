@@ -19,7 +19,8 @@ inline bool takes_dense_tiles(const ConvFilter& filter) {
   return filter.groups == 1 && fits_bands(filter, kHalfScratchPixels);
 }
 
-// Whether reading half the bytes is worth an instruction per vector of weights, which two pixels more would hide.
+// Whether reading half the bytes is worth widening the weights for every tile of pixels, which costs about 2 % of a layer's
+// time on Zen 4: up to two thirds of a 14 x 14 map it is. Narrow tiles lose more.
 inline bool wants_half_weights(const ConvFilter& filter, int64_t output_pixels) {
   constexpr int64_t kFewPixels = 128, kManyChannels = 32;
   return output_pixels > 0 && output_pixels <= kFewPixels && filter.in_channels > kManyChannels &&
