@@ -2,33 +2,69 @@
 #include "quant/channel_stats.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
+#include "base/thread_pool.h"
 #include "quant/linear.h"
 
 namespace rk::quant {
 namespace {
 
-// Sums while samples come in; `mean` and `power` hold sums until the end.
-void add(const Tensor& tensor, std::vector<ChannelStats>& stats) {
-  const Shape& shape = tensor.shape();
-  const auto channels = static_cast<size_t>(shape[1]);
-  const size_t inner = static_cast<size_t>(shape.elements() / (shape[0] * shape[1]));
-  stats.resize(channels);
-  const float* x = tensor.data<float>();
-  for (int64_t n = 0; n < shape[0]; ++n) {
-    for (ChannelStats& channel : stats) {
-      double sum = 0, squares = 0;
-      for (size_t i = 0; i < inner; ++i, ++x) {
-        channel.min = std::min(channel.min, *x);
-        channel.max = std::max(channel.max, *x);
-        sum += *x;
-        squares += double{*x} * *x;
-      }
-      channel.mean += sum / static_cast<double>(inner);
-      channel.power += squares / static_cast<double>(inner);
+using Floats = float __attribute__((vector_size(16)));
+using Doubles = double __attribute__((vector_size(32)));
+constexpr size_t kLanes = sizeof(Floats) / sizeof(float);
+
+// Adds one picture's plane of a channel; `mean` and `power` hold sums until the end.
+void add_plane(const float* x, size_t count, ChannelStats& channel) {
+  // Two sums in turn, so that an addition need not wait for the one before.
+  Floats low = Floats{} + channel.min, high = Floats{} + channel.max;
+  Doubles sum[2] = {}, squares[2] = {};
+  size_t i = 0;
+  for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
+    for (size_t half = 0; half < 2; ++half) {
+      Floats v;
+      std::memcpy(&v, x + i + half * kLanes, sizeof v);
+      low = v < low ? v : low;
+      high = v > high ? v : high;
+      const Doubles wide = __builtin_convertvector(v, Doubles);
+      sum[half] += wide;
+      squares[half] += wide * wide;
     }
   }
+  double total = 0, power = 0;
+  for (size_t lane = 0; lane < kLanes; ++lane) {
+    channel.min = std::min(channel.min, low[lane]);
+    channel.max = std::max(channel.max, high[lane]);
+    total += sum[0][lane] + sum[1][lane];
+    power += squares[0][lane] + squares[1][lane];
+  }
+  for (; i < count; ++i) {
+    channel.min = std::min(channel.min, x[i]);
+    channel.max = std::max(channel.max, x[i]);
+    total += x[i];
+    power += double{x[i]} * x[i];
+  }
+  channel.mean += total / static_cast<double>(count);
+  channel.power += power / static_cast<double>(count);
+}
+
+void add(const Tensor& tensor, ThreadPool* pool, std::vector<ChannelStats>& stats) {
+  constexpr int64_t kWorthSplitting = 1 << 15;  // values
+  const Shape& shape = tensor.shape();
+  const int64_t inner = shape.elements() / (shape[0] * shape[1]);
+  stats.resize(static_cast<size_t>(shape[1]));
+  const float* const x = tensor.data<float>();
+  const auto work = [&](IndexRange channels) {
+    for (int64_t c = channels.begin; c < channels.end; ++c) {
+      for (int64_t n = 0; n < shape[0]; ++n) {
+        add_plane(x + (n * shape[1] + c) * inner, static_cast<size_t>(inner),
+                  stats[static_cast<size_t>(c)]);
+      }
+    }
+  };
+  if (pool == nullptr) return work({0, shape[1]});
+  pool->parallel_for(shape[1], std::max<int64_t>(1, kWorthSplitting / (inner * shape[0])), work);
 }
 
 }  // namespace
@@ -46,7 +82,7 @@ Result<ValueStats> observe_channels(const Graph& graph, const SampleSource& samp
   std::map<std::string, double, std::less<>> rows;  // pictures seen
   const auto observer = [&](const Value& value, const Tensor& tensor) -> Status {
     if (!wanted.contains(value.name()) || tensor.shape().rank() < 2) return ok_status();
-    add(tensor, out[value.name()]);
+    add(tensor, pool, out[value.name()]);
     rows[value.name()] += static_cast<double>(tensor.shape()[0]);
     return ok_status();
   };

@@ -10,11 +10,14 @@
 namespace rk::quant {
 namespace {
 
+using Floats = float __attribute__((vector_size(16)));
+using Ints = int32_t __attribute__((vector_size(16)));
+
 constexpr size_t kLanes = 16;
 constexpr int64_t kGrain = 1 << 15;  // values worth a hand-over to another thread
-constexpr uint32_t kExponent = 0x7f800000;
+constexpr int32_t kExponent = 0x7f800000;
 
-bool is_other(float x) { return (std::bit_cast<uint32_t>(x) & kExponent) == kExponent; }
+bool is_other(float x) { return (std::bit_cast<int32_t>(x) & kExponent) == kExponent; }
 
 // Wherever a NaN or infinity occurs, one value at a time.
 Extremes extremes_with_others(std::span<const float> values) {
@@ -31,26 +34,33 @@ Extremes extremes_with_others(std::span<const float> values) {
   return out;
 }
 
+// In vectors, four at a time so that a comparison need not wait for the one before.
 Extremes extremes_of(std::span<const float> values) {
-  float low[kLanes], high[kLanes];
-  uint32_t other[kLanes] = {};
-  std::ranges::fill(low, INFINITY);
-  std::ranges::fill(high, -INFINITY);
+  constexpr size_t kVectors = kLanes / (sizeof(Floats) / sizeof(float));
+  Floats low[kVectors], high[kVectors];
+  Ints other[kVectors] = {};
+  std::ranges::fill(low, Floats{} + INFINITY);
+  std::ranges::fill(high, Floats{} - INFINITY);
   const size_t whole = values.size() / kLanes * kLanes;
   for (size_t i = 0; i < whole; i += kLanes) {
-    const float* x = values.data() + i;
-    for (size_t l = 0; l < kLanes; ++l) {
-      low[l] = x[l] < low[l] ? x[l] : low[l];
-      high[l] = x[l] > high[l] ? x[l] : high[l];
-      const uint32_t exponent = std::bit_cast<uint32_t>(x[l]) & kExponent;
-      other[l] |= exponent == kExponent ? 1u : 0u;
+    for (size_t v = 0; v < kVectors; ++v) {
+      Floats x;
+      Ints bits;
+      std::memcpy(&x, values.data() + i + v * (kLanes / kVectors), sizeof x);
+      std::memcpy(&bits, &x, sizeof bits);
+      low[v] = x < low[v] ? x : low[v];
+      high[v] = x > high[v] ? x : high[v];
+      other[v] |= (bits & kExponent) == kExponent;
     }
   }
-  if (std::ranges::any_of(other, [](uint32_t flag) { return flag != 0; }))
-    return extremes_with_others(values);
   Extremes out = extremes_with_others(values.subspan(whole));
-  out.low = std::min(out.low, *std::ranges::min_element(low));
-  out.high = std::max(out.high, *std::ranges::max_element(high));
+  for (size_t v = 0; v < kVectors; ++v) {
+    for (size_t lane = 0; lane < kLanes / kVectors; ++lane) {
+      if (other[v][lane] != 0) return extremes_with_others(values);
+      out.low = std::min(out.low, low[v][lane]);
+      out.high = std::max(out.high, high[v][lane]);
+    }
+  }
   out.any_finite |= whole > 0;
   return out;
 }
@@ -94,8 +104,6 @@ void find_slots(const float* x, size_t size, float per_bin, int32_t half, int32_
 
 // The same of kBlock finite values, in vectors: a comparison is -1 where it holds.
 void find_finite_slots(const float* x, float per_bin, int32_t half, int32_t* slots) {
-  using Floats = float __attribute__((vector_size(16)));
-  using Ints = int32_t __attribute__((vector_size(16)));
   static_assert(sizeof(Ints) == kZeroSlots * sizeof(int32_t));
   const Ints zeros = Ints{0, 1, 2, 3} + 2 * half;
   for (size_t i = 0; i < kBlock; i += kZeroSlots) {
