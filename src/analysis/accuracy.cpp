@@ -281,8 +281,8 @@ Result<AccuracyReport> analyze(const Subject& subject, const TrialInput& input,
   Analysis analysis(subject, options, std::move(folders));
   RK_TRY(analysis.run_programs(input.raw));
   RK_TRY(exec::evaluate(subject.golden, input.normalised,
-                        {pool, [&](const Value& value,
-                                   const Tensor& tensor) { return analysis.see(value, tensor); }})
+                        {pool, [&](const Value& value, const Tensor& tensor,
+                                   const FiniteRange&) { return analysis.see(value, tensor); }})
              .status());
   return analysis.finish();
 }

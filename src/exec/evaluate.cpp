@@ -61,11 +61,11 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
                                      const EvaluateOptions& options) {
   RK_TRY(check_inputs(graph, inputs));
   LiveTensors live(graph);
-  const auto observe = [&](const Value& value, const Tensor& tensor) {
-    return options.observer ? options.observer(value, tensor) : ok_status();
+  const auto observe = [&](const Value& value, const Tensor& tensor, const FiniteRange& range) {
+    return options.observer ? options.observer(value, tensor, range) : ok_status();
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
-    RK_TRY(observe(*graph.inputs()[i], inputs[i]));
+    RK_TRY(observe(*graph.inputs()[i], inputs[i], {}));
     live.put(*graph.inputs()[i], inputs[i]);
   }
   for (const Node* node : graph.nodes()) {
@@ -78,9 +78,12 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
       RK_ASSIGN(Tensor result, Tensor::try_make(output->type()));
       results.push_back(std::move(result));
     }
-    RK_TRY(evaluate_node({*node, arguments, results, options.pool}).with_context(node->label()));
+    FiniteRange range;
+    RK_TRY(evaluate_node(
+               {*node, arguments, results, options.pool, options.observer ? &range : nullptr})
+               .with_context(node->label()));
     for (size_t i = 0; i < results.size(); ++i) {
-      RK_TRY(observe(node->output(i), results[i]));
+      RK_TRY(observe(node->output(i), results[i], i == 0 ? range : FiniteRange{}));
       live.put(node->output(i), std::move(results[i]));
     }
     for (const Value* input : node->inputs()) {

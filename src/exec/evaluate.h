@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/op_def.h"
 
 namespace rk::exec {
 
@@ -16,8 +17,9 @@ Status evaluate_node(const EvalCall& call);
 
 struct EvaluateOptions {
   ThreadPool* pool = nullptr;
-  // Sees every input and every computed value once, in execution order, before it may be released.
-  std::function<Status(const Value&, const Tensor&)> observer;
+  // Sees every input and every computed value once, in execution order, before it may be released, and its range where
+  // that is known already.
+  std::function<Status(const Value&, const Tensor&, const FiniteRange&)> observer;
 };
 
 // Inputs and outputs in the graph's order. Values are released after their last use, so memory follows the widest

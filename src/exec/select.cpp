@@ -2,6 +2,9 @@
 #include "exec/select.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
 #include <numeric>
 
 #include "ir/graph.h"
@@ -73,13 +76,23 @@ Status fused_conv(const EvalCall& call) {
   const float* addend = call.has_input(3) ? call.input(3).data<float>() : nullptr;
   float* y = call.output(0).mutable_data<float>();
   if (const auto before = activation.bounds(), after = post.bounds(); before && after) {
-    const kernels::ClampF32Args args = {y,
-                                        addend,
-                                        {before->low, before->high},
-                                        {after->low, after->high},
-                                        call.output(0).elements()};
-    run_units(call, kernels::eltwise_units(args.elements),
-              [&](IndexRange units) { clamp_f32(args, units); });
+    const kernels::ClampF32Args args = {.values = y,
+                                        .addend = addend,
+                                        .before = {before->low, before->high},
+                                        .after = {after->low, after->high},
+                                        .elements = call.output(0).elements(),
+                                        .extremes = call.range != nullptr};
+    FiniteRange range = {std::numeric_limits<float>::infinity(),
+                         -std::numeric_limits<float>::infinity(), true};
+    std::mutex mutex;
+    run_units(call, kernels::eltwise_units(args.elements), [&](IndexRange units) {
+      const auto seen = clamp_f32(args, units);
+      const std::lock_guard lock(mutex);
+      range.known &= std::isfinite(seen.low) && std::isfinite(seen.high);
+      range.low = std::min(range.low, seen.low);
+      range.high = std::max(range.high, seen.high);
+    });
+    if (call.range != nullptr) *call.range = range;
     return ok_status();
   }
   call.parallel_for(call.output(0).elements(), 1 << 14, [&](IndexRange range) {

@@ -81,11 +81,18 @@ class InferCall {
 // One evaluation: inputs as computed (null where an optional input is absent), outputs allocated
 // with their inferred types. The pool may be used to split work over independent outputs; it may be
 // null.
+// All values of a float tensor are finite and within.
+struct FiniteRange {
+  float low = 0, high = 0;
+  bool known = false;
+};
+
 struct EvalCall {
   const Node& node;
   std::span<const Tensor* const> inputs;
   std::span<Tensor> outputs;
   ThreadPool* pool = nullptr;
+  FiniteRange* range = nullptr;  // of output 0, for a kernel that reads all of it anyway to fill
 
   const Tensor& input(size_t i) const { return *inputs[i]; }
   bool has_input(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }

@@ -224,11 +224,12 @@ Ranges choose_ranges(const Histograms& histograms, Algorithm algorithm, ThreadPo
 Result<Histograms> observe_histograms(const Graph& graph, const SampleSource& samples,
                                       ThreadPool* pool, const Progress& progress) {
   Histograms out;
-  RK_TRY(run_samples(graph, samples, pool, progress,
-                     [&](const Value& value, const Tensor& tensor) -> Status {
-                       out[value.name()].add(tensor.span<float>(), pool);
-                       return ok_status();
-                     }));
+  RK_TRY(run_samples(
+      graph, samples, pool, progress,
+      [&](const Value& value, const Tensor& tensor, const FiniteRange& range) -> Status {
+        out[value.name()].add(tensor.span<float>(), extremes(tensor, range, pool), pool);
+        return ok_status();
+      }));
   for (const auto& [name, histogram] : out) {
     if (histogram.total() > 0) continue;
     return invalid_argument(str("value '", name,

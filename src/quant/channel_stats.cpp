@@ -80,7 +80,8 @@ Result<ValueStats> observe_channels(const Graph& graph, const SampleSource& samp
   ValueStats out;
   if (wanted.empty()) return out;
   std::map<std::string, double, std::less<>> rows;  // pictures seen
-  const auto observer = [&](const Value& value, const Tensor& tensor) -> Status {
+  const auto observer = [&](const Value& value, const Tensor& tensor,
+                            const FiniteRange&) -> Status {
     if (!wanted.contains(value.name()) || tensor.shape().rank() < 2) return ok_status();
     add(tensor, pool, out[value.name()]);
     rows[value.name()] += static_cast<double>(tensor.shape()[0]);

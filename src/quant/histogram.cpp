@@ -15,7 +15,10 @@ constexpr double kLeastWidth = 0x1p-126;
 }  // namespace
 
 void Histogram::add(std::span<const float> values, ThreadPool* pool) {
-  const Extremes seen = find_extremes(values, pool);
+  add(values, find_extremes(values, pool), pool);
+}
+
+void Histogram::add(std::span<const float> values, const Extremes& seen, ThreadPool* pool) {
   if (!seen.any_finite) return;
   range_ = total_ == 0 ? Range{seen.low, seen.high}
                        : Range{std::min(range_.min, seen.low), std::max(range_.max, seen.high)};

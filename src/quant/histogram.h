@@ -20,6 +20,7 @@ class Histogram {
 
   // NaN and infinity are left out.
   void add(std::span<const float> values, ThreadPool* pool = nullptr);
+  void add(std::span<const float> values, const Extremes& seen, ThreadPool* pool);
 
   uint64_t total() const { return total_; }  // zeros included
   // 0 is exact in every int8 range, so zeros are counted apart and are in no bin.

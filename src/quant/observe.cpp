@@ -46,13 +46,17 @@ class Likeness {
 
 }  // namespace
 
+Extremes extremes(const Tensor& tensor, const FiniteRange& range, ThreadPool* pool) {
+  if (range.known) return {range.low, range.high, true, false};
+  return find_extremes(tensor.span<float>(), pool);
+}
+
 Status run_samples(const Graph& graph, const SampleSource& samples, ThreadPool* pool,
-                   const Progress& progress,
-                   const std::function<Status(const Value&, const Tensor&)>& observer,
-                   size_t limit) {
-  const auto only_float = [&](const Value& value, const Tensor& tensor) -> Status {
+                   const Progress& progress, const SampleObserver& observer, size_t limit) {
+  const auto only_float = [&](const Value& value, const Tensor& tensor,
+                              const FiniteRange& range) -> Status {
     if (tensor.dtype() != DType::kF32 || tensor.elements() == 0) return ok_status();
-    return observer(value, tensor);
+    return observer(value, tensor, range);
   };
   const size_t count = std::min(samples.count(), limit);
   Likeness likeness;
@@ -78,8 +82,9 @@ Result<Ranges> observe(const Graph& graph, const SampleSource& samples, ThreadPo
                        const Progress& progress) {
   Ranges ranges;
   std::map<std::string, size_t> not_finite;
-  const auto observer = [&](const Value& value, const Tensor& tensor) -> Status {
-    const Extremes seen = find_extremes(tensor.span<float>(), pool);
+  const auto observer = [&](const Value& value, const Tensor& tensor,
+                            const FiniteRange& range) -> Status {
+    const Extremes seen = extremes(tensor, range, pool);
     if (seen.any_other) ++not_finite[value.name()];
     if (!seen.any_finite) {
       return invalid_argument(str("value '", value.name(),

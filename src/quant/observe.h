@@ -9,6 +9,7 @@
 #include <string>
 
 #include "quant/samples.h"
+#include "quant/scan.h"
 
 namespace rk::quant {
 
@@ -23,11 +24,16 @@ using Ranges = std::map<std::string, Range, std::less<>>;
 // Called after each sample with (done, total); returning false stops with kCancelled.
 using Progress = std::function<bool(size_t done, size_t total)>;
 
+// As exec::EvaluateOptions::observer.
+using SampleObserver = std::function<Status(const Value&, const Tensor&, const FiniteRange&)>;
+
+// Of a float tensor whose range the evaluator may know already.
+Extremes extremes(const Tensor& tensor, const FiniteRange& range, ThreadPool* pool);
+
 // Evaluates the first `limit` samples; the observer sees every float value that holds anything. Warns when all samples
 // are nearly the same.
 Status run_samples(const Graph& graph, const SampleSource& samples, ThreadPool* pool,
-                   const Progress& progress,
-                   const std::function<Status(const Value&, const Tensor&)>& observer,
+                   const Progress& progress, const SampleObserver& observer,
                    size_t limit = std::numeric_limits<size_t>::max());
 
 Result<Ranges> observe(const Graph& graph, const SampleSource& samples, ThreadPool* pool,

@@ -34,34 +34,35 @@ Extremes extremes_with_others(std::span<const float> values) {
   return out;
 }
 
-// In vectors, four at a time so that a comparison need not wait for the one before.
+// In vectors, four at a time so that a comparison need not wait for the one before. An infinity becomes an extreme, a NaN
+// is the one number that differs from itself.
 Extremes extremes_of(std::span<const float> values) {
   constexpr size_t kVectors = kLanes / (sizeof(Floats) / sizeof(float));
   Floats low[kVectors], high[kVectors];
-  Ints other[kVectors] = {};
+  Ints nan[kVectors] = {};
   std::ranges::fill(low, Floats{} + INFINITY);
   std::ranges::fill(high, Floats{} - INFINITY);
   const size_t whole = values.size() / kLanes * kLanes;
   for (size_t i = 0; i < whole; i += kLanes) {
     for (size_t v = 0; v < kVectors; ++v) {
       Floats x;
-      Ints bits;
       std::memcpy(&x, values.data() + i + v * (kLanes / kVectors), sizeof x);
-      std::memcpy(&bits, &x, sizeof bits);
       low[v] = x < low[v] ? x : low[v];
       high[v] = x > high[v] ? x : high[v];
-      other[v] |= (bits & kExponent) == kExponent;
+      nan[v] |= x != x;
     }
   }
   Extremes out = extremes_with_others(values.subspan(whole));
+  if (whole == 0) return out;
   for (size_t v = 0; v < kVectors; ++v) {
     for (size_t lane = 0; lane < kLanes / kVectors; ++lane) {
-      if (other[v][lane] != 0) return extremes_with_others(values);
+      if (nan[v][lane] != 0 || std::isinf(low[v][lane]) || std::isinf(high[v][lane]))
+        return extremes_with_others(values);
       out.low = std::min(out.low, low[v][lane]);
       out.high = std::max(out.high, high[v][lane]);
     }
   }
-  out.any_finite |= whole > 0;
+  out.any_finite = true;
   return out;
 }
 

@@ -2,7 +2,10 @@
 // What calibration costs on top of the float forward passes it cannot do without: MobileNetV2 at 224x224. And what it
 // needs of memory: YOLOv5s at 640x640. Both networks come from bench/models.py.
 #include <gtest/gtest.h>
+
 #include <sys/resource.h>
+#include <algorithm>
+#include <cmath>
 
 #include <cstdio>
 #include <cstdlib>
@@ -82,24 +85,29 @@ TEST(Calibration, CostsLittleMoreThanTheForwardPasses) {
     return cpu_seconds() - start;
   };
   forward(3);
+  // All that a build at optimization_level 3 does with samples.
+  const auto calibrate = [&](quant::Algorithm algorithm) {
+    const double start = cpu_seconds();
+    Graph copy = graph->clone();
+    auto stats = quant::observe_channels(copy, pictures, &pool);
+    EXPECT_TRUE(stats.ok()) << stats.status().message();
+    if (stats.ok()) quant::equalize(copy, *stats);
+    const auto ranges = quant::calibrate(copy, pictures, algorithm, &pool, {});
+    EXPECT_TRUE(ranges.ok()) << ranges.status().message();
+    return cpu_seconds() - start;
+  };
   struct Row {
     quant::Algorithm algorithm;
     double bar;
   };
   for (const Row row : {Row{quant::Algorithm::kNormal, 1.3},
                         Row{quant::Algorithm::kKlDivergence, 2}, Row{quant::Algorithm::kMmse, 6}}) {
-    // Half of the passes before and half after: a machine that slows down or recovers does so for both.
-    double passes = forward(50);
-    const double start = cpu_seconds();
-    // All that a build at optimization_level 3 does with samples.
-    Graph copy = graph->clone();
-    auto stats = quant::observe_channels(copy, pictures, &pool);
-    ASSERT_TRUE(stats.ok()) << stats.status().message();
-    quant::equalize(copy, *stats);
-    const auto ranges = quant::calibrate(copy, pictures, row.algorithm, &pool, {});
-    ASSERT_TRUE(ranges.ok()) << ranges.status().message();
-    const double calibration = cpu_seconds() - start;
-    passes += forward(50);
+    // The best of three rounds each: a neighbour on the machine only adds.
+    double passes = INFINITY, calibration = INFINITY;
+    for (int round = 0; round < 3; ++round) {
+      passes = std::min(passes, forward(100));
+      calibration = std::min(calibration, calibrate(row.algorithm));
+    }
     e2e::figure_at_most(str("calibration of 100 pictures, MobileNetV2-224, ",
                             quant::to_string(row.algorithm), " / float forward passes"),
                         calibration / passes, row.bar);

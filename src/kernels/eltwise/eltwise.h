@@ -66,7 +66,9 @@ struct ClampF32Args {
   const float* addend = nullptr;  // or null
   Bounds before, after;
   int64_t elements = 0;
+  bool extremes = false;  // wanted
 };
-void clamp_f32(const ClampF32Args& args, IndexRange units);
+// The extremes, if wanted, of what the units became; infinite or NaN where a value is.
+ClampF32Args::Bounds clamp_f32(const ClampF32Args& args, IndexRange units);
 
 }  // namespace rk::kernels

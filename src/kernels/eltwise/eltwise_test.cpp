@@ -162,13 +162,27 @@ TEST(ClampF32Test, ClampsBeforeAndAfterTheAddendAndKeepsNaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> values = {-3, -0.0f, 2, 9, nan};
   const std::vector<float> addend = {1, 1, 1, -8, 0};
-  clamp_f32({values.data(), addend.data(), {0, 6}, {-1, 2.5f}, 5}, {0, eltwise_units(5)});
+  auto seen =
+      clamp_f32({values.data(), addend.data(), {0, 6}, {-1, 2.5f}, 5, true}, {0, eltwise_units(5)});
+  EXPECT_TRUE(std::isnan(seen.low));
   EXPECT_EQ(std::vector<float>(values.begin(), values.begin() + 4),
             (std::vector<float>{1, 1, 2.5f, -1}));
   EXPECT_TRUE(std::isnan(values[4]));
   values = {-3, 4};
   clamp_f32({values.data(), nullptr, {0, 6}, {0, 3}, 2}, {0, eltwise_units(2)});
   EXPECT_EQ(values, (std::vector<float>{0, 3}));
+  for (const size_t count : {1u, 15u, 16u, 40u, 3000u}) {
+    std::vector<float> many(count);
+    for (size_t i = 0; i < count; ++i) many[i] = static_cast<float>(i * 7 % 31) - 9;
+    std::vector<float> expected = many;
+    for (float& value : expected) value = std::min(std::max(value, -4.0f), 20.0f);
+    const auto elements = static_cast<int64_t>(count);
+    seen = clamp_f32({many.data(), nullptr, {-4, 20}, {-100, 100}, elements, true},
+                     {0, eltwise_units(elements)});
+    EXPECT_EQ(many, expected);
+    EXPECT_EQ(seen.low, *std::ranges::min_element(expected));
+    EXPECT_EQ(seen.high, *std::ranges::max_element(expected));
+  }
 }
 
 }  // namespace

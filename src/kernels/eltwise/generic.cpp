@@ -68,23 +68,93 @@ void sum_f16__generic(const SumF16Args& args, IndexRange units) {
   }
 }
 
-// Simple enough that portable loops reach the speed of memory.
-void clamp_f32(const ClampF32Args& args, IndexRange units) {
-  const Run run = run_of(units, args.elements);
-  // Copies: what is stored could alias the arguments.
-  const ClampF32Args::Bounds before = args.before, after = args.after;
-  float* const y = args.values;
-  const float* const addend = args.addend;
-  const auto clamp = [](float v, ClampF32Args::Bounds bounds) {
-    v = v < bounds.low ? bounds.low : v;
-    return v > bounds.high ? bounds.high : v;
-  };
-  if (addend == nullptr) {
-    for (int64_t e = run.begin; e < run.end; ++e) y[e] = clamp(clamp(y[e], before) + 0.0f, after);
-    return;
+namespace {
+
+using Floats = float __attribute__((vector_size(16)));
+using Ints = int32_t __attribute__((vector_size(16)));
+
+// Clamps values, four vectors at a time, and keeps their extremes if wanted.
+template <bool kExtremes>
+class Clamping {
+ public:
+  static constexpr int kVectors = 4;
+  static constexpr int64_t kStrip = kVectors * sizeof(Floats) / sizeof(float);
+
+  explicit Clamping(const ClampF32Args& args)
+      : before_low_(Floats{} + args.before.low),
+        before_high_(Floats{} + args.before.high),
+        after_low_(Floats{} + args.after.low),
+        after_high_(Floats{} + args.after.high) {
+    for (int v = 0; v < kVectors; ++v) {
+      low_[v] = Floats{} + __builtin_inff();
+      high_[v] = Floats{} - __builtin_inff();
+    }
   }
-  for (int64_t e = run.begin; e < run.end; ++e)
-    y[e] = clamp(clamp(y[e], before) + addend[e], after);
+
+  // A strip; `addend` may be null.
+  void take(float* values, const float* addend) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      Floats y, more = {};
+      std::memcpy(&y, values + v * 4, sizeof y);
+      if (addend != nullptr) std::memcpy(&more, addend + v * 4, sizeof more);
+      y = at_most(at_least(y, before_low_), before_high_) + more;
+      y = at_most(at_least(y, after_low_), after_high_);
+      std::memcpy(values + v * 4, &y, sizeof y);
+      if constexpr (kExtremes) {
+        low_[v] = y < low_[v] ? y : low_[v];
+        high_[v] = y > high_[v] ? y : high_[v];
+        nan_[v] |= y != y;
+      }
+    }
+  }
+
+  ClampF32Args::Bounds extremes() const {
+    ClampF32Args::Bounds out = {low_[0][0], high_[0][0]};
+    for (int i = 0; i < kStrip; ++i) {
+      const int v = i / 4, lane = i % 4;
+      if (nan_[v][lane] != 0) return {__builtin_nanf(""), __builtin_nanf("")};
+      out.low = low_[v][lane] < out.low ? low_[v][lane] : out.low;
+      out.high = high_[v][lane] > out.high ? high_[v][lane] : out.high;
+    }
+    return out;
+  }
+
+ private:
+  static Floats at_least(Floats v, Floats bound) { return v < bound ? bound : v; }
+  static Floats at_most(Floats v, Floats bound) { return v > bound ? bound : v; }
+
+  const Floats before_low_, before_high_, after_low_, after_high_;
+  Floats low_[kVectors], high_[kVectors];
+  Ints nan_[kVectors] = {};
+};
+
+template <bool kExtremes>
+ClampF32Args::Bounds clamp(const ClampF32Args& args, Run run) {
+  Clamping<kExtremes> clamping(args);
+  constexpr int64_t kStrip = Clamping<kExtremes>::kStrip;
+  int64_t e = run.begin;
+  for (; e + kStrip <= run.end; e += kStrip)
+    clamping.take(args.values + e, args.addend != nullptr ? args.addend + e : nullptr);
+  if (e < run.end) {
+    // What does not exist repeats the last value: it changes no extreme.
+    float values[kStrip], addend[kStrip] = {};
+    for (int64_t i = 0; i < kStrip; ++i) {
+      const int64_t at = e + i < run.end ? e + i : run.end - 1;
+      values[i] = args.values[at];
+      if (args.addend != nullptr) addend[i] = args.addend[at];
+    }
+    clamping.take(values, addend);
+    std::memcpy(args.values + e, values, static_cast<size_t>(run.end - e) * sizeof(float));
+  }
+  return clamping.extremes();
+}
+
+}  // namespace
+
+ClampF32Args::Bounds clamp_f32(const ClampF32Args& args, IndexRange units) {
+  const Run run = run_of(units, args.elements);
+  return args.extremes ? clamp<true>(args, run) : clamp<false>(args, run);
 }
 
 }  // namespace rk::kernels
