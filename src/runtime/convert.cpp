@@ -435,31 +435,31 @@ bool to_blocked(const PictureExtents& e, const ElementView& from, const ElementV
   }
   const ChannelAffine all = affine.empty() ? affine : per_channel(affine, e.c);
   const kernels::BorderAffine* const affine_data = all.empty() ? nullptr : all.data();
-  if (to.dtype == DType::kI8 && to.scale != 0 && plain_numbers(from, DType::kF32)) {
-    kernels::QuantizeF32Args args;
+  const auto quantize = [&]<typename Args>(Args args, void (*kernel)(const Args&, IndexRange)) {
     set_border(args, k, from, to);
     args.interleaved = interleaved;
     args.params = {affine_data, to.scale, to.zero_point};
-    run_rows(k, args, kernels::quantize_f32_to_i8, pool);
+    run_rows(k, args, kernel, pool);
     return true;
-  }
-  if (to.dtype == DType::kI8 && to.scale != 0 && plain_numbers(from, DType::kF16)) {
-    kernels::QuantizeF16Args args;
-    set_border(args, k, from, to);
-    args.interleaved = interleaved;
-    args.params = {affine_data, to.scale, to.zero_point};
-    run_rows(k, args, kernels::quantize_f16_to_i8, pool);
-    return true;
-  }
-  if (to.dtype == DType::kF16 && plain_numbers(from, DType::kF32)) {
-    kernels::HalfF32Args args;
+  };
+  const auto narrow = [&]<typename Args>(Args args, void (*kernel)(const Args&, IndexRange)) {
     set_border(args, k, from, to);
     args.interleaved = interleaved;
     args.affine = affine_data;
-    run_rows(k, args, kernels::f32_to_blocked_f16, pool);
+    run_rows(k, args, kernel, pool);
     return true;
+  };
+  const bool to_bytes = to.dtype == DType::kI8 && to.scale != 0;
+  const bool to_halves = plain_numbers(to, DType::kF16);
+  if (plain_numbers(from, DType::kF32)) {
+    if (to_bytes) return quantize(kernels::QuantizeF32Args{}, kernels::quantize_f32_to_i8);
+    if (to_halves) return narrow(kernels::HalfF32Args{}, kernels::f32_to_blocked_f16);
   }
-  if (to.dtype == DType::kF16 && bytes) {
+  if (plain_numbers(from, DType::kF16)) {
+    if (to_bytes) return quantize(kernels::QuantizeF16Args{}, kernels::quantize_f16_to_i8);
+    if (to_halves) return narrow(kernels::HalfF16Args{}, kernels::f16_to_blocked_f16);
+  }
+  if (to_halves && bytes) {
     const ChannelAffine full = per_channel(affine, e.c);
     std::vector<uint16_t> tables(full.size() * 256);
     for (size_t c = 0; c < full.size(); ++c) {

@@ -84,6 +84,15 @@ void to_half(const BorderArgs<In, uint16_t>& args, IndexRange units, const Conve
   }
 }
 
+// (x - mean) / stddev of what `widen` makes of an element.
+template <typename Args, typename Widen>
+void normalise_to_half(const Args& args, IndexRange units, const Widen& widen) {
+  to_half(args, units, [&](int32_t c, auto x) {
+    if (args.affine == nullptr) return float_to_half(widen(x));
+    return float_to_half((widen(x) - args.affine[c].mean) / args.affine[c].stddev);
+  });
+}
+
 }  // namespace
 
 void quantize_by_table__generic(const TableQuantizeArgs& args, IndexRange units) {
@@ -113,10 +122,11 @@ void half_by_table__generic(const TableHalfArgs& args, IndexRange units) {
 }
 
 void f32_to_blocked_f16__generic(const HalfF32Args& args, IndexRange units) {
-  to_half(args, units, [&](int32_t c, float x) {
-    if (args.affine == nullptr) return float_to_half(x);
-    return float_to_half((x - args.affine[c].mean) / args.affine[c].stddev);
-  });
+  normalise_to_half(args, units, [](float x) { return x; });
+}
+
+void f16_to_blocked_f16__generic(const HalfF16Args& args, IndexRange units) {
+  normalise_to_half(args, units, half_to_float);
 }
 
 void dequantize_i8_to_f32__generic(const DequantizeArgs& args, IndexRange units) {

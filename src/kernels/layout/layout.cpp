@@ -80,6 +80,9 @@ void half_by_table(const TableHalfArgs& args, IndexRange units) {
 void f32_to_blocked_f16(const HalfF32Args& args, IndexRange units) {
   RK_DISPATCH(kVariants, f32_to_blocked_f16, args, units);
 }
+void f16_to_blocked_f16(const HalfF16Args& args, IndexRange units) {
+  RK_DISPATCH(kVariants, f16_to_blocked_f16, args, units);
+}
 void dequantize_i8_to_f32(const DequantizeArgs& args, IndexRange units) {
   RK_DISPATCH(kVariants, dequantize_i8_to_f32, args, units);
 }

@@ -300,6 +300,17 @@ TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
       hn.output = half_pixels.data(), hn.interleaved = true;
       f32_to_blocked_f16(hn, {0, layout_units(s)});
       EXPECT_EQ(half_pixels.back(), 99);
+      // The same numbers as halves, which hold them exactly.
+      std::vector<uint16_t> from_halves(normalised.size(), 99);
+      std::vector<uint16_t> pixels_from_halves(half_pixels.size(), 99);
+      HalfF16Args hh;
+      hh.shape = s, hh.layout = layout, hh.w_stride = stride, hh.affine = affine.data();
+      hh.input = halves.data(), hh.output = from_halves.data();
+      f16_to_blocked_f16(hh, {0, layout_units(s)});
+      hh.output = pixels_from_halves.data(), hh.interleaved = true;
+      f16_to_blocked_f16(hh, {0, layout_units(s)});
+      EXPECT_EQ(from_halves, normalised);
+      EXPECT_EQ(pixels_from_halves, half_pixels);
       for_each(s, [&](int n, int c, int h, int w) {
         ASSERT_EQ(half_pixels[nhwc(s, s.extent.w, n, c, h, w)],
                   normalised[blocked_index(s, n, c, h, w)]);
@@ -319,6 +330,11 @@ TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
       qh.input = halves.data(), qh.output = from_half.data();
       qh.params = {nullptr, 0.5f, -1};
       quantize_f16_to_i8(qh, {0, layout_units(s)});
+      std::vector<int8_t> pixels_from_half(pixels.size());
+      qh.params = q.params;
+      qh.output = pixels_from_half.data(), qh.interleaved = true;
+      quantize_f16_to_i8(qh, {0, layout_units(s)});
+      EXPECT_EQ(pixels_from_half, pixels);
       HalfF32Args hf;
       hf.shape = s, hf.layout = layout, hf.w_stride = stride;
       hf.input = floats.data(), hf.output = blocked_half.data();

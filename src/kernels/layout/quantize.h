@@ -71,6 +71,13 @@ struct HalfF32Args : BorderArgs<float, uint16_t> {
 };
 void f32_to_blocked_f16(const HalfF32Args& args, IndexRange units);
 
+// fp16 to blocked fp16, (x - mean) / stddev in float32, rounded once; without `affine` halves move unchanged by
+// plain_to_blocked.
+struct HalfF16Args : BorderArgs<uint16_t, uint16_t> {
+  const BorderAffine* affine = nullptr;  // per channel; null: x itself
+};
+void f16_to_blocked_f16(const HalfF16Args& args, IndexRange units);
+
 // Blocked to plain float: (x - zero_point) * scale.
 struct DequantizeArgs : BorderArgs<int8_t, float> {
   float scale = 1.0f;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float pictures of up to four channels to int8 and fp16 with AVX-512, 16 pixels at a time. Everything else goes to the
+// Float32 and fp16 pictures of up to four channels to int8 and fp16 with AVX-512, 16 pixels at a time. Everything else goes to the
 // generic kernels, with which the results agree bit for bit: quantising divides, as rk::quantize_f32 does.
 #if defined(__x86_64__)
 
@@ -10,7 +10,9 @@
 namespace rk::kernels {
 
 decltype(quantize_f32_to_i8) quantize_f32_to_i8__generic, quantize_f32_to_i8__avx512;
+decltype(quantize_f16_to_i8) quantize_f16_to_i8__generic, quantize_f16_to_i8__avx512;
 decltype(f32_to_blocked_f16) f32_to_blocked_f16__generic, f32_to_blocked_f16__avx512;
+decltype(f16_to_blocked_f16) f16_to_blocked_f16__generic, f16_to_blocked_f16__avx512;
 
 }  // namespace rk::kernels
 
@@ -23,6 +25,13 @@ constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
 __mmask16 first_floats(int64_t count) {
   return static_cast<__mmask16>(count >= 16 ? 0xffff : count <= 0 ? 0 : (1 << count) - 1);
+}
+
+__m512 load_floats(__mmask16 lanes, const float* from) {
+  return _mm512_maskz_loadu_ps(lanes, from);
+}
+__m512 load_floats(__mmask16 lanes, const uint16_t* from) {
+  return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(lanes, from));
 }
 
 // 16 pixels as vectors of 16 floats, normalised: of interleaved ones vector i holds elements 16 * i and on, of planes
@@ -44,11 +53,12 @@ class Floats {
     }
   }
 
-  __m512 load(const PlainRow<const float>& row, int64_t w, int64_t left, int32_t v) const {
-    const float* const from =
+  template <typename In>
+  __m512 load(const PlainRow<const In>& row, int64_t w, int64_t left, int32_t v) const {
+    const In* const from =
         planes_ ? row.data + v * row.channel_step + w : row.data + w * channels_ + v * 16;
     const int64_t count = planes_ ? left : left * channels_ - v * 16;
-    __m512 x = _mm512_maskz_loadu_ps(first_floats(count), from);
+    __m512 x = load_floats(first_floats(count), from);
     if (affine_) x = _mm512_div_ps(_mm512_sub_ps(x, mean_[v]), stddev_[v]);
     return x;
   }
@@ -69,7 +79,8 @@ __m512i interleaving(int32_t channels) {
   return _mm512_load_si512(order);
 }
 
-void floats_to_bytes(const QuantizeF32Args& args, IndexRange units) {
+template <typename Args>
+void floats_to_bytes(const Args& args, IndexRange units) {
   const ActivationShape& shape = args.shape;
   const int32_t channels = shape.channels;
   const Floats floats(shape, args.layout, args.params.affine);
@@ -115,7 +126,8 @@ void floats_to_bytes(const QuantizeF32Args& args, IndexRange units) {
   });
 }
 
-void floats_to_halves(const HalfF32Args& args, IndexRange units) {
+template <typename Args>
+void floats_to_halves(const Args& args, IndexRange units) {
   const ActivationShape& shape = args.shape;
   const int32_t channels = shape.channels;
   const Floats floats(shape, args.layout, args.affine);
@@ -172,9 +184,19 @@ void quantize_f32_to_i8__avx512(const QuantizeF32Args& args, IndexRange units) {
                                       : quantize_f32_to_i8__generic(args, units);
 }
 
+void quantize_f16_to_i8__avx512(const QuantizeF16Args& args, IndexRange units) {
+  args.shape.channels <= kMaxChannels ? floats_to_bytes(args, units)
+                                      : quantize_f16_to_i8__generic(args, units);
+}
+
 void f32_to_blocked_f16__avx512(const HalfF32Args& args, IndexRange units) {
   args.shape.channels <= kMaxChannels ? floats_to_halves(args, units)
                                       : f32_to_blocked_f16__generic(args, units);
+}
+
+void f16_to_blocked_f16__avx512(const HalfF16Args& args, IndexRange units) {
+  args.shape.channels <= kMaxChannels ? floats_to_halves(args, units)
+                                      : f16_to_blocked_f16__generic(args, units);
 }
 
 }  // namespace rk::kernels
