@@ -8,6 +8,7 @@
 #include "analysis/simulate.h"
 #include "analysis/tensor_folder.h"
 #include "base/file.h"
+#include "base/half.h"
 #include "exec/evaluate.h"
 
 namespace rk::analysis {
@@ -211,8 +212,35 @@ class Analysis {
       const auto type = type_of_.find(output->name());
       RK_TRY(add_layer(*output, type == type_of_.end() ? std::string(node.op()) : type->second,
                        output->name(), single));
+      find_vanished_operand(node, *output);
     }
     return ok_status();
+  }
+
+  // What makes a logarithm or a quotient infinite: float16 has rounded an epsilon to 0.
+  void find_vanished_operand(const Node& node, const Value& output) {
+    if (report_.layers.empty() || report_.layers.back().name != output.name()) return;
+    const Layer& layer = report_.layers.back();
+    const bool golden_is_finite = std::isfinite(layer.seen_min) && std::isfinite(layer.seen_max);
+    if (!layer.is_float || layer.saturated > 0 || !golden_is_finite || !layer.single ||
+        std::isfinite(layer.single->euclidean)) {
+      return;
+    }
+    for (const Value* input : node.inputs()) {
+      if (input == nullptr || input->is_constant()) continue;
+      const Tensor& values = live_.at(input->name());
+      if (values.dtype() != DType::kF32) continue;
+      const auto vanished = std::ranges::find_if(values.span<float>(), [](float x) {
+        return x != 0 && half_to_float(float_to_half(x)) == 0;
+      });
+      if (vanished == values.span<float>().end()) continue;
+      report_.findings.push_back(
+          str("'", layer.name, "' becomes infinite or NaN: its operand '", input->name(),
+              "' holds ", *vanished,
+              ", which float16 rounds to 0 (its smallest number is 6e-08). Use a larger "
+              "epsilon in the model, or end the model before this layer"));
+      return;
+    }
   }
 
   Status add_layer(const Value& value, std::string type, const std::string& name,

@@ -161,6 +161,26 @@ TEST(Analyze, NamesTheLayerThatOverflowsFloat16) {
   EXPECT_THAT(report->findings[0], HasSubstr("'big' exceeds the range of float16"));
 }
 
+TEST(Analyze, NamesTheOperandThatVanishesInFloat16) {
+  auto graph = parse_graph(R"(graph "g" {
+    input %x: f32[1,4,2,2]
+    const %epsilon: f32[1] = [1e-10]
+    %positive = Relu(%x)
+    %sum = Add(%positive, %epsilon)
+    %y = Log(%sum)
+    output %y
+  })",
+                           ops::registry());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto program = compiler::compile(*graph, {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const auto report = analyze({*graph, *graph, *program, {}}, {sixteen(), sixteen()}, {}, nullptr);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  ASSERT_EQ(report->findings.size(), 1u);
+  EXPECT_THAT(report->findings[0], HasSubstr("'y' becomes infinite or NaN: its operand 'sum' holds "
+                                             "1e-10, which float16 rounds to 0"));
+}
+
 TEST(Analyze, CanBeStopped) {
   const Trial trial = trial_of({{"x", {-4, 4}}, {"a", {-4, 4}}, {"y", {0, 1}}});
   AccuracyOptions options;
