@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
+#include <vector>
+
+#include "base/half.h"
 
 namespace rk::runtime {
 namespace {
@@ -72,6 +77,51 @@ TEST(ConvertTest, MoreThanFourChannelsUseTheFirstMean) {
   convert(e, {DType::kF32, 0, 0, nchw_strides(e), raw(in)},
           {DType::kF32, 0, 0, nchw_strides(e), raw(out)}, {{.mean = 1, .stddev = 2}}, nullptr);
   EXPECT_EQ(out, (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 2.5f}));
+}
+
+// Kernels serve aligned memory only: at an odd address the same elements go one by one, and must come out the same.
+TEST(ConvertTest, KernelsAgreeWithSingleElements) {
+  for (const int64_t channels : {1, 3, 4, 19}) {
+    const PictureExtents e{2, channels, 3, 21};
+    ChannelAffine affine;
+    for (int64_t c = 0; c < channels; ++c) {
+      affine.push_back({.mean = 0.25f * static_cast<float>(c), .stddev = 1.5f});
+    }
+    const auto elements = static_cast<size_t>(e.elements());
+    for (const DType dtype : {DType::kF32, DType::kF16}) {
+      const size_t size = byte_size(dtype);
+      std::vector<uint8_t> even(elements * size), odd(even.size() + 1);
+      for (size_t i = 0; i < elements; ++i) {
+        const float value = static_cast<float>(static_cast<int>(i * 37 % 255) - 127) * 0.125f;
+        const uint16_t half = float_to_half(value);
+        std::memcpy(even.data() + i * size,
+                    dtype == DType::kF32 ? static_cast<const void*>(&value) : &half, size);
+      }
+      std::copy(even.begin(), even.end(), odd.begin() + 1);
+      for (const ElementView& kind :
+           {ElementView{.dtype = DType::kI8, .scale = 0.07f, .zero_point = -3},
+            ElementView{.dtype = DType::kF16}}) {
+        for (const Strides& from : {nchw_strides(e), nhwc_strides(e)}) {
+          for (const Strides& to : {nhwc_strides(e), blocked_strides(e, 16)}) {
+            const auto converted = [&](uint8_t* source) {
+              std::vector<uint8_t> out(static_cast<size_t>(span_elements(e, to)) * 2 + 64);
+              ElementView target = kind;
+              target.strides = to;
+              target.data = out.data();
+              convert(e, {dtype, 0, 0, from, source}, target, affine, nullptr);
+              std::vector<uint16_t> values(elements);  // without the padding of blocks
+              ElementView plain = kind;
+              plain.strides = nchw_strides(e);
+              plain.data = raw(values);
+              convert(e, target, plain, {}, nullptr);
+              return values;
+            };
+            EXPECT_EQ(converted(even.data()), converted(odd.data() + 1)) << channels;
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(ConvertTest, EmptyTensorsAreLeftAlone) {
