@@ -2,8 +2,8 @@
 // fp16 convolution on blocked activations: storage fp16, products and sums in fp32, one rounding
 // per output.
 //   v = bias + sum x * w ; activation ; + residual ; relu_after_add ; round to fp16
-// The sum runs over input channel block, kernel row, kernel column, channel in block: its order
-// depends on the filter only. Bound against exact arithmetic: 1 fp16 ulp + K * 2^-24 * sum |x * w|.
+// The sum runs over input channel block, kernel row, kernel column, channel in block, with groups over kernel row, kernel
+// column, channel of the group: its order depends on the filter only. Bound against exact arithmetic: 1 fp16 ulp + K * 2^-24 * sum |x * w|.
 // Taps outside the input are 0.
 #pragma once
 
@@ -30,8 +30,8 @@ struct ConvF16Params {
   bool relu_after_add = false;
 };
 
-// Weights as [oc block][ic block][kernel.h][kernel.w][16 ic][16 oc], depthwise as [block][kernel.h][kernel.w][16]; in
-// fp32, or in fp16 where the variant of this CPU takes them so and no weight changes. Immutable after packing.
+// Weights as [oc block][ic block][kernel.h][kernel.w][16 ic][16 oc]; with groups, depthwise too, as
+// [oc block][kernel.h][kernel.w][channels of a group][16 oc], where each output channel has those of its own group; in fp32, or in fp16 where the variant of this CPU takes them so and no weight changes. Immutable after packing.
 struct PackedConvF16 {
   ConvF16Params params;  // its pointers are null
   bool half = false;     // weights are fp16

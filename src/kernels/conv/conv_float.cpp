@@ -52,27 +52,20 @@ float plain_weight(const ConvF16Params& params, int64_t index) {
                                        : params.weights_f32[index];
 }
 
-int32_t tile_blocks(const ConvFilter& filter) {
-  return filter.depthwise() ? 1 : max_tile_input_blocks(filter, kHostBlock);
-}
-
 // visit(plain, packed) with the two indices of each weight.
 template <typename Visit>
 void visit_weights(const ConvFilter& filter, WeightOrder order, const Visit& visit) {
   const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
-  const int64_t blocks = tile_blocks(filter);
+  const int64_t blocks = channel_blocks(filter.in_channels);
+  const int64_t channels = filter.in_per_group();
   for (int32_t oc = 0; oc < filter.out_channels; ++oc) {
     const int64_t tile = oc / kHostBlock;
-    const int32_t first_block =
-        tile_input_blocks(filter, static_cast<int32_t>(tile), kHostBlock).begin;
-    const int32_t group_begin = oc / filter.out_per_group() * filter.in_per_group();
-    for (int32_t i = 0; i < filter.in_per_group(); ++i) {
-      const int32_t ic = group_begin + i;
-      const int64_t block = tile * blocks + ic / kHostBlock - first_block;
+    for (int64_t i = 0; i < channels; ++i) {
       for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t row = filter.depthwise()
-                                ? tile * taps + tap
-                                : (block * taps + tap) * kHostBlock + ic % kHostBlock;
+        const int64_t row =
+            filter.groups > 1
+                ? (tile * taps + tap) * channels + i
+                : ((tile * blocks + i / kHostBlock) * taps + tap) * kHostBlock + i % kHostBlock;
         visit(plain_weight_index(filter, order, oc, i, tap), row * kHostBlock + oc % kHostBlock);
       }
     }
@@ -93,14 +86,14 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
     return invalid_argument("fp16 convolution: exactly one of fp16 and fp32 weights is required");
   }
   const ConvFilter& filter = params.filter;
-  const bool depthwise = filter.depthwise();
+  const bool grouped = filter.groups > 1;
   PackedConvF16 packed;
   packed.half = packs_half(params);
   const int64_t extents[] = {channel_blocks(filter.out_channels),
-                             tile_blocks(filter),
+                             grouped ? 1 : channel_blocks(filter.in_channels),
                              filter.kernel.h,
                              filter.kernel.w,
-                             depthwise ? 1 : kHostBlock,
+                             grouped ? filter.in_per_group() : kHostBlock,
                              kHostBlock,
                              packed.half ? int64_t{sizeof(uint16_t)} : int64_t{sizeof(float)}};
   const auto bytes = checked_product(extents);

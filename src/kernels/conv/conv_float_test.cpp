@@ -125,6 +125,12 @@ std::vector<Case> cases() {
       {"Clip", {16, 16}, {1, {9, 8}, {9, 8}}, WeightOrder::kOihw, Activation::kClip},
       {"Dilated", {33, 17, 1, {3, 3}, {1, 2}, {2, 3}}, {1, {11, 19}, {9, 8}, {1, 2}}},
       {"Groups", {30, 42, 6, {3, 3}}, {1, {5, 6}, {5, 6}, {1, 1}}},
+      {"GroupsOfFour", {64, 64, 16, {3, 3}}, {2, {9, 11}, {9, 11}, {1, 1}}},
+      {"GroupsOfEight", {40, 40, 5, {3, 3}, {2, 2}}, {1, {9, 30}, {5, 15}, {1, 1}}},
+      {"GroupsOf24", {72, 72, 3, {3, 3}}, {1, {7, 7}, {7, 7}, {1, 1}}},
+      {"GroupsOf32", {64, 96, 2, {1, 3}}, {1, {6, 14}, {6, 12}, {0, 0}}},
+      {"GroupsUneven", {48, 24, 6, {3, 3}, {1, 1}, {2, 2}}, {1, {8, 9}, {8, 9}, {2, 2}}},
+      {"GroupsPointwise", {240, 240, 3}, {1, {5, 7}, {5, 7}}},
       {"GroupsOfBlocks", {32, 64, 2, {3, 3}}, {1, {5, 6}, {5, 6}, {1, 1}}},
       {"DepthwiseMultiplier", {9, 27, 9, {3, 3}, {2, 1}}, {1, {8, 5}, {4, 5}, {1, 1}}},
       {"Depthwise", {20, 20, 20, {5, 3}, {1, 2}}, {2, {9, 13}, {9, 7}, {2, 1}}},
@@ -331,13 +337,19 @@ TEST(ConvF16Test, RandomFiltersStayWithinTheBound) {
   const auto draw = [&](int low, int high) {
     return low + static_cast<int>(random() % uint32_t(high - low + 1));
   };
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 90; ++i) {
     Case c = {"Random"};
     const bool depthwise = draw(0, 3) == 0;
+    const int groups = depthwise || draw(0, 2) != 0 ? 1 : draw(2, 9);
     const int size = draw(0, 3) == 0 ? 1 : draw(1, 4);
     c.filter.in_channels = draw(1, depthwise ? 40 : 70);
     c.filter.out_channels = depthwise ? c.filter.in_channels : draw(1, 140);
-    c.filter.groups = depthwise ? c.filter.in_channels : 1;
+    c.filter.groups = depthwise ? c.filter.in_channels : groups;
+    if (groups > 1) {  // half of them by fours, as kernels like it
+      const int each = draw(0, 1) == 0 ? 4 : 1;
+      c.filter.in_channels = groups * each * draw(1, 9);
+      c.filter.out_channels = groups * each * draw(1, 9);
+    }
     c.filter.kernel = {size, draw(0, 2) == 0 ? draw(1, 3) : size};
     c.filter.stride = {draw(1, 2), draw(1, 2)};
     if (draw(0, 3) == 0) c.filter.dilation = {draw(1, 2), draw(1, 2)};
@@ -358,19 +370,19 @@ TEST(ConvF16Test, RandomFiltersStayWithinTheBound) {
 
 TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbour) {
   const uint16_t one = 0x3c00, infinity = 0x7c00;
-  const std::vector<uint16_t> weights(4, one);
-  const auto packed = pack_conv_f16({.filter = {.in_channels = 2, .out_channels = 4, .groups = 2},
-                                     .weights_f16 = weights.data()});
-  ASSERT_TRUE(packed.ok());
-  std::vector<uint16_t> input(16, 0x7e00), output(16);
-  input[0] = one;
-  input[1] = infinity;
-  const ConvF16Args args = {&*packed, {}, input.data(), nullptr, output.data()};
-  conv_f16(args, {0, conv_f16_units(args)});
-  EXPECT_EQ(output[0], one);
-  EXPECT_EQ(output[1], one);
-  EXPECT_EQ(output[2], infinity);
-  EXPECT_EQ(output[3], infinity);
+  for (const int32_t each : {1, 4, 8}) {  // input channels of a group
+    const ConvFilter filter = {.in_channels = 2 * each, .out_channels = 8, .groups = 2};
+    const std::vector<uint16_t> weights(size_t(8 * each), one);
+    const auto packed = pack_conv_f16({.filter = filter, .weights_f16 = weights.data()});
+    ASSERT_TRUE(packed.ok());
+    std::vector<uint16_t> input(16, 0x7e00), output(16);
+    for (int32_t c = 0; c < each; ++c) input[size_t(c)] = one;
+    for (int32_t c = each; c < 2 * each; ++c) input[size_t(c)] = infinity;
+    const ConvF16Args args = {&*packed, {}, input.data(), nullptr, output.data()};
+    conv_f16(args, {0, conv_f16_units(args)});
+    for (size_t c = 0; c < 4; ++c) EXPECT_EQ(half_to_float(output[c]), each) << c;
+    for (size_t c = 4; c < 8; ++c) EXPECT_EQ(output[c], infinity) << c;
+  }
 }
 
 TEST(ConvF16Test, HalfWeightsComeBackAsTheyWere) {

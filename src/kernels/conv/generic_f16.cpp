@@ -20,10 +20,15 @@ struct Row {
   ConvAxis y;
   ConvAxis x;
   int32_t tile;
-  int64_t tile_blocks;
   int64_t oy;
   const uint16_t* image;
 
+  // Of the tile, with that many rows of 16 for each tap.
+  const float* weights(int64_t rows) const {
+    const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
+    return reinterpret_cast<const float*>(args.packed->weights.data()) +
+           tile * taps * rows * kLanes;
+  }
   int64_t plane() const { return int64_t{args.extents.in.h} * args.extents.in.w * kLanes; }
   const uint16_t* input_row(int32_t block, int64_t ky) const {
     const int64_t at = y.source(oy, ky);
@@ -44,30 +49,52 @@ struct ChannelRange {
   int32_t end;
 };
 
-// Adds the products of input channels `in` to the sums.
+// Adds the products of one tap of input channels `in`, which lie in one block; `weights` are those of the first.
 template <int32_t kCount>
-void sum_channels(const Row& row, int64_t ox, ChannelRange in, float (*acc)[kLanes]) {
+void sum_tap(const Row& row, int64_t ox, ChannelRange in, int64_t ky, int64_t kx,
+             const float* weights, float (*acc)[kLanes]) {
+  float x[kCount][kLanes];
+  const uint16_t* const input_row = row.input_row(in.begin / kLanes, ky);
+  for (int32_t p = 0; p < kCount; ++p) row.load(input_row, ox + p, kx, x[p]);
+  for (int32_t i = in.begin; i < in.end; ++i, weights += kLanes) {
+    for (int32_t p = 0; p < kCount; ++p) {
+      for (int32_t c = 0; c < kLanes; ++c) acc[p][c] += x[p][i % kLanes] * weights[c];
+    }
+  }
+}
+
+// The part of `in` that lies in the block of its first channel.
+ChannelRange first_block_of(ChannelRange in) {
+  const int32_t end = (in.begin / kLanes + 1) * kLanes;
+  return {in.begin, in.end < end ? in.end : end};
+}
+
+template <int32_t kCount>
+void sum_channels(const Row& row, int64_t ox, float (*acc)[kLanes]) {
   const ConvFilter& filter = row.filter;
-  const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
-  const int32_t first_block = tile_input_blocks(filter, row.tile, kLanes).begin;
-  const auto* const tile_weights = reinterpret_cast<const float*>(row.args.packed->weights.data()) +
-                                   row.tile * row.tile_blocks * taps * kLanes * kLanes;
-  for (int32_t block = in.begin / kLanes; block < channel_blocks(in.end); ++block) {
-    const int32_t begin = in.begin > block * kLanes ? in.begin - block * kLanes : 0;
-    const int32_t end = in.end < (block + 1) * kLanes ? in.end - block * kLanes : kLanes;
-    const float* weights = tile_weights + (block - first_block) * taps * kLanes * kLanes;
+  const float* weights = row.weights(channel_blocks(filter.in_channels) * kLanes);
+  for (ChannelRange left = {0, filter.in_channels}; left.begin < left.end;) {
+    const ChannelRange part = first_block_of(left);
     for (int64_t ky = 0; ky < filter.kernel.h; ++ky) {
-      const uint16_t* const input_row = row.input_row(block, ky);
-      for (int64_t kx = 0; kx < filter.kernel.w; ++kx) {
-        float x[kCount][kLanes];
-        for (int32_t p = 0; p < kCount; ++p) row.load(input_row, ox + p, kx, x[p]);
-        for (int32_t i = begin; i < end; ++i) {
-          const float* const w = weights + i * kLanes;
-          for (int32_t p = 0; p < kCount; ++p) {
-            for (int32_t c = 0; c < kLanes; ++c) acc[p][c] += x[p][i] * w[c];
-          }
-        }
-        weights += kLanes * kLanes;
+      for (int64_t kx = 0; kx < filter.kernel.w; ++kx, weights += kLanes * kLanes)
+        sum_tap<kCount>(row, ox, part, ky, kx, weights, acc);
+    }
+    left.begin = part.end;
+  }
+}
+
+template <int32_t kCount>
+void sum_group(const Row& row, int64_t ox, int32_t group, float (*acc)[kLanes]) {
+  const ConvFilter& filter = row.filter;
+  const int32_t channels = filter.in_per_group();
+  const float* weights = row.weights(channels);
+  for (int64_t ky = 0; ky < filter.kernel.h; ++ky) {
+    for (int64_t kx = 0; kx < filter.kernel.w; ++kx) {
+      for (ChannelRange left = {group * channels, (group + 1) * channels}; left.begin < left.end;) {
+        const ChannelRange part = first_block_of(left);
+        sum_tap<kCount>(row, ox, part, ky, kx, weights, acc);
+        weights += (part.end - part.begin) * kLanes;
+        left.begin = part.end;
       }
     }
   }
@@ -85,8 +112,11 @@ void sum_dense(const Row& row, int64_t ox, const float* bias, float (*acc)[kLane
     for (int32_t p = 0; p < kCount; ++p) {
       for (int32_t c = 0; c < kLanes; ++c) sums[p][c] = bias[c];
     }
-    sum_channels<kCount>(
-        row, ox, {group * filter.in_per_group(), (group + 1) * filter.in_per_group()}, sums);
+    if (filter.groups > 1) {
+      sum_group<kCount>(row, ox, group, sums);
+    } else {
+      sum_channels<kCount>(row, ox, sums);
+    }
     // Lanes of later groups are overwritten by their own turn; padding lanes stay finite: bias 0 and weights 0, or
     // whatever the last group made of them.
     for (int32_t p = 0; p < kCount; ++p) {
@@ -99,9 +129,7 @@ void sum_dense(const Row& row, int64_t ox, const float* bias, float (*acc)[kLane
 template <int32_t kCount>
 void sum_depthwise(const Row& row, int64_t ox, const float* bias, float (*acc)[kLanes]) {
   const ConvFilter& filter = row.filter;
-  const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
-  const auto* weights =
-      reinterpret_cast<const float*>(row.args.packed->weights.data()) + row.tile * taps * kLanes;
+  const float* weights = row.weights(1);
   for (int32_t p = 0; p < kCount; ++p) {
     for (int32_t c = 0; c < kLanes; ++c) acc[p][c] = bias[c];
   }
@@ -163,14 +191,8 @@ void run_row(const ConvF16Args& args, int64_t n, int32_t block, int64_t oy) {
   const int64_t dense_out = channel_blocks(filter.out_channels) * extents.out.h * row_elements;
   const int64_t in_stride = args.input_batch_stride != 0 ? args.input_batch_stride : dense_in;
   const int64_t out_stride = args.output_batch_stride != 0 ? args.output_batch_stride : dense_out;
-  const Row row = {args,
-                   filter,
-                   y_axis(filter, extents),
-                   x_axis(filter, extents),
-                   block,
-                   filter.depthwise() ? 1 : max_tile_input_blocks(filter, kLanes),
-                   oy,
-                   args.input + n * in_stride};
+  const Row row = {args,  filter, y_axis(filter, extents),   x_axis(filter, extents),
+                   block, oy,     args.input + n * in_stride};
   const int64_t in_picture = (block * extents.out.h + oy) * row_elements;
   const uint16_t* const residual =
       args.packed->params.has_residual ? args.residual + n * dense_out + in_picture : nullptr;

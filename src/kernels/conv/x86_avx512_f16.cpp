@@ -400,7 +400,7 @@ void conv_f16__avx512_6x64(const ConvF16Args& args, IndexRange units) {
     avx512_f16::dense(args, units);
   } else if (filter.depthwise() && fits_bands(filter, avx512_f16::kScratchPixels)) {
     avx512_f16::depthwise(args, units);
-  } else {
+  } else if (filter.depthwise() || filter.groups == 1 || !avx512_f16::grouped(args, units)) {
     conv_f16__generic(args, units);
   }
 }

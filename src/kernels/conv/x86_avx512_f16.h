@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the dense and the depthwise half of conv_f16__avx512_6x64 share: where things lie, how a band's input is widened
+// What the dense, the grouped and the depthwise part of conv_f16__avx512_6x64 share: where things lie, how a band's input is widened
 // to scratch, how a sum becomes an output. Private to kernels/conv.
 #pragma once
 
@@ -14,6 +14,8 @@ namespace rk::kernels::avx512_f16 {
 
 // Units of a depthwise filter, which fits_bands.
 void depthwise(const ConvF16Args& args, IndexRange units);
+// Units of a filter with groups of several channels; false, and nothing is done, where it does not suit.
+bool grouped(const ConvF16Args& args, IndexRange units);
 
 inline constexpr int32_t kLanes = kHostBlock;
 inline constexpr int32_t kVectors = kConvF16Tile / kLanes;
