@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -508,6 +509,50 @@ bool from_blocked(const PictureExtents& e, const ElementView& from, const Elemen
   return false;
 }
 
+// Float32 against what activations are stored in, where both sides lie in plain order. False: no kernel for this pair.
+bool convert_flat(const PictureExtents& e, const ElementView& from, const ElementView& to,
+                  ThreadPool* pool) {
+  const Strides dense = nchw_strides(e);
+  if (!equal(from.strides, dense) || !equal(to.strides, dense)) return false;
+  const auto stored_byte = [](const ElementView& view) {
+    return view.dtype == DType::kI8 && view.scale != 0;
+  };
+  std::function<void(IndexRange)> work;
+  if (plain_numbers(to, DType::kF32)) {
+    auto* const y = reinterpret_cast<float*>(to.data);
+    if (plain_numbers(from, DType::kF16)) {
+      work = [x = reinterpret_cast<const uint16_t*>(from.data), y](IndexRange range) {
+        kernels::f16_to_f32(x, y, range);
+      };
+    } else if (stored_byte(from)) {
+      work = [x = reinterpret_cast<const int8_t*>(from.data), y,
+              by = kernels::QuantScale{from.scale, from.zero_point}](IndexRange range) {
+        kernels::i8_to_f32(x, y, by, range);
+      };
+    }
+  } else if (plain_numbers(from, DType::kF32)) {
+    const auto* const x = reinterpret_cast<const float*>(from.data);
+    if (plain_numbers(to, DType::kF16)) {
+      work = [x, y = reinterpret_cast<uint16_t*>(to.data)](IndexRange range) {
+        kernels::f32_to_f16(x, y, range);
+      };
+    } else if (stored_byte(to)) {
+      work = [x, y = reinterpret_cast<int8_t*>(to.data),
+              by = kernels::QuantScale{to.scale, to.zero_point}](IndexRange range) {
+        kernels::f32_to_i8(x, y, by, range);
+      };
+    }
+  }
+  if (!work) return false;
+  constexpr int64_t kGrain = 1 << 15;  // some microseconds
+  if (pool != nullptr) {
+    pool->parallel_for(e.elements(), kGrain, work);
+  } else {
+    work({0, e.elements()});
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view to_string(TensorFormat format) {
@@ -569,6 +614,7 @@ void convert(const PictureExtents& extents, const ElementView& from, const Eleme
                   from_blocked(extents, from, to, affine, pool))) {
     return;
   }
+  if (aligned && affine.empty() && convert_flat(extents, from, to, pool)) return;
   if (is_copy(from, to, affine) && copy_lanes(extents, from, to, pool)) return;
   convert_strided(extents, from, to, affine, pool);
 }

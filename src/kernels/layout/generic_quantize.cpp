@@ -151,4 +151,16 @@ void f16_to_f32__generic(const uint16_t* input, float* output, IndexRange elemen
   for (; e < elements.end; ++e) output[e] = half_to_float(input[e]);
 }
 
+void f32_to_i8__generic(const float* input, int8_t* output, QuantScale by, IndexRange elements) {
+  const int32_t zero_point = clamp_zero_point(by.zero_point);
+  for (int64_t e = elements.begin; e < elements.end; ++e)
+    output[e] = quantize_lane(input[e], by.scale, zero_point);
+}
+
+void i8_to_f32__generic(const int8_t* input, float* output, QuantScale by, IndexRange elements) {
+  const float zero_point = static_cast<float>(by.zero_point);
+  for (int64_t e = elements.begin; e < elements.end; ++e)
+    output[e] = (static_cast<float>(input[e]) - zero_point) * by.scale;
+}
+
 }  // namespace rk::kernels

@@ -95,5 +95,11 @@ void f32_to_f16(const float* input, uint16_t* output, IndexRange elements) {
 void f16_to_f32(const uint16_t* input, float* output, IndexRange elements) {
   RK_DISPATCH(kVariants, f16_to_f32, input, output, elements);
 }
+void f32_to_i8(const float* input, int8_t* output, QuantScale by, IndexRange elements) {
+  RK_DISPATCH(kVariants, f32_to_i8, input, output, by, elements);
+}
+void i8_to_f32(const int8_t* input, float* output, QuantScale by, IndexRange elements) {
+  RK_DISPATCH(kVariants, i8_to_f32, input, output, by, elements);
+}
 
 }  // namespace rk::kernels

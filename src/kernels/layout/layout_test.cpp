@@ -395,5 +395,32 @@ TEST(QuantizeTest, FlatHalfConversionsKeepEveryValue) {
   EXPECT_EQ(back, halves);
 }
 
+TEST(QuantizeTest, FlatConversionsAgreeWithTheBaseRulesForEveryLength) {
+  std::mt19937 random(4);
+  for (const int64_t count : {1, 15, 16, 17, 1003}) {
+    std::vector<float> floats(size_t(count), 0.0f), back(size_t(count) + 1, 7.0f);
+    for (float& x : floats) {
+      const uint32_t bits = random();
+      std::memcpy(&x, &bits, sizeof x);
+      if (random() % 2 == 0)
+        x = static_cast<float>(static_cast<int>(random() % 2000) - 1000) * 0.25f;
+    }
+    std::vector<uint16_t> halves(size_t(count) + 1, 55);
+    std::vector<int8_t> bytes(size_t(count) + 1, 55);
+    f32_to_f16(floats.data(), halves.data(), {0, count});
+    f32_to_i8(floats.data(), bytes.data(), {0.5f, -3}, {0, count});
+    for (size_t i = 0; i < size_t(count); ++i) {
+      ASSERT_EQ(bytes[i], quantize_f32(floats[i], 0.5f, -3));
+      if (std::isnan(floats[i])) continue;
+      ASSERT_EQ(halves[i], float_to_half(floats[i]));
+    }
+    EXPECT_EQ(halves.back(), 55);
+    EXPECT_EQ(bytes.back(), 55);
+    i8_to_f32(bytes.data(), back.data(), {0.125f, 9}, {0, count});
+    for (size_t i = 0; i < size_t(count); ++i) ASSERT_EQ(back[i], (bytes[i] - 9) * 0.125f);
+    EXPECT_EQ(back.back(), 7.0f);
+  }
+}
+
 }  // namespace
 }  // namespace rk::kernels

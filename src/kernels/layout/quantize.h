@@ -89,5 +89,11 @@ void blocked_f16_to_f32(const BorderArgs<uint16_t, float>& args, IndexRange unit
 // Flat arrays, any layout; one unit is one element.
 void f32_to_f16(const float* input, uint16_t* output, IndexRange elements);
 void f16_to_f32(const uint16_t* input, float* output, IndexRange elements);
+struct QuantScale {
+  float scale = 1.0f;  // positive
+  int32_t zero_point = 0;
+};
+void f32_to_i8(const float* input, int8_t* output, QuantScale by, IndexRange elements);
+void i8_to_f32(const int8_t* input, float* output, QuantScale by, IndexRange elements);
 
 }  // namespace rk::kernels
