@@ -551,6 +551,27 @@ TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomFirstLayers) {
   }
 }
 
+TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomGroups) {
+  Draw draw{std::mt19937(8)};
+  for (int i = 0; i < 60; ++i) {
+    SCOPED_TRACE(i);
+    Case c = draw.stages();
+    const int groups = draw(2, 12), each = 4 * draw(1, draw.one_of(3) ? 12 : 4);
+    c.filter.groups = groups;
+    c.filter.in_channels = groups * each;
+    c.filter.out_channels = groups * (draw.one_of(3) ? 4 * draw(1, 12) : each);
+    c.filter.kernel = {draw(1, 4), draw(1, 4)};
+    c.filter.stride = {draw(1, 2), draw(1, 2)};
+    c.filter.dilation = {draw(1, 2), draw(1, 2)};
+    c.filter.transposed = draw.one_of(5);
+    c.extents = {draw(1, 2),
+                 {draw(1, 12), draw(1, 30)},
+                 {draw(1, 12), draw(1, 30)},
+                 {draw(0, 3), draw(0, 3)}};
+    expect_generic_bytes(c, draw.random(), c.residual && draw.one_of(2));
+  }
+}
+
 TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomDepthwiseConvolutions) {
   Draw draw{std::mt19937(7)};
   for (int i = 0; i < 60; ++i) {

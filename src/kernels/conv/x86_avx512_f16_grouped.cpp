@@ -7,6 +7,7 @@
 // A newcomer's mistake: a channel of another group may be infinite, so it is never multiplied, not even by 0.
 #if defined(__x86_64__)
 
+#include "kernels/conv/group_lanes.h"
 #include "kernels/conv/x86_avx512_f16.h"
 
 RK_AVX512_BEGIN
@@ -17,55 +18,18 @@ namespace {
 constexpr int kPixels = 8;
 constexpr int64_t kBandPixels = 224;
 constexpr int64_t kMaxSteps = 4096;  // taps by channels of a group
-constexpr int kQuad = 4;
-
-// What the lanes of one block of output channels read.
-struct Lanes {
-  bool uniform;          // all belong to one group
-  BlockRange blocks;     // of the input
-  int32_t first[kQuad];  // input channel 0 of the group of each four lanes
-
-  Lanes(const ConvFilter& f, int32_t block) {
-    const int32_t begin = block * kLanes, last = begin + lanes_of_block(f.out_channels, block) - 1;
-    blocks = input_blocks(f, begin, last);
-    uniform = begin / f.out_per_group() == last / f.out_per_group();
-    for (int32_t q = 0; q < kQuad; ++q) {
-      const int32_t oc = begin + q * kQuad < last ? begin + q * kQuad : last;
-      first[q] = oc / f.out_per_group() * f.in_per_group();
-    }
-  }
-
-  // The two input blocks in which channels `at`.. of all groups lie; false: there are more.
-  bool pair(int32_t at, BlockRange& two) const {
-    two = {first[0], first[kQuad - 1]};
-    two.begin = (two.begin + at) / kLanes;
-    two.end = (two.end + at) / kLanes;
-    for (const int32_t channel : first) {
-      const int32_t block = (channel + at) / kLanes;
-      if (block != two.begin && block != two.end) return false;
-    }
-    return true;
-  }
-};
 
 // Scratch vectors of one pixel.
-int64_t planes_of(const ConvFilter& f, const Lanes& lanes) {
+int64_t planes_of(const ConvFilter& f, const GroupLanes& lanes) {
   const int64_t blocks = lanes.blocks.end - lanes.blocks.begin;
   return lanes.uniform ? blocks : blocks + f.in_per_group() / kQuad;
 }
 
 int64_t most_planes(const ConvFilter& f) {
-  int64_t most = 0;
+  int64_t most = 1;
   for (int32_t block = 0; block < channel_blocks(f.out_channels); ++block) {
-    const Lanes lanes(f, block);
-    const int64_t planes = planes_of(f, lanes);
+    const int64_t planes = planes_of(f, GroupLanes(f, block));
     most = planes > most ? planes : most;
-    if (lanes.uniform) continue;
-    if (f.in_per_group() % kQuad != 0 || f.out_per_group() % kQuad != 0) return 0;
-    BlockRange two;
-    for (int32_t at = 0; at < f.in_per_group(); at += kQuad) {
-      if (!lanes.pair(at, two)) return 0;
-    }
   }
   return most;
 }
@@ -133,8 +97,8 @@ void sum_band(const Pass& pass, int64_t pixel, int64_t end) {
 }
 
 // Vectors of four channels of each group, `at`.. of them, from the two blocks that hold them.
-void spread_quads(const Lanes& lanes, int32_t at, int64_t pixels, const float (*blocks)[kLanes],
-                  float (*to)[kLanes]) {
+void spread_quads(const GroupLanes& lanes, int32_t at, int64_t pixels,
+                  const float (*blocks)[kLanes], float (*to)[kLanes]) {
   BlockRange two;
   lanes.pair(at, two);
   alignas(64) int32_t order[kLanes];
@@ -150,7 +114,7 @@ void spread_quads(const Lanes& lanes, int32_t at, int64_t pixels, const float (*
                     _mm512_permutex2var_ps(_mm512_load_ps(low[i]), index, _mm512_load_ps(high[i])));
 }
 
-void fill_offsets(const Context& c, const Band& band, const Lanes& lanes, int32_t* offset) {
+void fill_offsets(const Context& c, const Band& band, const GroupLanes& lanes, int32_t* offset) {
   const int64_t pixels = band.scratch_pixels();
   const int32_t channels = c.filter.in_per_group();
   const int64_t first_vector = lanes.blocks.end - lanes.blocks.begin;
@@ -177,7 +141,7 @@ void grouped_band(const Context& c, const Band& band, TileRange tiles, int64_t n
   const int64_t end = smaller(int64_t{tiles.end} * kVectors, channel_blocks(c.filter.out_channels));
   BlockRange held = {0, 0};
   for (int64_t block = int64_t{tiles.begin} * kVectors; block < end; ++block) {
-    const Lanes lanes(c.filter, static_cast<int32_t>(block));
+    const GroupLanes lanes(c.filter, block);
     if (lanes.blocks.begin != held.begin || lanes.blocks.end != held.end) {
       held = lanes.blocks;
       for (int32_t i = held.begin; i < held.end; ++i)
@@ -206,7 +170,7 @@ bool grouped(const ConvF16Args& args, IndexRange units) {
   const ConvFilter& filter = args.packed->params.filter;
   const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
   const int64_t planes = most_planes(filter);
-  if (planes == 0 || taps * filter.in_per_group() > kMaxSteps ||
+  if (!groups_suit_quads(filter) || taps * filter.in_per_group() > kMaxSteps ||
       !fits_bands(filter, kScratchPixels / planes)) {
     return false;
   }

@@ -79,6 +79,9 @@ struct ConstantsPlan {
 };
 // Fills packed.constants; kUnsupported where a stage could leave the range of exact doubles.
 Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, PackedConvI8& packed);
+// Bytes that a weight with its offset takes, at most, and what byte number `plane` of one holds: they add up to it.
+Result<int32_t> planes_of_weights(const ConvI8Params& source);
+int8_t part(int32_t weight, int32_t plane);
 // What `accepts` asks of the stages after the sum.
 bool accepts_stages(const PackedConvI8& packed);
 

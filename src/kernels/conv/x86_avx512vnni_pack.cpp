@@ -28,13 +28,6 @@ bool accepts(const PackedConvI8& packed) {
          int64_t{p.filter.kernel.h} * p.filter.kernel.w <= kMaxTaps;
 }
 
-// What byte number `plane` holds of a weight: the bytes add up to it.
-int8_t part(int32_t weight, int32_t plane) {
-  const auto clamped = [](int32_t w) { return w < -128 ? -128 : w > 127 ? 127 : w; };
-  for (int32_t i = 0; i < plane; ++i) weight -= clamped(weight);
-  return static_cast<int8_t>(clamped(weight));
-}
-
 int32_t offset_of(const ConvI8Params& source, int32_t channel) {
   return source.weight_offset != nullptr ? source.weight_offset[channel] : 0;
 }
@@ -67,6 +60,8 @@ bool is_negated(const ConvI8Params& source, int32_t channel) {
   return planes.negated < planes.plain;
 }
 
+}  // namespace
+
 Result<int32_t> planes_of_weights(const ConvI8Params& source) {
   int32_t most = 1;
   for (int32_t oc = 0; oc < source.filter.out_channels; ++oc) {
@@ -77,6 +72,14 @@ Result<int32_t> planes_of_weights(const ConvI8Params& source) {
   if (most > kMaxPlanes) return unsupported("weights with their offsets need too many planes");
   return most;
 }
+
+int8_t part(int32_t weight, int32_t plane) {
+  const auto clamped = [](int32_t w) { return w < -128 ? -128 : w > 127 ? 127 : w; };
+  for (int32_t i = 0; i < plane; ++i) weight -= clamped(weight);
+  return static_cast<int8_t>(clamped(weight));
+}
+
+namespace {
 
 // One output channel of a tile.
 template <typename Byte>
