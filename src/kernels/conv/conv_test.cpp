@@ -588,6 +588,54 @@ TEST(ConvI8VariantTest, VariantsEqualTheGenericOneOnRandomDepthwiseConvolutions)
   }
 }
 
+// Sums of -16384 to 16383, each at its own pixel, through output scales of which some suit a variant's short cuts and
+// others do not.
+TEST(ConvI8VariantTest, EverySumRoundsAsTheFormulaSays) {
+  constexpr int kSide = 256, kChannels = 16;
+  const ActivationShape shape = {1, kChannels, {kSide, kSide}};
+  std::vector<int8_t> input(size_t(blocked_elements(shape)));
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      input[blocked_index(shape, 0, 0, y, x)] = int8_t(y - 128);
+      input[blocked_index(shape, 0, 1, y, x)] = int8_t(x - 128);
+    }
+  }
+  std::vector<int8_t> weights(kChannels, 0);
+  weights[0] = 127;
+  weights[1] = 1;
+  const int16_t multiplier = 12345;
+  for (const int shift : {14, 20, 21, 22, 23, 24, 25, 27}) {
+    for (const int scale : {16384, 20002, 24407}) {
+      for (const auto& [zero_point, relu] :
+           {std::pair{-128, false}, std::pair{0, false}, std::pair{3, true}}) {
+        SCOPED_TRACE(testing::Message() << scale << " / 2^" << shift << " + " << zero_point);
+        ConvI8Params params;
+        params.filter = {kChannels, 1};
+        params.weights = weights.data();
+        params.multiplier = &multiplier;
+        params.activation = relu ? Activation::kRelu : Activation::kNone;
+        params.output = {{scale, shift}, zero_point};
+        const auto packed = pack_conv_i8(params);
+        ASSERT_TRUE(packed.ok());
+        std::vector<int8_t> output(input.size());
+        const ConvI8Args args = {
+            &*packed, {1, shape.extent, shape.extent}, input.data(), nullptr, output.data()};
+        conv_i8(args, {0, conv_i8_units(args)});
+        int64_t bad = 0;
+        for (int y = 0; y < kSide; ++y) {
+          for (int x = 0; x < kSide; ++x) {
+            Wide v = divide_even(Wide{multiplier} * (127 * (y - 128) + x - 128), 14);
+            if (relu && v < 0) v = 0;
+            const int8_t expected = clamp8(divide_even(v * scale, shift) + zero_point);
+            bad += output[blocked_index(shape, 0, 0, y, x)] != expected;
+          }
+        }
+        EXPECT_EQ(bad, 0);
+      }
+    }
+  }
+}
+
 TEST(ConvI8PackTest, OutputMayBeAChannelSliceAndMayOverwriteTheResidual) {
   const Case c = {"", {16, 32}, {2, {3, 4}, {3, 4}}, WeightOrder::kOihw, Activation::kNone,
                   0,  true};

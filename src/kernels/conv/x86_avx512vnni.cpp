@@ -105,12 +105,12 @@ struct TileOfBand {
 
 // Whole tiles whose sums never leave the registers: the stages of one overlap with the products of the next. Returns the
 // first pixel after them.
-template <int kPixels, int kVectors, bool kHalf, bool kSums, bool kResidual>
+template <int kPixels, int kVectors, bool kHalf, bool kSums, Stages kStages>
 int64_t multiply_and_finish(const TileOfBand& tile, const Pass& pass) {
   const Context& c = tile.c;
   const Ending k =
       ending(c, tile.target, tile.channel, tile.scratch.totals, tile.scratch.places.output);
-  const FloatRoute<kResidual> route(c.params, c.constants);
+  const FloatRoute<kStages> route(c.params, c.constants);
   const Pixels from = tile.from;
   const int64_t pixels = tile.band.pixels();
   int64_t pixel = 0;
@@ -124,6 +124,13 @@ int64_t multiply_and_finish(const TileOfBand& tile, const Pass& pass) {
     finish_tile<kPixels, kVectors, kSums>(k, route, sums.sum, pixel);
   }
   return pixel;
+}
+
+template <int kPixels, int kVectors, bool kHalf, Stages kStages>
+int64_t multiply_and_finish(const TileOfBand& tile, const Pass& pass) {
+  return tile.c.constants.sums
+             ? multiply_and_finish<kPixels, kVectors, kHalf, true, kStages>(tile, pass)
+             : multiply_and_finish<kPixels, kVectors, kHalf, false, kStages>(tile, pass);
 }
 
 // Tiles of kPixels while they fit, from `pixel` on; returns the first pixel after them.
@@ -154,13 +161,11 @@ void multiply_band(const TileOfBand& tile, const Pass& pass) {
   if (!c.constants.float_route || !tile.last || pass.start == nullptr) {
     pixel = multiply_in_memory<kPixels, kVectors, kHalf>(tile, pass, finish, pixel);
   } else if (c.params.has_residual) {
-    pixel = c.constants.sums
-                ? multiply_and_finish<kPixels, kVectors, kHalf, true, true>(tile, pass)
-                : multiply_and_finish<kPixels, kVectors, kHalf, false, true>(tile, pass);
+    pixel = multiply_and_finish<kPixels, kVectors, kHalf, Stages::kResidual>(tile, pass);
+  } else if (c.constants.direct) {
+    pixel = multiply_and_finish<kPixels, kVectors, kHalf, Stages::kDirect>(tile, pass);
   } else {
-    pixel = c.constants.sums
-                ? multiply_and_finish<kPixels, kVectors, kHalf, true, false>(tile, pass)
-                : multiply_and_finish<kPixels, kVectors, kHalf, false, false>(tile, pass);
+    pixel = multiply_and_finish<kPixels, kVectors, kHalf, Stages::kApart>(tile, pass);
   }
   pixel = multiply_in_memory<kFewer, kVectors, kHalf>(tile, pass, finish, pixel);
   multiply_in_memory<1, kVectors, kHalf>(tile, pass, finish, pixel);

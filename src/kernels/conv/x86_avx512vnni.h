@@ -59,7 +59,11 @@ struct Constants {
   bool transformed = false;  // weights are kept as Winograd's points
   bool squeezed = false;     // takes_squeezed, and one plane suffices
   bool clip_first = false;   // an activation has to be applied before the residual
-  int8_t low = -128;         // every other activation is a clamp of the result
+  // The float route without a residual: `addend` leaves some 2^23 + v, and out_scale * that + direct_addend is exactly
+  // kDirect + out_scale * v.
+  bool direct = false;
+  float direct_addend = 0;
+  int8_t low = -128;  // every other activation is a clamp of the result
   int8_t high = 127;
   const int32_t* start =
       nullptr;  // bias - 128 * sum(w + o) + what makes the sum a float or half a double; wraps
@@ -88,6 +92,9 @@ bool accepts_stages(const PackedConvI8& packed);
 // The rounding constants: adding one leaves the rounded integer in the low bits of the mantissa.
 inline constexpr float kMagic = 12582912.0f;  // 1.5 * 2^23
 inline constexpr uint32_t kMagicBits = 0x4b400000;
+// Likewise for results: less than -128 only has to stay so.
+inline constexpr int32_t kDirect = (1 << 23) + 256;
+inline constexpr uint32_t kDirectBits = 0x4b000100;
 inline constexpr double kWideMagic = 6755399441055744.0;  // 1.5 * 2^52
 // With 0x43300000 as its high half, a sum that started at 2^31 is this much more as a double.
 inline constexpr double kWideStart = 4503599627370496.0 + 2147483648.0;

@@ -238,8 +238,9 @@ template <int kVectors>
 FinishFunction finish_function(const Context& c) {
   const bool residual = c.params.has_residual;
   if (c.constants.float_route) {
-    return residual ? finish_pixels<kVectors, FloatRoute<true>>
-                    : finish_pixels<kVectors, FloatRoute<false>>;
+    return residual             ? finish_pixels<kVectors, FloatRoute<Stages::kResidual>>
+           : c.constants.direct ? finish_pixels<kVectors, FloatRoute<Stages::kDirect>>
+                                : finish_pixels<kVectors, FloatRoute<Stages::kApart>>;
   }
   return residual ? finish_pixels<kVectors, DoubleRoute<true>>
                   : finish_pixels<kVectors, DoubleRoute<false>>;

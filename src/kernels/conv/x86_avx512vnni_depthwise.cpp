@@ -46,13 +46,13 @@ inline __mmask8 live_halves(int64_t first, int64_t width) {
 
 // kRows rows of a kernel of kKernel rows and up to 4 * kGroups columns, without dilation. The last tile of a row overlaps
 // the one before.
-template <int kRows, int kKernel, int kGroups, int kStep, int kPlanes>
-void tile_rows(const Strip& rows, const Ending& at, const FloatRoute<false>& stages) {
+template <Stages kStages, int kRows, int kKernel, int kGroups, int kStep, int kPlanes>
+void tile_rows(const Strip& rows, const Ending& at, const FloatConstants& stages) {
   constexpr int kInRows = (kRows - 1) * kStep + kKernel;
   constexpr int kReach = (kColumns - 1) * kStep + 4 * kGroups;
   const Strip strip = rows;
   const Ending k = at;
-  const FloatRoute<false> route = stages;
+  const FloatRoute<kStages> route(stages);
   const __m512i order = transpose(), border = _mm512_set1_epi8(strip.zero_point);
   const auto lanes = route.lanes(k.channel);
   __m512i w[kKernel * kGroups * kPlanes];
@@ -101,7 +101,7 @@ void tile_rows(const Strip& rows, const Ending& at, const FloatRoute<false>& sta
   }
 }
 
-using StripFunction = void (*)(const Strip&, const Ending&, const FloatRoute<false>&);
+using StripFunction = void (*)(const Strip&, const Ending&, const FloatConstants&);
 
 // For 1 to `most` rows at once; none where only a copy of the input serves.
 struct StripFunctions {
@@ -114,22 +114,26 @@ struct StripFunctions {
     if (c.filter.transposed || c.y.dilation != 1 || c.y.step != c.x.step) return;
     if (c.extents.in.w > kScratchPixels) return;
     const int64_t groups = tap_groups(c.filter);
-    if (c.y.kernel == 3 && groups == 1) set_kernel<4, 3, 1>(c);
-    if (c.y.kernel == 5 && groups == 2) set_kernel<2, 5, 2>(c);
+    const bool direct = c.constants.direct;
+    if (c.y.kernel == 3 && groups == 1)
+      direct ? set_kernel<Stages::kDirect, 4, 3, 1>(c) : set_kernel<Stages::kApart, 4, 3, 1>(c);
+    if (c.y.kernel == 5 && groups == 2)
+      direct ? set_kernel<Stages::kDirect, 2, 5, 2>(c) : set_kernel<Stages::kApart, 2, 5, 2>(c);
   }
 
   // Offsets of 8-bit weights need two planes.
-  template <int kMost, int kKernel, int kGroups>
+  template <Stages kStages, int kMost, int kKernel, int kGroups>
   void set_kernel(const Context& c) {
-    if (c.y.step == 1 && c.constants.planes == 1) set<kMost, kKernel, kGroups, 1, 1>();
-    if (c.y.step == 1 && c.constants.planes == 2) set<kMost, kKernel, kGroups, 1, 2>();
-    if (c.y.step == 2 && c.constants.planes == 1) set<kMost, kKernel, kGroups, 2, 1>();
-    if (c.y.step == 2 && c.constants.planes == 2) set<kMost, kKernel, kGroups, 2, 2>();
+    if (c.y.step == 1 && c.constants.planes == 1) set<kStages, kMost, kKernel, kGroups, 1, 1>();
+    if (c.y.step == 1 && c.constants.planes == 2) set<kStages, kMost, kKernel, kGroups, 1, 2>();
+    if (c.y.step == 2 && c.constants.planes == 1) set<kStages, kMost, kKernel, kGroups, 2, 1>();
+    if (c.y.step == 2 && c.constants.planes == 2) set<kStages, kMost, kKernel, kGroups, 2, 2>();
   }
-  template <int kMost, int kKernel, int kGroups, int kStep, int kPlanes>
+  template <Stages kStages, int kMost, int kKernel, int kGroups, int kStep, int kPlanes>
   void set() {
     most = kMost;
-    unroll<kMost>([&](auto i) { of_rows[i] = tile_rows<i + 1, kKernel, kGroups, kStep, kPlanes>; });
+    unroll<kMost>(
+        [&](auto i) { of_rows[i] = tile_rows<kStages, i + 1, kKernel, kGroups, kStep, kPlanes>; });
   }
 };
 
@@ -140,7 +144,7 @@ const int8_t* weights_of_block(const Context& c, int64_t block) {
 // Rows oy.. of some blocks, without a copy.
 void strips(const Context& c, const StripFunctions& functions, BlockRange blocks, int64_t oy,
             int64_t rows, int64_t n, const int8_t* border_row) {
-  const FloatRoute<false> route(c.params, c.constants);
+  const FloatConstants route(c.params, c.constants);
   Strip strip = {};
   strip.width = c.extents.in.w;
   strip.columns = c.extents.out.w;

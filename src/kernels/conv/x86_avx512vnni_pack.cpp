@@ -242,6 +242,28 @@ void set_clamps(const ConvI8Params& p, Constants& constants) {
   constants.high = std::max(constants.high, constants.low);
 }
 
+// Whether the second rounding may start from `first` + v as it is; sets what it adds. Both are numbers of halves, of which
+// a float holds those of 24 bits.
+bool set_direct(const ConvI8Params& p, int64_t first, Constants& constants) {
+  const ScaleShift s = p.output.scale;
+  if (s.shift < 1 || first * s.scale % (int64_t{1} << (s.shift - 1)) != 0) return false;
+  const int64_t halves = 2 * int64_t{kDirect} - (first * s.scale >> (s.shift - 1));
+  if (magnitude(halves) > 1 << 24) return false;
+  constants.direct_addend = static_cast<float>(halves) / 2;
+  constants.direct = true;
+  return true;
+}
+
+// What the first rounding adds to v. Below 2^23 it would round to halves, which is as good as integers for a v that ends
+// in the lowest result like 0 does.
+double first_rounding(const ConvI8Params& p, Constants& constants) {
+  constexpr auto kUsual = static_cast<int64_t>(kMagic), kLowest = int64_t{1} << 23;
+  if (p.has_residual || !constants.float_route) return kMagic;
+  if (set_direct(p, kUsual, constants)) return kMagic;
+  const bool positive = to_output(0, p.output) <= constants.low;
+  return static_cast<double>(positive && set_direct(p, kLowest, constants) ? kLowest : kUsual);
+}
+
 }  // namespace
 
 bool accepts_stages(const PackedConvI8& packed) {
@@ -268,6 +290,7 @@ Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, Pac
   constants.squeezed = plan.squeezed;
   constants.float_route = stages_below(packed, multiplier, kFloatLimits);
   set_clamps(packed.params, constants);
+  const double first_v = first_rounding(packed.params, constants);
   auto* const wide_scale = reinterpret_cast<double*>(packed.constants.data() + kHeader);
   double* const wide_addend = wide_scale + lanes;
   auto* const start = reinterpret_cast<int32_t*>(wide_addend + lanes);
@@ -277,7 +300,7 @@ Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, Pac
   const auto first = static_cast<uint32_t>(first_bits(constants));
   // Padding lanes: a sum of 0 times 0.
   std::fill_n(start, lanes, static_cast<int32_t>(first));
-  std::fill_n(addend, lanes, kMagic);
+  std::fill_n(addend, lanes, static_cast<float>(first_v));
   std::fill_n(wide_addend, lanes, kWideMagic);
   for (int32_t c = 0; c < f.out_channels; ++c) {
     const int32_t offset = plan.offset_apart ? offset_of(source, c) : 0;
@@ -288,7 +311,7 @@ Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, Pac
     pair[c] = static_cast<int32_t>(static_cast<uint32_t>(offset & 0xffff) |
                                    static_cast<uint32_t>(offset * 128) << 16);
     scale[c] = static_cast<float>(m);
-    addend[c] = static_cast<float>(kMagic - kMagic * m);
+    addend[c] = static_cast<float>(first_v - kMagic * m);
     const int64_t i = c % 16;
     const int64_t unpacked = c - i + i / 4 * 2 + i % 2 + (i % 4 >= 2 ? 8 : 0);
     wide_scale[unpacked] = m;

@@ -47,17 +47,20 @@ inline double exact_wide_scale(ScaleShift s) {
 }
 
 // Both routes: the sums of 16 channels and 16 bytes of residual to integers that include the zero point.
-template <bool kWithResidual>
-struct FloatRoute {
-  static constexpr bool kResidual = kWithResidual;
-  struct Lanes {
-    __m512 multiplier, addend;
-  };
+
+// How the float route gets from the first rounding to the second.
+enum class Stages {
+  kApart,     // takes 1.5 * 2^23 away in between
+  kDirect,    // Constants::direct
+  kResidual,  // adds the residual in between
+};
+
+struct FloatConstants {
   const float *multiplier, *addend;
-  __m512 residual_offset, residual_scale, first_low, first_high, out_scale, magic;
+  __m512 residual_offset, residual_scale, first_low, first_high, out_scale, out_addend, magic;
   __m512i base;
 
-  FloatRoute(const ConvI8Params& p, const Constants& k)
+  FloatConstants(const ConvI8Params& p, const Constants& k)
       : multiplier(k.multiplier),
         addend(k.addend),
         residual_offset(_mm512_set1_ps(static_cast<float>(p.residual_offset))),
@@ -67,8 +70,20 @@ struct FloatRoute {
                                       ? kMagic + static_cast<float>(p.clip)
                                       : 3 * kMagic)),
         out_scale(_mm512_set1_ps(exact_scale(p.output.scale))),
+        out_addend(_mm512_set1_ps(k.direct ? k.direct_addend : kMagic)),
         magic(_mm512_set1_ps(kMagic)),
-        base(_mm512_set1_epi32(static_cast<int32_t>(kMagicBits) - p.output.zero_point)) {}
+        base(_mm512_set1_epi32(static_cast<int32_t>(k.direct ? kDirectBits : kMagicBits) -
+                               p.output.zero_point)) {}
+};
+
+template <Stages kStages>
+struct FloatRoute : FloatConstants {
+  static constexpr bool kResidual = kStages == Stages::kResidual;
+  struct Lanes {
+    __m512 multiplier, addend;
+  };
+  using FloatConstants::FloatConstants;
+  explicit FloatRoute(const FloatConstants& constants) : FloatConstants(constants) {}
 
   Lanes lanes(int64_t channel) const {
     return {_mm512_load_ps(multiplier + channel), _mm512_load_ps(addend + channel)};
@@ -83,10 +98,10 @@ struct FloatRoute {
       const __m512 term = _mm512_fmadd_round_ps(
           _mm512_add_ps(_mm512_cvtepi32_ps(e), residual_offset), residual_scale, magic, kNearest);
       v = _mm512_add_ps(_mm512_sub_ps(v, magic), _mm512_sub_ps(term, magic));
-    } else {
+    } else if constexpr (kStages == Stages::kApart) {
       v = _mm512_sub_ps(v, magic);
     }
-    v = _mm512_fmadd_round_ps(v, out_scale, magic, kNearest);
+    v = _mm512_fmadd_round_ps(v, out_scale, out_addend, kNearest);
     return _mm512_sub_epi32(_mm512_castps_si512(v), base);
   }
 };

@@ -331,8 +331,9 @@ void finish_patches(const TileOfPatches& tile, int vectors, const Work& work) {
 void finish(const TileOfPatches& tile, int vectors, const Work& work) {
   const bool residual = tile.c.params.has_residual;
   if (tile.c.constants.float_route) {
-    residual ? finish_patches<FloatRoute<true>>(tile, vectors, work)
-             : finish_patches<FloatRoute<false>>(tile, vectors, work);
+    residual                  ? finish_patches<FloatRoute<Stages::kResidual>>(tile, vectors, work)
+    : tile.c.constants.direct ? finish_patches<FloatRoute<Stages::kDirect>>(tile, vectors, work)
+                              : finish_patches<FloatRoute<Stages::kApart>>(tile, vectors, work);
   } else {
     residual ? finish_patches<DoubleRoute<true>>(tile, vectors, work)
              : finish_patches<DoubleRoute<false>>(tile, vectors, work);
