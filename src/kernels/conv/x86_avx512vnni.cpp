@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 
 #include "kernels/conv/x86_avx512vnni_band.h"
+#include "kernels/conv/x86_avx512vnni_rows.h"
 #include "kernels/conv/x86_avx512vnni_squeeze.h"
 #include "kernels/conv/x86_avx512vnni_totals.h"
 
@@ -252,6 +253,24 @@ const int8_t* weights_of(const Context& c, Tile tile) {
   return c.weights() + tile.first_block * block_weights(c.filter, c.constants.planes);
 }
 
+// One tile of output channels over a biased copy of all its input.
+void multiply_biased(const Context& c, const Band& band, int64_t n, Tile tile, int64_t quads,
+                     int64_t pixel, Scratch& scratch) {
+  const int64_t channel = int64_t{tile.first_block} * kHostBlock;
+  const Target target(c, band, n, tile.first_block, tile.vectors);
+  multiply_rows(
+      c, tile.vectors,
+      {scratch.offsets, quads, weights_of(c, tile), tile.vectors * 64, c.constants.start + channel},
+      {scratch.pixels, c.x.step * pixel, c.y.step * band.scratch_columns * pixel, band.rows,
+       band.columns, c.extents.out.w * int64_t{kHostBlock}},
+      ending(c, target, channel, scratch.totals, nullptr));
+}
+
+// Rows of the output are neighbouring pixels, and the stages run in floats.
+bool takes_biased(const Context& c, int64_t quads) {
+  return c.constants.float_route && c.out_pixel == kHostBlock && quads >= kFewestQuads;
+}
+
 void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
   const int64_t taps = c.y.kernel * c.x.kernel * c.constants.planes;
   const auto chunk =
@@ -279,12 +298,17 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
 // A band of a filter with few input channels.
 void squeezed_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
                    Scratch& scratch) {
-  load_squeezed(c, band, n, scratch);
+  const int64_t quads = squeezed_offsets(c, band, scratch.offsets);
+  if (takes_biased(c, quads)) {
+    load_squeezed(c, band, n, 0x80, scratch);
+    for (int32_t index = tiles.begin; index < tiles.end; ++index)
+      multiply_biased(c, band, n, tile_of(c.filter, index), quads, c.filter.in_channels, scratch);
+    return;
+  }
+  load_squeezed(c, band, n, 0, scratch);
   if (!scratch.places_of(band)) scratch.places.fill(band, c.y.step, c.x.step, c.extents.out.w);
-  const Loaded part = {squeezed_offsets(c, band, scratch.offsets),
-                       true,
-                       true,
-                       {scratch.pixels, scratch.places.scratch, c.filter.in_channels}};
+  const Loaded part = {
+      quads, true, true, {scratch.pixels, scratch.places.scratch, c.filter.in_channels}};
   for (int32_t index = tiles.begin; index < tiles.end; ++index) {
     const Tile tile = tile_of(c.filter, index);
     multiply_loaded(c, band, n, tile, part, weights_of(c, tile), scratch);
@@ -320,9 +344,33 @@ void pointwise_band(const Context& c, const Band& band, TileRange tiles, int64_t
   }
 }
 
+// Where a kernel of one tap has few products for each result, and results enough for each input that a biased copy pays.
+bool pays_biased(const Context& c) {
+  const int32_t in = channel_blocks(c.filter.in_channels);
+  const int32_t out = channel_blocks(c.filter.out_channels);
+  return takes_biased(c, (c.filter.in_channels + 3) / 4) && c.constants.planes == 1 &&
+         c.filter.groups == 1 && in <= 8 && (in <= out || out == 1);
+}
+
+// The same for a biased copy of the band.
+void biased_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
+  const int8_t* const pixels = c.image(n) + band.ox * kHostBlock;
+  if (c.constants.sums) sum_pixels(c, pixels, band.columns, scratch.totals);
+  const BlockRange blocks = {0, channel_blocks(c.filter.in_channels)};
+  const __m128i keep = _mm_set1_epi8(-1);
+  for (int32_t block = 0; block < blocks.end; ++block) {
+    copy_pixels<true>(pixels + block * c.in_plane, kHostBlock,
+                      scratch.pixels + block * band.columns * kHostBlock, band.columns, keep);
+  }
+  const int64_t quads = fill_offsets(c, band, blocks, band.columns * kHostBlock, scratch.offsets);
+  for (int32_t index = tiles.begin; index < tiles.end; ++index)
+    multiply_biased(c, band, n, tile_of(c.filter, index), quads, kHostBlock, scratch);
+}
+
 void run_pointwise(const Context& c, IndexRange units, Scratch& scratch) {
   scratch.places.fill({0, 0, 1, kBandPixels, 1, kBandPixels}, 1, 1, kBandPixels);
   const int64_t width = c.extents.out.w;
+  const bool biased = pays_biased(c);
   for_each_region({c.params.filter, c.args.extents, kTile}, c.extents.out.h, units,
                   [&](int64_t n, TileRange tiles, int64_t oy, int64_t rows) {
                     const int64_t end = (oy + rows) * width;
@@ -331,7 +379,9 @@ void run_pointwise(const Context& c, IndexRange units, Scratch& scratch) {
                         (even_part(rows * width, kBandPixels / 24 * 24) + 23) / 24 * 24;
                     for (int64_t at = oy * width; at < end; at += most) {
                       const int64_t count = smaller(most, end - at);
-                      pointwise_band(c, {0, at, 1, count, 1, count}, tiles, n, scratch);
+                      const Band band = {0, at, 1, count, 1, count};
+                      biased ? biased_band(c, band, tiles, n, scratch)
+                             : pointwise_band(c, band, tiles, n, scratch);
                     }
                   });
 }

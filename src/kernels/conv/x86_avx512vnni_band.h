@@ -15,10 +15,10 @@ RK_AVX512_BEGIN
 namespace rk::kernels::vnni {
 
 struct Scratch {
-  alignas(64)
-      uint8_t pixels[kScratchPixels * kHostBlock + 64];  // loads of 4 pixels may run past the last
-  alignas(64) int32_t acc[kBandPixels * kTile];          // [pixel][vectors of the tile][16]
-  alignas(64) uint64_t parts[kScratchPixels + 8][2];     // sums of inputs of each scratch pixel
+  alignas(64) uint8_t
+      pixels[kScratchPixels * kHostBlock + 256];      // loads of a few pixels may run past the last
+  alignas(64) int32_t acc[kBandPixels * kTile];       // [pixel][vectors of the tile][16]
+  alignas(64) uint64_t parts[kScratchPixels + 8][2];  // sums of inputs of each scratch pixel
   alignas(64) int32_t totals[kBandPixels + 16];  // sums of inputs of each output pixel, as a pair
   BandPlaces<kBandPixels> places;
   int64_t placed_rows = 0, placed_columns = 0;

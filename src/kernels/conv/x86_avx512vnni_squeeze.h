@@ -30,17 +30,18 @@ struct SqueezeOrder {
 };
 constexpr SqueezeOrder kSqueezeOrder;
 
-// Pixels of 16 lanes to their first `channels` bytes, side by side; writes up to 15 bytes more. With kSums the sums of
-// each pixel's biased bytes too; writes up to 3 more.
+// Pixels of 16 lanes to their first `channels` bytes xor `flip`, side by side; writes up to 15 bytes more. With kSums the
+// sums of each pixel's biased bytes too; writes up to 3 more.
 template <bool kSums>
-void squeeze_pixels(const int8_t* from, int64_t pixels, int32_t channels, uint8_t* to,
+void squeeze_pixels(const int8_t* from, int64_t pixels, int32_t channels, uint8_t flip, uint8_t* to,
                     int32_t* sums) {
   const __m512i order = _mm512_load_si512(kSqueezeOrder.side_by_side[channels - 1]);
   const __mmask64 lanes = ((uint64_t{1} << channels) - 1) * 0x0001000100010001u;
   const __m512i zero = _mm512_set1_epi8(-128);
+  const __m128i flips = _mm_set1_epi8(static_cast<char>(flip));
   const auto four = [&](__m512i v, int64_t i) RK_UNROLLED {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * channels),
-                     _mm512_castsi512_si128(_mm512_permutexvar_epi8(order, v)));
+    const __m128i squeezed = _mm512_castsi512_si128(_mm512_permutexvar_epi8(order, v));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * channels), _mm_xor_si128(squeezed, flips));
     if constexpr (kSums) {
       const __m512i low = _mm512_setr_epi64(0, 2, 4, 6, 0, 0, 0, 0);
       const __m512i halves = half_sums(_mm512_mask_mov_epi8(zero, lanes, v));
@@ -70,13 +71,23 @@ inline void sum_interleaved(const int8_t* from, int64_t pixels, int32_t channels
   }
 }
 
-// The input rows of a band with their border. What is written too much is overwritten by the next row.
-inline void squeeze_rows(const Context& c, const Band& band, int64_t n, uint8_t* rows,
+// Bytes xor `flip`.
+inline void copy_bytes(const int8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
+  for (int64_t i = 0; i < count; i += 64) {
+    const __mmask64 there = ~__mmask64{0} >> (64 - smaller(64, count - i));
+    const __m512i v = _mm512_maskz_loadu_epi8(there, from + i);
+    _mm512_mask_storeu_epi8(to + i, there, _mm512_xor_si512(v, flips));
+  }
+}
+
+// The input rows of a band with their border, bytes xor `flip`. What is written too much is overwritten by the next row.
+inline void squeeze_rows(const Context& c, const Band& band, int64_t n, uint8_t flip, uint8_t* rows,
                          int32_t* sums) {
   const int32_t channels = c.filter.in_channels;
   const int64_t row_bytes = band.scratch_columns * channels;
   const auto border = [&](int64_t row, int64_t column, int64_t count) {
-    std::memset(rows + row * row_bytes + column * channels, c.params.input_zero_point,
+    std::memset(rows + row * row_bytes + column * channels, c.params.input_zero_point ^ flip,
                 static_cast<size_t>(count * channels));
     if (sums == nullptr) return;
     for (int64_t i = column; i < column + count; ++i)
@@ -96,23 +107,24 @@ inline void squeeze_rows(const Context& c, const Band& band, int64_t n, uint8_t*
     const int8_t* const from = c.image(n) + iy * c.in_row + (left + part.before) * c.in_pixel;
     uint8_t* const to = rows + r * row_bytes + part.before * channels;
     if (c.args.interleaved_input) {
-      std::memcpy(to, from, static_cast<size_t>(part.body * channels));
+      copy_bytes(from, part.body * channels, flip, to);
       if (sums != nullptr)
         sum_interleaved(from, part.body, channels, sums + r * columns + part.before);
     } else if (sums != nullptr) {
-      squeeze_pixels<true>(from, part.body, channels, to, sums + r * columns + part.before);
+      squeeze_pixels<true>(from, part.body, channels, flip, to, sums + r * columns + part.before);
     } else {
-      squeeze_pixels<false>(from, part.body, channels, to, nullptr);
+      squeeze_pixels<false>(from, part.body, channels, flip, to, nullptr);
     }
     border(r, part.before + part.body, columns - part.before - part.body);
   }
 }
 
 // The input of a band to scratch, and the sums of inputs if they are wanted.
-inline void load_squeezed(const Context& c, const Band& band, int64_t n, Scratch& scratch) {
-  if (!c.constants.sums) return squeeze_rows(c, band, n, scratch.pixels, nullptr);
+inline void load_squeezed(const Context& c, const Band& band, int64_t n, uint8_t flip,
+                          Scratch& scratch) {
+  if (!c.constants.sums) return squeeze_rows(c, band, n, flip, scratch.pixels, nullptr);
   alignas(64) int32_t sums[kScratchPixels + kRowSlack];
-  squeeze_rows(c, band, n, scratch.pixels, sums);
+  squeeze_rows(c, band, n, flip, scratch.pixels, sums);
   sum_taps(c, band, sums, scratch.totals);
 }
 
