@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_f16 with AVX-512: a band's input rows are widened to float32 scratch once, then tiles of 6 pixels by 64 output
-// channels are summed by fused multiply-adds, in the order that conv_f16.h states, and narrowed once at the end. Weight is
-// float, or uint16_t where weights are packed as fp16 and widened by each tile.
+// conv_f16 with AVX-512. Kernels of one tap are the business of x86_avx512_f16_pointwise.cpp. Of others a band's input rows
+// are widened to float32 scratch once, then tiles of 6 pixels by 64 output channels are summed by fused multiply-adds, in
+// the order that conv_f16.h states, and narrowed once at the end. Weight is float, or uint16_t where weights are packed as
+// fp16 and widened by each tile.
 //
 // A newcomer's mistake: padding lanes of the input may hold infinities; they are never multiplied, not even by 0.
 #if defined(__x86_64__)
@@ -383,10 +384,12 @@ void few(const Context& c, IndexRange units) {
 void dense(const ConvF16Args& args, IndexRange units) {
   const Context c(args);
   if (c.few) return few(c, units);
-  dense<float>(args, units);
+  if (!pointwise(args, units)) dense<float>(args, units);
 }
 
-void dense_half(const ConvF16Args& args, IndexRange units) { dense<uint16_t>(args, units); }
+void dense_half(const ConvF16Args& args, IndexRange units) {
+  if (!pointwise(args, units)) dense<uint16_t>(args, units);
+}
 
 }  // namespace rk::kernels::avx512_f16
 

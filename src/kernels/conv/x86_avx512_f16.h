@@ -16,6 +16,9 @@ namespace rk::kernels::avx512_f16 {
 void depthwise(const ConvF16Args& args, IndexRange units);
 // Units of a filter with groups of several channels; false, and nothing is done, where it does not suit.
 bool grouped(const ConvF16Args& args, IndexRange units);
+// Units of a kernel of one tap that reads nothing but pixels of the picture and has no very long sums; false, and nothing
+// is done, of others.
+bool pointwise(const ConvF16Args& args, IndexRange units);
 
 inline constexpr int32_t kLanes = kHostBlock;
 inline constexpr int32_t kVectors = kConvF16Tile / kLanes;
@@ -104,6 +107,11 @@ struct Context {
   }
 };
 
+inline __m512 load_wide(const uint16_t* from) {
+  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+inline __m512 load_wide(const float* from) { return _mm512_load_ps(from); }
+
 // Output and residual of blocks from `block` on, at the band's first pixel, and what happens to a sum on its way there.
 // Kernels copy it first: else every store could change it, as far as the compiler knows.
 struct Target {
@@ -168,12 +176,64 @@ struct Target {
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + i * next), half);
     }
   }
-};
 
-inline __m512 load_wide(const uint16_t* from) {
-  return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-}
-inline __m512 load_wide(const float* from) { return _mm512_load_ps(from); }
+  // Asks for what `finish_tile` writes and reads.
+  template <int kPixels, int kCount>
+  inline __attribute__((always_inline)) void ask(int64_t pixel) const {
+    const uint16_t* to = output + pixel * out_pixel;
+    const uint16_t* from = residual + pixel * residual_pixel;
+#pragma GCC unroll 4
+    for (int i = 0; i < kCount; ++i, to += out_plane, from += out_plane) {
+#pragma GCC unroll 28
+      for (int p = 0; p < kPixels; p += 2) {
+        asm volatile("prefetchw %0" ::"m"(to[p * kLanes]));
+        if (residual != nullptr)
+          _mm_prefetch(reinterpret_cast<const char*>(from + p * kLanes), _MM_HINT_T0);
+      }
+    }
+  }
+
+  // `finish` of kPixels pixels from `pixel` on, each of kCount blocks.
+  template <int kPixels, int kCount>
+  inline __attribute__((always_inline)) void finish_tile(__m512 (&v)[kPixels][kCount],
+                                                         int64_t pixel) const {
+    const auto each = [&](const auto& change) __attribute__((always_inline)) {
+#pragma GCC unroll 28
+      for (int p = 0; p < kPixels; ++p) {
+#pragma GCC unroll 4
+        for (int i = 0; i < kCount; ++i) change(v[p][i]);
+      }
+    };
+    // change(value, pointer) of each with where it lies.
+    const auto each_at = [&](auto* at, int64_t pitch, const auto& change)
+        __attribute__((always_inline)) {
+      at += pixel * pitch;
+#pragma GCC unroll 28
+      for (int p = 0; p < kPixels; ++p, at += pitch) {
+        asm("" : "+r"(at));
+#pragma GCC unroll 4
+        for (int i = 0; i < kCount; ++i) change(v[p][i], at + i * out_plane);
+      }
+    };
+    const __m512 low = _mm512_setzero_ps();
+    const auto above = [&](__m512& e) { e = _mm512_max_ps(low, e); };
+    if (clamps) each(above);
+    if (clips) {
+      const __m512 high = _mm512_set1_ps(clip);
+      each([&](__m512& e) { e = _mm512_min_ps(high, e); });
+    }
+    if (residual != nullptr) {
+      each_at(residual, residual_pixel,
+              [](__m512& e, const uint16_t* from) { e = _mm512_add_ps(e, load_wide(from)); });
+    }
+    if (relu_after_add) each(above);
+    each_at(output, out_pixel, [](__m512& e, uint16_t* to) {
+      __m256i half = _mm512_cvtps_ph(e, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+      asm("" : "+v"(half));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), half);
+    });
+  }
+};
 
 // Widens a run of pixels that are neighbours in `from`; asks for the run `ahead` elements further, of the next row or
 // block.
