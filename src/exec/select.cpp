@@ -7,6 +7,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "exec/normalize.h"
 #include "ir/graph.h"
 #include "kernels/conv/conv_f32.h"
 #include "kernels/eltwise/eltwise.h"
@@ -17,9 +18,11 @@
 namespace rk::exec {
 namespace {
 
+// All numbers are f32; axes may be i64.
 bool all_f32(const EvalCall& call) {
-  for (const Tensor* input : call.inputs) {
-    if (input != nullptr && input->dtype() != DType::kF32) return false;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (!call.has_input(i) || call.input(i).dtype() == DType::kF32) continue;
+    if (i == 0 || call.input(i).dtype() != DType::kI64) return false;
   }
   return call.output(0).dtype() == DType::kF32 && call.output(0).elements() > 0;
 }
@@ -182,6 +185,15 @@ constexpr Row kRows[] = {
     {"ConvTranspose", is_picture, conv_transpose},
     {"Gemm", takes_gemm, gemm},
     {"MatMul", takes_matmul, matmul},
+    {"Softmax", takes_softmax, run_softmax},
+    {"LayerNormalization", takes_layer_norm, run_layer_norm},
+    {"RMSNormalization", takes_layer_norm, run_rms_norm},
+    {"InstanceNormalization", takes_channel_norm, run_instance_norm},
+    {"GroupNormalization", takes_channel_norm, run_group_norm},
+    {"ReduceSum", takes_row_sum, run_reduce_sum},
+    {"ReduceMean", takes_row_sum, run_reduce_mean},
+    {"ReduceL2", takes_row_sum, run_reduce_l2},
+    {"ReduceSumSquare", takes_row_sum, run_reduce_sum_square},
 };
 
 }  // namespace

@@ -38,6 +38,32 @@ struct NeonF32 {
   static Vector fused(Vector a, Vector b, Vector c) { return vfmaq_f32(c, a, b); }
   static Vector sub(Vector a, Vector b) { return vsubq_f32(a, b); }
   static Vector all(float value) { return vdupq_n_f32(value); }
+  static Vector mul(Vector a, Vector b) { return vmulq_f32(a, b); }
+  static Vector div(Vector a, Vector b) { return vdivq_f32(a, b); }
+  // NaN where either is.
+  static Vector max(Vector a, Vector b) { return vmaxq_f32(a, b); }
+  static Vector load_part(const float* from, int64_t count, float fill) {
+    float lanes[kLanes];
+    for (int i = 0; i < kLanes; ++i) lanes[i] = i < count ? from[i] : fill;
+    return load(lanes);
+  }
+  static void store_part(float* to, Vector v, int64_t count) {
+    float lanes[kLanes];
+    store(lanes, v);
+    for (int64_t i = 0; i < count; ++i) to[i] = lanes[i];
+  }
+  static Vector zero_nan(Vector v) { return vbslq_f32(vceqq_f32(v, v), v, vdupq_n_f32(0)); }
+  // v, but 0 where x < bound.
+  static Vector zero_below(Vector v, Vector x, float bound) {
+    return vbslq_f32(vcltq_f32(x, vdupq_n_f32(bound)), vdupq_n_f32(0), v);
+  }
+  // v * 2^n, where n are the low bits of `biased` and neither v nor the result is subnormal.
+  static Vector add_exponent(Vector v, Vector biased) {
+    const int32x4_t n = vshlq_n_s32(vreinterpretq_s32_f32(biased), 23);
+    return vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(v), n));
+  }
+  static float total(Vector v) { return vaddvq_f32(v); }
+  static float largest(Vector v) { return vmaxvq_f32(v); }
   static Vector from(const int32_t* numbers) { return vcvtq_f32_s32(vld1q_s32(numbers)); }
   static Vector from(const int8_t* numbers) {
     int32_t four;

@@ -32,6 +32,40 @@ struct Avx2F32 {
   static Vector fused(Vector a, Vector b, Vector c) { return _mm256_fmadd_ps(a, b, c); }
   static Vector sub(Vector a, Vector b) { return _mm256_sub_ps(a, b); }
   static Vector all(float value) { return _mm256_set1_ps(value); }
+  static Vector mul(Vector a, Vector b) { return _mm256_mul_ps(a, b); }
+  static Vector div(Vector a, Vector b) { return _mm256_div_ps(a, b); }
+  // The second operand where they are unordered.
+  static Vector max(Vector a, Vector b) { return _mm256_max_ps(a, b); }
+  static Vector load_part(const float* from, int64_t count, float fill) {
+    float lanes[kLanes];
+    for (int i = 0; i < kLanes; ++i) lanes[i] = i < count ? from[i] : fill;
+    return load(lanes);
+  }
+  static void store_part(float* to, Vector v, int64_t count) {
+    float lanes[kLanes];
+    store(lanes, v);
+    for (int64_t i = 0; i < count; ++i) to[i] = lanes[i];
+  }
+  static Vector zero_nan(Vector v) { return _mm256_and_ps(v, _mm256_cmp_ps(v, v, _CMP_ORD_Q)); }
+  // v, but 0 where x < bound.
+  static Vector zero_below(Vector v, Vector x, float bound) {
+    return _mm256_andnot_ps(_mm256_cmp_ps(x, _mm256_set1_ps(bound), _CMP_LT_OQ), v);
+  }
+  // v * 2^n, where n are the low bits of `biased` and neither v nor the result is subnormal.
+  static Vector add_exponent(Vector v, Vector biased) {
+    const __m256i n = _mm256_slli_epi32(_mm256_castps_si256(biased), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(v), n));
+  }
+  static float total(Vector v) {
+    __m128 sum = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    sum = _mm_add_ps(sum, _mm_movehl_ps(sum, sum));
+    return _mm_cvtss_f32(_mm_add_ss(sum, _mm_movehdup_ps(sum)));
+  }
+  static float largest(Vector v) {
+    __m128 most = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    most = _mm_max_ps(most, _mm_movehl_ps(most, most));
+    return _mm_cvtss_f32(_mm_max_ss(most, _mm_movehdup_ps(most)));
+  }
   static Vector from(const int32_t* numbers) {
     return _mm256_cvtepi32_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(numbers)));
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/resize/resize.h"
+#include "kernels/thread_scratch.h"
 
 namespace rk::kernels {
 
@@ -33,6 +34,11 @@ inline ResizeRow<T> resize_row(const ResizeArgs<T>& args, int64_t unit) {
       args.output_batch_stride != 0 ? args.output_batch_stride : planes * s.out.h * out_row;
   return {oy, args.input + n * in_stride + plane * in_plane,
           args.output + n * out_stride + (plane * s.out.h + oy) * out_row};
+}
+
+// A row of the input with four bytes for each lane fits a thread's scratch memory.
+inline bool row_fits_scratch(const ResizeShape& shape) {
+  return static_cast<size_t>(shape.in.w) <= ThreadScratch::kBytes / (kHostBlock * sizeof(float));
 }
 
 }  // namespace rk::kernels

@@ -261,6 +261,7 @@ Result<Tensor> read_constant(const StepContext& context, size_t input) {
 Result<StepFunction> prepare_op(const StepContext& context, const program::OpParams& p) {
   if (context.operators.find(p.op) == nullptr) return missing_operator(context, p);
   if (auto table = prepare_by_table(context, p)) return std::move(*table);
+  if (auto stored = prepare_as_stored(context, p)) return std::move(*stored);
   if (moves_elements(context, p)) {
     // A further operand of another dtype may refuse the raw form: then in float, which gives the same elements.
     if (auto raw = bind(context, p, true); raw.ok())

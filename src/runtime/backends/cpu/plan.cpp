@@ -46,10 +46,22 @@ void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
     }
     for (const int32_t output : step.outputs) mark(output);
   }
-  // Where any layout will do, the input's saves a conversion.
+  // Where any layout will do, that of a neighbour saves a conversion. What one step decides may reach others, before and
+  // behind it.
+  std::vector<std::vector<int32_t>> sharing;
   for (const Step& step : variant.steps) {
-    if (!runs_by_table(variant, step)) continue;
-    if (tensors[static_cast<size_t>(step.inputs[0])].blocked) mark(step.outputs[0]);
+    std::vector<int32_t> partners = layout_partners(variant, step);
+    if (partners.size() > 1) sharing.push_back(std::move(partners));
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::vector<int32_t>& partners : sharing) {
+      const auto blocked = [&](int32_t i) { return tensors[static_cast<size_t>(i)].blocked; };
+      if (std::ranges::none_of(partners, blocked) || std::ranges::all_of(partners, blocked))
+        continue;
+      for (const int32_t partner : partners) mark(partner);
+      changed = true;
+    }
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
     tensors[i].size_bytes = host_bytes(variant.tensors[i], tensors[i].blocked);

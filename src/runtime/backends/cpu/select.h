@@ -58,6 +58,12 @@ bool runs_by_table(const program::Variant& variant, const program::Step& step);
 std::optional<StepFunction> prepare_by_table(const StepContext& context,
                                              const program::OpParams& params);
 
+// Tensors of one shape that a step can compute on in whatever layout they share; empty where there are none.
+std::vector<int32_t> layout_partners(const program::Variant& variant, const program::Step& step);
+// An operator on its operands as they are stored. Nothing when there is no such way.
+std::optional<StepFunction> prepare_as_stored(const StepContext& context,
+                                              const program::OpParams& params);
+
 // A constant operand as the operator sees it: in its own dtype, or as f32 where it stands for reals.
 Result<Tensor> read_constant(const StepContext& context, size_t input);
 

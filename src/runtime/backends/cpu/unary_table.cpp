@@ -58,6 +58,11 @@ Result<StepFunction> int8_table(const StepContext& context, const program::OpPar
 }
 
 Result<StepFunction> half_table(const StepContext& context, const program::OpParams& p) {
+  if (p.op == "Relu") {
+    program::SumParams relu;
+    relu.activation = program::Activation::kRelu;
+    return prepare_sum(context, relu);
+  }
   constexpr int64_t kHalves = 65536;
   Tensor numbers = Tensor::make({DType::kF32, {kHalves}});
   for (int64_t i = 0; i < kHalves; ++i)

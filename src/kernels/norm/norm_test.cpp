@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax, normalisation and sums against formulas in double. Tolerances: a few units in the last place of float32 for
+// results that are sums of numbers of one sign, and of the row's largest number otherwise.
+#include "kernels/norm/norm.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace rk::kernels {
+namespace {
+
+constexpr double kUlp = 0x1p-23;
+
+std::vector<float> noise(int64_t count, float spread) {
+  std::mt19937 random(11);
+  std::normal_distribution<float> normal(0.3f, spread);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& v : values) v = normal(random);
+  return values;
+}
+
+// Every exponent from 0 down to where results are subnormal, by a row of pairs (0, x): y = e^x / (1 + e^x).
+TEST(SoftmaxTest, ExponentialIsGoodToTwoUnitsOverItsRange) {
+  for (int i = 0; i < 8700; ++i) {
+    const float x = -0.01f * static_cast<float>(i);
+    const float row[2] = {0.0f, x};
+    float y[2];
+    softmax_f32({row, y, 1, 2, 1}, {0, 1});
+    const double e = std::exp(static_cast<double>(x));
+    ASSERT_NEAR(y[1], e / (1 + e), 4 * kUlp * e / (1 + e)) << x;
+  }
+}
+
+TEST(SoftmaxTest, RowsAndColumnsOfEveryLengthMatchTheFormula) {
+  for (const int64_t length : {1, 2, 7, 15, 16, 17, 31, 33, 49, 64, 1000, 2500}) {
+    for (const int64_t inner : {1, 3, 16, 21}) {
+      const SoftmaxArgs shape = {nullptr, nullptr, 3, length, inner};
+      const auto x = noise(3 * length * inner, 4.0f);
+      std::vector<float> y(x.size() + 1, 7.0f);
+      SoftmaxArgs args = shape;
+      args.input = x.data(), args.output = y.data();
+      const int64_t units = softmax_units(args);
+      for (int64_t unit = units; unit-- > 0;) softmax_f32(args, {unit, unit + 1});
+      for (int64_t row = 0; row < 3 * inner; ++row) {
+        const size_t start = static_cast<size_t>(row / inner * length * inner + row % inner);
+        const auto at = [&](int64_t k) { return start + static_cast<size_t>(k * inner); };
+        double sum = 0;
+        for (int64_t k = 0; k < length; ++k) sum += std::exp(static_cast<double>(x[at(k)]));
+        for (int64_t k = 0; k < length; ++k) {
+          const double want = std::exp(static_cast<double>(x[at(k)])) / sum;
+          // The shift by the maximum rounds once, up to 32 in size here; columns add in float32.
+          ASSERT_NEAR(y[at(k)], want, 32 * kUlp * want) << length << " " << inner;
+        }
+      }
+      EXPECT_EQ(y.back(), 7.0f);
+    }
+  }
+}
+
+TEST(SoftmaxTest, ExtremesGiveZerosOnesAndNaNWithoutOverflow) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> x = {-1, 0, 1000, -infinity};
+  std::vector<float> y(4);
+  softmax_f32({x.data(), y.data(), 1, 4, 1}, {0, 1});
+  EXPECT_EQ(y, (std::vector<float>{0, 0, 1, 0}));
+  const std::vector<float> bad = {1, std::numeric_limits<float>::quiet_NaN(), 2, 3};
+  softmax_f32({bad.data(), y.data(), 1, 4, 1}, {0, 1});
+  for (const float v : y) EXPECT_TRUE(std::isnan(v));
+}
+
+struct NormalizeCase {
+  int64_t rows, length, groups, run;
+  bool centred;
+};
+
+TEST(NormalizeTest, LayersInstancesGroupsAndRootMeanSquareMatchTheFormula) {
+  const NormalizeCase cases[] = {{5, 96, 1, 1, true},  {3, 17, 1, 1, true},  {2, 2500, 1, 1, true},
+                                 {6, 35, 3, 35, true}, {4, 60, 2, 20, true}, {3, 768, 1, 1, false},
+                                 {6, 49, 3, 49, true}};
+  for (const NormalizeCase& c : cases) {
+    const auto x = noise(c.rows * c.length, 2.0f);
+    const auto scale = noise(c.groups * c.length / c.run, 1.0f);
+    const auto bias = noise(c.groups * c.length / c.run, 3.0f);
+    std::vector<float> y(x.size() + 1, 7.0f), means(static_cast<size_t>(c.rows)), factors(means);
+    for (const bool has_bias : {true, false}) {
+      NormalizeArgs args;
+      args.input = x.data(), args.output = y.data();
+      args.length = c.length, args.groups = c.groups, args.run = c.run;
+      args.scale = scale.data(), args.bias = has_bias ? bias.data() : nullptr;
+      args.epsilon = 1e-3f, args.centred = c.centred;
+      args.mean = means.data(), args.inverse_deviation = factors.data();
+      normalize_rows_f32(args, {1, c.rows});
+      normalize_rows_f32(args, {0, 1});
+      for (int64_t r = 0; r < c.rows; ++r) {
+        const float* const row = x.data() + r * c.length;
+        double mean = 0, squares = 0;
+        for (int64_t i = 0; i < c.length && c.centred; ++i) mean += row[i] / double(c.length);
+        for (int64_t i = 0; i < c.length; ++i) squares += (row[i] - mean) * (row[i] - mean);
+        const double factor = 1 / std::sqrt(squares / double(c.length) + 1e-3);
+        EXPECT_NEAR(means[size_t(r)], mean, 1e-6);
+        EXPECT_NEAR(factors[size_t(r)], factor, 1e-6);
+        for (int64_t i = 0; i < c.length; ++i) {
+          const size_t p = size_t(r % c.groups * (c.length / c.run) + i / c.run);
+          const double want = (row[i] - mean) * factor * scale[p] + (has_bias ? bias[p] : 0.0f);
+          ASSERT_NEAR(y[size_t(r * c.length + i)], want, 16 * kUlp * (1 + std::fabs(want)));
+        }
+      }
+      EXPECT_EQ(y.back(), 7.0f);
+    }
+  }
+}
+
+TEST(RowSumTest, SumsMeansAndNormsOfEveryLength) {
+  for (const int64_t length : {1, 5, 16, 32, 47, 49, 3000}) {
+    const auto x = noise(4 * length, 1.0f);
+    for (const RowSum kind :
+         {RowSum::kSum, RowSum::kMean, RowSum::kSquares, RowSum::kRootOfSquares}) {
+      std::vector<float> y(5, 7.0f);
+      sum_rows_f32({x.data(), y.data(), length, kind}, {0, 4});
+      for (int64_t r = 0; r < 4; ++r) {
+        double sum = 0, squares = 0, size = 0;
+        for (int64_t i = 0; i < length; ++i) {
+          const double v = x[size_t(r * length + i)];
+          sum += v, squares += v * v, size += std::fabs(v);
+        }
+        const double want = kind == RowSum::kSum       ? sum
+                            : kind == RowSum::kMean    ? sum / double(length)
+                            : kind == RowSum::kSquares ? squares
+                                                       : std::sqrt(squares);
+        ASSERT_NEAR(y[size_t(r)], want, 16 * kUlp * (size + squares)) << length;
+      }
+      EXPECT_EQ(y[4], 7.0f);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rk::kernels
