@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_f16 with AVX-512. Kernels of one tap are the business of x86_avx512_f16_pointwise.cpp. Of others a band's input rows
-// are widened to float32 scratch once, then tiles of 6 pixels by 64 output channels are summed by fused multiply-adds, in
-// the order that conv_f16.h states, and narrowed once at the end. Weight is float, or uint16_t where weights are packed as
+// are widened to float32 scratch once, then tiles of 6 or 7 pixels by 64 output channels are summed by fused multiply-adds,
+// in the order that conv_f16.h states, and narrowed once at the end. Weight is float, or uint16_t where weights are packed as
 // fp16 and widened by each tile.
 //
 // A newcomer's mistake: padding lanes of the input may hold infinities; they are never multiplied, not even by 0.
@@ -23,7 +23,9 @@ namespace rk::kernels::avx512_f16 {
 namespace {
 
 constexpr int32_t kTilePixels = 6;  // by kVectors: 24 sums, 4 vectors of weights, 1 of input
-constexpr int32_t kRun = 12;        // pixels of one or two vectors
+// Of one row, which needs no register for its input.
+constexpr int32_t kMostPixels = 7, kFewest = 5;
+constexpr int32_t kRun = 14;  // pixels of one or two vectors
 constexpr int64_t kBandPixels = 224;
 constexpr int64_t kFewBandPixels = 1024;  // where channels are few
 constexpr int64_t kFewBandRows = 16;
@@ -61,32 +63,22 @@ struct Pass {
   bool first, last;
 };
 
-// sum + x * w of the first half of the lanes, which takes half the time.
-inline __attribute__((always_inline)) __m512 fused_low(__m512 x, __m512 w, __m512 sum) {
-  return _mm512_castps256_ps512(_mm256_fmadd_ps(
-      _mm512_castps512_ps256(x), _mm512_castps512_ps256(w), _mm512_castps512_ps256(sum)));
-}
-
-// Adds the products of `lanes` input channels.
-template <int kPixels, int kCount, int kSpacing, bool kNarrow, typename Weight>
-inline __attribute__((always_inline)) void add_step(const float* const (&x)[kPixels], int64_t at,
-                                                    const Weight* weights, int64_t next_vector,
-                                                    int32_t lanes, __m512 (&sum)[kPixels][kCount]) {
+// Adds the products of one input channel: of pixel p with what lies at x[p] + at, or at x[0] + p * kSpacing + at.
+template <int kSpacing, bool kNarrow, typename Weight, int kPixels, int kCount>
+inline __attribute__((always_inline)) void add_lane(const float* const (&x)[kPixels], int64_t at,
+                                                    const Weight* const (&weights)[kCount],
+                                                    int64_t weight,
+                                                    __m512 (&sum)[kPixels][kCount]) {
+  __m512 w[kCount];
 #pragma GCC unroll 4
-  for (int64_t i = 0; i < lanes; ++i, weights += kLanes) {
-    asm("" : "+r"(i));  // one index for all pixels; else the compiler counts up a pointer for each
-    __m512 w[kCount];
+  for (int v = 0; v < kCount; ++v) w[v] = load_wide(weights[v] + weight);
+#pragma GCC unroll 14
+  for (int p = 0; p < kPixels; ++p) {
+    const float* const from = kSpacing == 0 ? x[p] : x[0] + p * kSpacing;
 #pragma GCC unroll 4
-    for (int v = 0; v < kCount; ++v) w[v] = load_wide(weights + v * next_vector);
-#pragma GCC unroll 12
-    for (int p = 0; p < kPixels; ++p) {
-      const float* const from = kSpacing == 0 ? x[p] : x[0] + p * kSpacing;
-      const __m512 spread = _mm512_set1_ps(from[at + i]);
-#pragma GCC unroll 4
-      for (int v = 0; v < kCount; ++v) {
-        sum[p][v] = kNarrow && v == kCount - 1 ? fused_low(spread, w[v], sum[p][v])
-                                               : _mm512_fmadd_ps(spread, w[v], sum[p][v]);
-      }
+    for (int v = 0; v < kCount; ++v) {
+      sum[p][v] = kNarrow && v == kCount - 1 ? fused_low(from[at], w[v], sum[p][v])
+                                             : fused(from[at], w[v], sum[p][v]);
     }
   }
 }
@@ -98,7 +90,7 @@ __attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratc
                                           int64_t pixel) {
   const Context& c = pass.c;
   const float* x[kPixels];
-#pragma GCC unroll 12
+#pragma GCC unroll 14
   for (int p = 0; p < kPixels; ++p) {
     x[p] = kSpacing == 0 || p == 0
                ? scratch.pixels[0] + scratch.places.scratch[pixel + p] * c.pixel_floats
@@ -107,38 +99,46 @@ __attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratc
   __m512 sum[kPixels][kCount];
   float* const acc = pass.acc + pixel * kConvF16Tile;
   if (pass.first) {
-#pragma GCC unroll 12
+#pragma GCC unroll 14
     for (int p = 0; p < kPixels; ++p) {
 #pragma GCC unroll 4
       for (int v = 0; v < kCount; ++v) sum[p][v] = _mm512_load_ps(pass.bias + v * kLanes);
     }
   } else {
-#pragma GCC unroll 12
+#pragma GCC unroll 14
     for (int p = 0; p < kPixels; ++p) {
 #pragma GCC unroll 4
       for (int v = 0; v < kCount; ++v)
         sum[p][v] = _mm512_load_ps(acc + p * kConvF16Tile + v * kLanes);
     }
   }
-  const Weight* weights = pass.weights;
-  const int64_t next_vector = pass.next_vector;
+  if (pass.last && kSpacing != 0)
+    pass.target.template ask<kPixels, kCount>(scratch.places.output[pixel]);
+  const Weight* weights[kCount];
+#pragma GCC unroll 4
+  for (int v = 0; v < kCount; ++v) weights[v] = pass.weights + v * pass.next_vector;
+  hide(weights);
   const int32_t* const offset = pass.step_offset;
-  int64_t step = 0;
-  for (; step < pass.full_steps; ++step, weights += kLanes * kLanes) {
+  int64_t step = 0, done = 0;
+  for (; step < pass.full_steps; ++step, done += kLanes * kLanes) {
     // Kernels of one tap read a new line of each pixel in every step, in a pattern no prefetcher knows.
-#pragma GCC unroll 12
+#pragma GCC unroll 14
     for (int p = 0; p < kPixels; ++p) {
       _mm_prefetch(reinterpret_cast<const char*>(x[p] + offset[step + 1]), _MM_HINT_T0);
     }
-    add_step<kPixels, kCount, kSpacing, kNarrow>(x, offset[step], weights, next_vector, kLanes,
-                                                 sum);
+    const int64_t at = offset[step];
+#pragma GCC unroll 16
+    for (int lane = 0; lane < kLanes; ++lane)
+      add_lane<kSpacing, kNarrow>(x, at + lane, weights, done + lane * kLanes, sum);
   }
-  for (; step < pass.steps; ++step, weights += pass.last_weights) {
-    add_step<kPixels, kCount, kSpacing, kNarrow>(x, offset[step], weights, next_vector,
-                                                 pass.last_lanes, sum);
+  for (; step < pass.steps; ++step, done += pass.last_weights) {
+    const int64_t at = offset[step];
+#pragma GCC unroll 4
+    for (int32_t lane = 0; lane < pass.last_lanes; ++lane)
+      add_lane<kSpacing, kNarrow>(x, at + lane, weights, done + lane * kLanes, sum);
   }
   if (!pass.last) {
-#pragma GCC unroll 12
+#pragma GCC unroll 14
     for (int p = 0; p < kPixels; ++p) {
 #pragma GCC unroll 4
       for (int v = 0; v < kCount; ++v)
@@ -148,17 +148,11 @@ __attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratc
   }
   const Target target = pass.target;
   if constexpr (kSpacing == 0) {
-#pragma GCC unroll 12
+#pragma GCC unroll 14
     for (int p = 0; p < kPixels; ++p)
       target.finish(sum[p], 0, scratch.places.output[pixel + p], target.out_plane);
   } else {  // of one row
-#pragma GCC unroll 4
-    for (int v = 0; v < kCount; ++v) {
-      __m512 row[kPixels];
-#pragma GCC unroll 12
-      for (int p = 0; p < kPixels; ++p) row[p] = sum[p][v];
-      target.finish(row, v, scratch.places.output[pixel], kLanes);
-    }
+    target.finish_tile(sum, scratch.places.output[pixel]);
   }
 }
 
@@ -197,6 +191,37 @@ void sum_runs(const Pass<float>& pass, bool narrow, Scratch& scratch) {
   }
 }
 
+// All pixels for four vectors: each row in tiles of about equal size, none of them small, for each reads all weights.
+template <int kSpacing, typename Weight>
+void sum_rows(const Pass<Weight>& pass, Scratch& scratch) {
+  const Band& band = pass.band;
+  const int64_t all = (band.columns + kMostPixels - 1) / kMostPixels;
+  int64_t pixel = 0;
+  for (int64_t row = 0; row < band.rows; ++row) {
+    const int64_t end = pixel + band.columns;
+    for (int64_t tiles = all; tiles > 0; --tiles) {
+      const int64_t size = (end - pixel + tiles - 1) / tiles;
+      scratch.ahead.ask();
+      switch (size) {
+        case 7:
+          sum_pixels<7, 4, kSpacing>(pass, scratch, pixel);
+          break;
+        case 6:
+          sum_pixels<6, 4, kSpacing>(pass, scratch, pixel);
+          break;
+        default:
+          sum_pixels<kFewest, 4, kSpacing>(pass, scratch, pixel);
+      }
+      pixel += size;
+    }
+  }
+}
+
+// Whether sum_rows has no smaller tiles.
+bool suits_rows(int64_t columns) {
+  return columns / ((columns + kMostPixels - 1) / kMostPixels) >= kFewest;
+}
+
 // The blocks of one input that lie in scratch.
 struct Held {
   int64_t begin, end;
@@ -205,7 +230,15 @@ struct Held {
 template <typename Weight>
 void sum_tile(const Pass<Weight>& pass, int64_t vectors, Scratch& scratch) {
   const int64_t pixels = pass.band.pixels();
-  if (vectors == 4) return sum_rest<kTilePixels, 4>(pass, scratch, 0, pixels);
+  if (vectors == 4) {
+    const int64_t spacing = suits_rows(pass.band.columns) ? pass.c.spacing() : 0;
+    if (spacing == kLanes) return sum_rows<kLanes>(pass, scratch);
+    if (spacing == 2 * kLanes) return sum_rows<2 * kLanes>(pass, scratch);
+    if constexpr (sizeof(Weight) == sizeof(float)) {
+      if (spacing == 2 * 3) return sum_rows<2 * 3>(pass, scratch);
+    }
+    return sum_rest<kTilePixels, 4>(pass, scratch, 0, pixels);
+  }
   if (vectors == 3) return sum_rest<8, 3>(pass, scratch, 0, pixels);
   if constexpr (sizeof(Weight) == sizeof(float)) {
     const int32_t rest = pass.c.filter.out_channels % kLanes;

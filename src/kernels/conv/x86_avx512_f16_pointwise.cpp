@@ -47,27 +47,6 @@ struct Pass {
   Target target;
 };
 
-inline __attribute__((always_inline)) __m512 fused(const float& x, __m512 w, __m512 sum) {
-  asm volatile("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(w), "m"(x));
-  return sum;
-}
-
-// The first half of the lanes, which takes half the time.
-inline __attribute__((always_inline)) __m512 fused_low(const float& x, __m512 w, __m512 sum) {
-  __m256 low = _mm512_castps512_ps256(sum);
-  asm volatile("vfmadd231ps %2%{1to8%}, %1, %0"
-               : "+v"(low)
-               : "v"(_mm512_castps512_ps256(w)), "m"(x));
-  return _mm512_castps256_ps512(low);
-}
-
-// Makes the compiler forget how these pointers are related. Else it keeps one for each lane of each vector.
-template <typename Weight, int kCount>
-inline __attribute__((always_inline)) void hide(const Weight* (&weights)[kCount]) {
-#pragma GCC unroll 4
-  for (int v = 0; v < kCount; ++v) asm volatile("" : "+r"(weights[v]));
-}
-
 // Adds the products of one input channel. `done` weights of each vector come before those of its block.
 template <bool kNarrow, typename Weight, int kPixels, int kCount>
 inline __attribute__((always_inline)) void add_lane(const float (*x)[kLanes], int64_t lane,
