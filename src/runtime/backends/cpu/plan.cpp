@@ -176,7 +176,20 @@ int64_t split_grain(int64_t units, int64_t cost, int64_t together, int threads) 
   const int64_t total = checked_mul(units, cost).value_or(INT64_MAX);
   if (threads < 2 || total < 2 * kHandOver) return units;
   if (total < kShort) return ceil_div<int64_t>(units, threads);
-  return std::max(together, ceil_div(kHandOver, std::min(cost, kHandOver)));
+  const int64_t least = std::max(together, ceil_div(kHandOver, std::min(cost, kHandOver)));
+  // Few pieces may leave threads idle while the last one is done: then larger ones that all threads have as many of.
+  constexpr int64_t kManyRounds = 16, kWorth = 20;  // a twentieth
+  const int64_t rounds = units / threads / least;
+  if (rounds > kManyRounds) return least;
+  int64_t grain = least, longest = ceil_div(ceil_div(units, least), int64_t{threads}) * least;
+  longest -= longest / kWorth;
+  for (int64_t i = rounds; i > rounds / 2; --i) {
+    const int64_t even = ceil_div(units, i * threads);
+    if (i * even >= longest) continue;
+    longest = i * even;
+    grain = even;
+  }
+  return grain;
 }
 
 void StepCall::parallel(int64_t units, int64_t cost, const std::function<void(IndexRange)>& work,

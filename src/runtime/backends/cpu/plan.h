@@ -67,7 +67,7 @@ struct StepCall {
 
 // Units that a thread takes at once from `units` of about `cost` cycles each; all of them: not worth a hand-over. Short
 // work is cut into one part per thread, because each further part costs a start; long work into pieces of at least
-// `together` units, which are dealt out as threads get to them.
+// `together` units, which are dealt out as threads get to them, and so that threads have as many where that matters.
 int64_t split_grain(int64_t units, int64_t cost, int64_t together, int threads);
 
 // A step bound to its kernel, constants included. Data-dependent trouble (an index out of range) is the only failure.

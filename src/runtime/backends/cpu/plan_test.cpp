@@ -42,6 +42,9 @@ TEST(SplitTest, ShortWorkHasOnePartPerThreadAndLongWorkManyPieces) {
   EXPECT_EQ(split_grain(28, 4000, 4, 2), 14);  // two halves, whatever the pieces
   EXPECT_EQ(split_grain(21, 4000, 7, 2), 11);
   EXPECT_EQ(split_grain(112, 5000, 4, 2), 4);     // long: dealt out
+  EXPECT_EQ(split_grain(28, 50000, 4, 2), 7);     // not seven pieces for two threads
+  EXPECT_EQ(split_grain(126, 10000, 14, 2), 21);  // nor nine
+  EXPECT_EQ(split_grain(105, 10000, 7, 2), 7);    // fifteen are about as good as sixteen
   EXPECT_EQ(split_grain(100000, 10, 1, 2), 820);  // 8192 cycles a piece
   EXPECT_EQ(split_grain(112, 5000, 4, 1), 112);
   EXPECT_EQ(split_grain(INT64_MAX, INT64_MAX, 1, 2), 1);
