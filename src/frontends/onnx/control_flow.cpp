@@ -101,9 +101,11 @@ Status OnnxImporter::import_if(Scope& scope, const onnx::NodeProto& proto) {
   RK_ASSIGN(const Binding condition, look_up(scope, proto.input(0), label));
   if (condition.value == nullptr) return invalid_model(str(label, ": has no condition"));
   if (!condition.value->is_constant()) {
-    return unsupported(str(label, ": its condition '", proto.input(0),
-                           "' is computed from the model's inputs; only conditions that are known "
-                           "at conversion are supported"));
+    return unsupported(
+        str(label, ": its condition '", proto.input(0),
+            "' is computed from the model's inputs; only conditions that are known "
+            "at conversion are supported. If it depends on one input only, give that "
+            "input a fixed value (input_initial_val)"));
   }
   RK_ASSIGN(const bool taken, as_condition(*condition.value, str(label, ": condition")));
   const char* const branch_name = taken ? "then_branch" : "else_branch";

@@ -52,7 +52,8 @@ TEST(OnnxControlFlow, RefusesAConditionThatDependsOnTheInput) {
   }
   EXPECT_EQ(m.failure(),
             "node 'choose' (If, opset 17): its condition 'condition' is computed from the model's "
-            "inputs; only conditions that are known at conversion are supported; cut the graph "
+            "inputs; only conditions that are known at conversion are supported. If it depends on "
+            "one input only, give that input a fixed value (input_initial_val); cut the graph "
             "before it with outputs=['condition']");
 }
 

@@ -130,8 +130,9 @@ Status swish_to_ex_swish(NodeDraft& draft, GraphBuilder&) {
 // RandomNormal and the like are drawn once, at conversion; these depend on data of the run.
 Status refuse_chance(NodeDraft& draft, GraphBuilder&) {
   return unsupported(
-      str(label(draft), ": draws other numbers in every run, which a compiled model cannot do; cut "
-                        "the model here and draw them in the application"));
+      str(label(draft),
+          ": draws other numbers in every run, which a compiled model cannot do; cut "
+          "the model here and draw them in the application"));
 }
 
 Status rename_scatter(NodeDraft& draft, GraphBuilder&) {
@@ -190,9 +191,19 @@ Status drop_dropout(NodeDraft& draft, GraphBuilder& builder) {
 Status settle_batch_norm(NodeDraft& draft, GraphBuilder&) {
   RK_ASSIGN(const std::optional<int64_t> training, draft.take<int64_t>("training_mode"));
   if (training.value_or(0) != 0) {
-    return unsupported(str(label(draft),
-                           ": training_mode=1 is not supported; export the model in "
-                           "evaluation mode (model.eval())"));
+    // Networks that standardise their weights do it by a batch of one, a constant, in training mode.
+    RK_TRY(require_inputs(draft, 3));
+    const Value& x = *draft.inputs[0];
+    if (!x.is_constant() || x.shape().rank() < 3 || x.shape()[0] != 1) {
+      return unsupported(str(label(draft),
+                             ": training_mode=1 is not supported; export the model in "
+                             "evaluation mode (model.eval())"));
+    }
+    draft.op = "InstanceNormalization";
+    draft.inputs.resize(3);
+    draft.outputs.resize(1);
+    RK_TRY(draft.take<float>("momentum").status());
+    return ok_status();
   }
   RK_ASSIGN(const std::optional<int64_t> spatial, draft.take<int64_t>("spatial"));
   if (spatial.value_or(1) == 0) {

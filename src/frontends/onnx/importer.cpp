@@ -282,10 +282,12 @@ void OnnxImporter::note_unsupported(Scope& scope, const onnx::NodeProto& proto,
   const std::string label = str("node '", name, "' (", proto.op_type(), ", ",
                                 domain.empty() ? "" : str("domain '", domain, "', "), "opset ",
                                 opset.ok() ? *opset : 0, ")");
-  // Messages of lower layers begin with a shorter label of their own.
-  const std::string own = str("node '", name, "' (", proto.op_type(), "): ");
-  const std::string_view reason =
-      message.starts_with(own) ? std::string_view(message).substr(own.size()) : message;
+  // Messages of lower layers begin with this label or a shorter one of their own.
+  std::string_view reason = message;
+  for (const std::string& own :
+       {str(label, ": "), str("node '", name, "' (", proto.op_type(), "): ")}) {
+    if (reason.starts_with(own)) reason.remove_prefix(own.size());
+  }
   unsupported_.push_back(str(label, ": ", reason, cut_advice(scope, proto)));
 }
 
