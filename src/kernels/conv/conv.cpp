@@ -209,6 +209,38 @@ bool takes_interleaved_input(const PackedConvI8& packed) {
   return packed.kernel->takes_interleaved != nullptr && packed.kernel->takes_interleaved(packed);
 }
 
+std::optional<RepeatedBytes> repeated_bytes(const PackedConvI8& packed) {
+  const ConvFilter& f = packed.params.filter;
+  constexpr int32_t kSide = 16, kMostTaps = 16, kMostChannels = 4096;
+  // Taps that do not overlap: each result depends on one byte. Padding lanes would not be repeated.
+  if (!f.transposed || !f.depthwise() || packed.params.has_residual || f.kernel != f.stride ||
+      f.dilation != Extent2{1, 1} || f.out_channels % kHostBlock != 0 ||
+      f.out_channels > kMostChannels || f.kernel.h > kMostTaps || f.kernel.w > kMostTaps ||
+      f.kernel.h * f.kernel.w > kMostTaps) {
+    return std::nullopt;
+  }
+  // So a picture of all bytes shows what becomes of each.
+  const Extent2 in = {kSide, kSide}, out = {kSide * f.kernel.h, kSide * f.kernel.w};
+  const ActivationShape from = {1, f.in_channels, in}, to = {1, f.out_channels, out};
+  std::vector<int8_t> input(static_cast<size_t>(blocked_elements(from)));
+  std::vector<int8_t> output(static_cast<size_t>(blocked_elements(to)));
+  for (size_t i = 0; i < input.size(); ++i)
+    input[i] = static_cast<int8_t>(static_cast<int32_t>(i / kHostBlock % 256) - 128);
+  const ConvI8Args args = {&packed, {1, in, out, {0, 0}}, input.data(), nullptr, output.data()};
+  conv_i8(args, {0, conv_i8_units(args)});
+  const auto pixel_of = [&](size_t i) {
+    const auto pixel = static_cast<int32_t>(i / kHostBlock % static_cast<size_t>(to.pixels()));
+    return static_cast<size_t>(pixel / out.w / f.kernel.h * kSide + pixel % out.w / f.kernel.w);
+  };
+  RepeatedBytes bytes = {};
+  for (size_t i = 0; i < static_cast<size_t>(to.pixels()) * kHostBlock; i += kHostBlock)
+    bytes[pixel_of(i)] = output[i];
+  for (size_t i = 0; i < output.size(); ++i) {
+    if (output[i] != bytes[pixel_of(i)]) return std::nullopt;
+  }
+  return bytes;
+}
+
 bool can_unpack_conv_i8(const PackedConvI8& packed) {
   return packed.kernel->unpack != nullptr && !packed.params.filter.depthwise();
 }

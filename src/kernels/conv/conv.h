@@ -14,7 +14,9 @@
 // nothing.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/buffer.h"
@@ -121,6 +123,12 @@ struct ConvI8Args {
 };
 // The first layer's kernel reads pictures as callers have them.
 bool takes_interleaved_input(const PackedConvI8& packed);
+
+// What a convolution makes of each byte, entry x + 128, where it only repeats pixels: kernel.h times kernel.w bytes of the
+// output come from one of the input, in all channels the same way. That is how a quantised model says nearest resizing by
+// an integer factor.
+using RepeatedBytes = std::array<int8_t, 256>;
+std::optional<RepeatedBytes> repeated_bytes(const PackedConvI8& packed);
 
 // One unit is one output row of one tile of output channels, or of all tiles in tall pictures; the
 // tile is the variant's own. Rows are innermost.

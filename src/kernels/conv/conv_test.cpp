@@ -636,6 +636,54 @@ TEST(ConvI8VariantTest, EverySumRoundsAsTheFormulaSays) {
   }
 }
 
+// Upsampling by copying, as a transposed convolution whose taps do not overlap.
+struct Upsampling {
+  std::vector<int8_t> weights;
+  std::vector<int16_t> multiplier;
+  ConvI8Params params;
+
+  // With weights of one, results are x * scale / 2^shift.
+  Upsampling(int32_t channels, Extent2 factor, ScaleShift scale)
+      : weights(size_t(channels * factor.h * factor.w), 1), multiplier(size_t(channels), 16384) {
+    params.filter = {channels, channels, channels, factor, factor};
+    params.filter.transposed = true;
+    params.order = WeightOrder::kIohw;
+    params.weights = weights.data();
+    params.multiplier = multiplier.data();
+    params.output = {scale, 0};
+  }
+  std::optional<RepeatedBytes> bytes() const {
+    const auto packed = pack_conv_i8(params);
+    return packed.ok() ? repeated_bytes(*packed) : std::nullopt;
+  }
+};
+
+TEST(ConvI8PackTest, TellsWhatAnUpsamplingMakesOfEachByte) {
+  for (const Extent2 factor : {Extent2{2, 2}, Extent2{1, 3}, Extent2{1, 1}}) {
+    const auto copied = Upsampling(48, factor, {16384, 14}).bytes();
+    const auto halved = Upsampling(48, factor, {16384, 15}).bytes();
+    ASSERT_TRUE(copied.has_value() && halved.has_value());
+    for (int x = -128; x < 128; ++x) {
+      EXPECT_EQ((*copied)[size_t(x + 128)], x);
+      EXPECT_EQ((*halved)[size_t(x + 128)], clamp8(divide_even(x, 1)));
+    }
+  }
+}
+
+TEST(ConvI8PackTest, WhatDiffersByChannelOrTapOrOverlapsIsNoUpsampling) {
+  Upsampling tap(32, {2, 2}, {16384, 14}), channel = tap, overlap = tap, rest = tap;
+  tap.weights[7] = 2;
+  tap.params.weights = tap.weights.data();
+  EXPECT_FALSE(tap.bytes().has_value());
+  channel.multiplier[31] = 16000;
+  channel.params.multiplier = channel.multiplier.data();
+  EXPECT_FALSE(channel.bytes().has_value());
+  overlap.params.filter.stride = {1, 2};
+  EXPECT_FALSE(overlap.bytes().has_value());
+  rest.params.filter.in_channels = rest.params.filter.out_channels = rest.params.filter.groups = 20;
+  EXPECT_FALSE(rest.bytes().has_value());
+}
+
 TEST(ConvI8PackTest, OutputMayBeAChannelSliceAndMayOverwriteTheResidual) {
   const Case c = {"", {16, 32}, {2, {3, 4}, {3, 4}}, WeightOrder::kOihw, Activation::kNone,
                   0,  true};

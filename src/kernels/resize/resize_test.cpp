@@ -103,6 +103,16 @@ TEST(ResizeTest, NearestDoublesPictures) {
     }
     EXPECT_EQ(output.back(), 55);
     EXPECT_EQ(half_output.back(), 55);
+
+    std::vector<int8_t> table;
+    for (int x = -128; x < 128; ++x) table.push_back(int8_t(x * 37 + 11));
+    const std::vector<int8_t> copied = output;
+    NearestArgs<int8_t> changed = args;
+    changed.table = table.data();
+    resize_nearest_i8(changed, {0, units});
+    for (size_t i = 0; i + 1 < output.size(); ++i)
+      ASSERT_EQ(output[i], int8_t(copied[i] * 37 + 11)) << i;
+    EXPECT_EQ(output.back(), 55);
   }
 }
 

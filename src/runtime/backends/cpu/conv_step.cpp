@@ -141,10 +141,23 @@ Result<std::shared_ptr<const kernels::PackedConvI8>> packed_i8(const StepContext
                                                        [&] { return pack_i8(context, p); });
 }
 
+// The output is all that the pixels of the input are spread over.
+bool repeats_all_pixels(const kernels::ConvFilter& f, const kernels::ConvExtents& e) {
+  const auto times = [](int32_t in, int32_t stride, int32_t out) {
+    return int64_t{in} * stride == out;
+  };
+  return f.transposed && e.pad_before == kernels::Extent2{0, 0} &&
+         times(e.in.h, f.stride.h, e.out.h) && times(e.in.w, f.stride.w, e.out.w);
+}
+
 Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p) {
   RK_ASSIGN(const auto packed, packed_i8(context, p));
   const kernels::ConvExtents extents = extents_of(context, p);
   RK_TRY(kernels::check_conv_extents(extents));
+  if (repeats_all_pixels(packed->params.filter, extents)) {
+    if (const auto bytes = kernels::repeated_bytes(*packed))
+      return prepare_repeat(context, packed->params.filter.stride, *bytes);
+  }
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
   const int32_t residual = context.has_input(3) ? context.step.inputs[3] : program::kNone;
   const bool interleaved = context.host(input).interleaved;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
+#include "kernels/extent.h"
 #include "runtime/backends/cpu/plan.h"
 
 namespace rk::runtime::cpu {
@@ -46,6 +48,9 @@ Result<StepFunction> prepare_conv(const StepContext& context, const program::Con
 Result<StepFunction> prepare_pool(const StepContext& context, const program::PoolParams& params);
 Result<StepFunction> prepare_resize(const StepContext& context,
                                     const program::ResizeParams& params);
+// Each pixel of the input `factor` times, its bytes changed by the table of 256 entries (x + 128).
+Result<StepFunction> prepare_repeat(const StepContext& context, kernels::Extent2 factor,
+                                    std::span<const int8_t> table);
 Result<StepFunction> prepare_sum(const StepContext& context, const program::SumParams& params);
 Result<StepFunction> prepare_concat(const StepContext& context,
                                     const program::ConcatParams& params);

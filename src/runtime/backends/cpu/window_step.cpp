@@ -127,6 +127,18 @@ StepFunction resize_function(const Args& prototype, const StepContext& context,
 }
 
 template <typename T>
+StepFunction nearest_function(const StepContext& context, const kernels::ResizeShape& shape,
+                              void (*kernel)(const kernels::NearestArgs<T>&, IndexRange),
+                              const std::shared_ptr<const NearestTables>& tables) {
+  kernels::NearestArgs<T> args;
+  args.shape = shape;
+  args.y_index = tables->y.data();
+  args.x_index = tables->x.data();
+  args.table = tables->rescale.empty() ? nullptr : tables->rescale.data();
+  return resize_function<T>(args, context, kernel, tables);
+}
+
+template <typename T>
 Result<StepFunction> prepare_nearest(const StepContext& context, const program::ResizeParams& p,
                                      const kernels::ResizeShape& shape,
                                      void (*kernel)(const kernels::NearestArgs<T>&, IndexRange)) {
@@ -141,12 +153,7 @@ Result<StepFunction> prepare_nearest(const StepContext& context, const program::
     tables->rescale.resize(256);
     if (kernels::make_rescale_table(in, out, tables->rescale.data())) tables->rescale.clear();
   }
-  kernels::NearestArgs<T> args;
-  args.shape = shape;
-  args.y_index = tables->y.data();
-  args.x_index = tables->x.data();
-  args.table = tables->rescale.empty() ? nullptr : tables->rescale.data();
-  return resize_function<T>(args, context, kernel, tables);
+  return nearest_function<T>(context, shape, kernel, tables);
 }
 
 }  // namespace
@@ -183,6 +190,21 @@ Result<StepFunction> prepare_pool(const StepContext& context, const program::Poo
   RK_TRY(kernels::check_average_pool_i8(args));
   return pool_function<kernels::AveragePoolI8Args, int8_t>(args, input, output,
                                                            kernels::average_pool_i8, scales);
+}
+
+Result<StepFunction> prepare_repeat(const StepContext& context, kernels::Extent2 factor,
+                                    std::span<const int8_t> table) {
+  const kernels::ActivationShape in = activation_shape(context.input(0).shape);
+  const kernels::ActivationShape out = activation_shape(context.output().shape);
+  auto tables = std::make_shared<NearestTables>();
+  for (int32_t y = 0; y < out.extent.h; ++y) tables->y.push_back(y / factor.h);
+  for (int32_t x = 0; x < out.extent.w; ++x) tables->x.push_back(x / factor.w);
+  bool changes = false;
+  for (int32_t i = 0; i < 256; ++i) changes |= table[static_cast<size_t>(i)] != i - 128;
+  if (changes) tables->rescale.assign(table.begin(), table.end());
+  const kernels::ResizeShape shape{in.batch, in.channels, in.extent, out.extent};
+  RK_TRY(kernels::check_nearest_indices(shape, tables->y.data(), tables->x.data()));
+  return nearest_function<int8_t>(context, shape, kernels::resize_nearest_i8, tables);
 }
 
 Result<StepFunction> prepare_resize(const StepContext& context, const program::ResizeParams& p) {
