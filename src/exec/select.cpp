@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "exec/normalize.h"
+#include "exec/products.h"
 #include "ir/graph.h"
 #include "kernels/conv/conv_f32.h"
 #include "kernels/eltwise/eltwise.h"
@@ -135,42 +136,10 @@ Status gemm(const EvalCall& call) {
   return ok_status();
 }
 
-// Batches of equal matrices, or one matrix B for all of them.
-Status matmul(const EvalCall& call) {
-  const Shape& a = call.input(0).shape();
-  const Shape& b = call.input(1).shape();
-  kernels::GemmF32Args args;
-  args.m = a[a.rank() - 2];
-  args.k = a[a.rank() - 1];
-  args.n = b[b.rank() - 1];
-  args.a_row_stride = args.k;
-  args.b_row_stride = args.n;
-  args.c_row_stride = args.n;
-  const int64_t batch = call.output(0).elements() / (args.m * args.n);
-  const int64_t b_step = b.rank() == 2 ? 0 : args.k * args.n;
-  for (int64_t i = 0; i < batch; ++i) {
-    args.a = call.input(0).data<float>() + i * args.m * args.k;
-    args.b = call.input(1).data<float>() + i * b_step;
-    args.c = call.output(0).mutable_data<float>() + i * args.m * args.n;
-    run_units(call, kernels::gemm_f32_units(args),
-              [&](IndexRange units) { gemm_f32(args, units); });
-  }
-  return ok_status();
-}
-
 bool is_picture(const EvalCall& call) { return call.input(0).shape().rank() == 4; }
 
 bool takes_gemm(const EvalCall& call) {
   return call.node.f32("alpha") == 1.0f && (!call.has_input(2) || call.node.f32("beta") == 1.0f);
-}
-
-bool takes_matmul(const EvalCall& call) {
-  const Shape& a = call.input(0).shape();
-  const Shape& b = call.input(1).shape();
-  if (a.rank() < 2 || b.rank() < 2) return false;
-  if (b.rank() == 2) return true;
-  return a.rank() == b.rank() && std::ranges::equal(a.dims().first(a.dims().size() - 2),
-                                                    b.dims().first(b.dims().size() - 2));
 }
 
 struct Row {
@@ -194,6 +163,8 @@ constexpr Row kRows[] = {
     {"ReduceMean", takes_row_sum, run_reduce_mean},
     {"ReduceL2", takes_row_sum, run_reduce_l2},
     {"ReduceSumSquare", takes_row_sum, run_reduce_sum_square},
+    {"Einsum", takes_einsum, einsum},
+    {"exSDPAttention", takes_attention, attention},
 };
 
 }  // namespace

@@ -2,8 +2,9 @@
 // Einsum: sums of products named by index letters ("bij,bjk->bik"). Ellipses broadcast; without
 // "->" the output has the letters that occur once, in alphabetical order. The reference walks every
 // combination of indices.
+#include "ops/einsum.h"
+
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "ops/matmul_core.h"
@@ -11,15 +12,9 @@
 namespace rk::ops {
 namespace {
 
-// Letters stand for themselves; the axes of an ellipsis are labelled from the last one on.
-using Label = int;
+using Label = EinsumLabel;
+using Plan = EinsumPlan;
 constexpr Label kEllipsisBase = 256;
-
-struct Plan {
-  std::vector<std::vector<Label>> operands;
-  std::vector<Label> output;
-  std::map<Label, int64_t> extents;
-};
 
 // One side of the equation; "..." becomes as many labels as `ellipsis_rank`.
 Result<std::vector<Label>> parse_term(std::string_view term, int ellipsis_rank) {
@@ -76,7 +71,9 @@ Status bind_operand(std::string_view term, const Shape& shape, size_t number, Pl
   return ok_status();
 }
 
-Result<Plan> plan_for(const Node& node) {
+}  // namespace
+
+Result<EinsumPlan> einsum_plan(const Node& node) {
   std::string equation = node.text("equation");
   std::erase(equation, ' ');
   const size_t arrow = equation.find("->");
@@ -109,11 +106,24 @@ Result<Plan> plan_for(const Node& node) {
   return plan;
 }
 
+int64_t einsum_stride(const EinsumPlan& plan, size_t operand, const Shape& shape,
+                      EinsumLabel label) {
+  const Strides strides = row_major_strides(shape);
+  int64_t sum = 0;
+  for (size_t axis = 0; axis < plan.operands[operand].size(); ++axis) {
+    const bool broadcast = shape[static_cast<int>(axis)] == 1;
+    if (plan.operands[operand][axis] == label && !broadcast) sum += strides[axis];
+  }
+  return sum;
+}
+
+namespace {
+
 Status infer(InferCall& call) {
   if (call.input_count() == 0) return refuse("no inputs found, at least one expected");
   RK_TRY(require_number(call, 0));
   for (size_t i = 1; i < call.input_count(); ++i) RK_TRY(require_same_dtype(call, 0, i));
-  RK_ASSIGN(const Plan plan, plan_for(call.node));
+  RK_ASSIGN(const Plan plan, einsum_plan(call.node));
   std::vector<int64_t> dims;
   for (const Label label : plan.output) dims.push_back(plan.extents.at(label));
   return set_output(call, 0, call.input(0).dtype, dims);
@@ -133,15 +143,8 @@ std::vector<Loop> make_loops(const EvalCall& call, const Plan& plan) {
   std::vector<Loop> loops;
   for (const Label label : order) {
     Loop loop = {plan.extents.at(label), {}};
-    for (size_t i = 0; i < plan.operands.size(); ++i) {
-      const Strides strides = row_major_strides(call.input(i).shape());
-      int64_t sum = 0;
-      for (size_t axis = 0; axis < plan.operands[i].size(); ++axis) {
-        const bool broadcast = call.input(i).shape()[static_cast<int>(axis)] == 1;
-        if (plan.operands[i][axis] == label && !broadcast) sum += strides[axis];
-      }
-      loop.strides.push_back(sum);
-    }
+    for (size_t i = 0; i < plan.operands.size(); ++i)
+      loop.strides.push_back(einsum_stride(plan, i, call.input(i).shape(), label));
     loops.push_back(std::move(loop));
   }
   return loops;
@@ -197,7 +200,7 @@ class Walk {
 };
 
 Status compute(const EvalCall& call) {
-  RK_ASSIGN(const Plan plan, plan_for(call.node));
+  RK_ASSIGN(const Plan plan, einsum_plan(call.node));
   if (call.output(0).elements() == 0) return ok_status();
   return with_number_type(call.output(0).dtype(), [&](auto tag) {
     Walk<decltype(tag)>(call, plan).run(0);
@@ -208,7 +211,7 @@ Status compute(const EvalCall& call) {
 Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
 
 Cost cost(const Node& node) {
-  const Plan plan = plan_for(node).value();
+  const Plan plan = einsum_plan(node).value();
   double macs = 1;
   for (const auto& [label, extent] : plan.extents) macs *= static_cast<double>(extent);
   return {.macs = static_cast<uint64_t>(std::min(macs, 1e18))};

@@ -398,6 +398,85 @@ TEST(SessionTest, OperatorsRunOnRawElementsAndOnNumbers) {
   EXPECT_EQ(get<float>(*session, 1, DType::kF32), (Floats{0, 0, 0, 1, 0, 2, 3, 6, 4, 7, 5, 8}));
 }
 
+TEST(SessionTest, MovesBetweenPlainAndBlockedTensorsKeepEveryElement) {
+  TestProgram p;
+  const TestProgram::Type picture{DType::kF16, {1, 32, 3, 5}};
+  const int32_t x = p.input("x", picture), sum = p.internal("sum", picture);
+  const int32_t turned = p.output("turned", {DType::kF16, {1, 3, 5, 32}});
+  const int32_t half = p.internal("half", {DType::kF16, {1, 16, 3, 5}});
+  const int32_t twice = p.output("twice", {DType::kF16, {1, 16, 3, 5}});
+  p.step("Add", {x, x}, {sum}, program::SumParams{});
+  p.step("Transpose", {sum}, {turned},
+         program::OpParams{"Transpose", {{"perm", std::vector<int64_t>{0, 2, 3, 1}}}});
+  const auto constant = [&](const char* name, int64_t value) {
+    return p.constant(name, {DType::kI64, {1}}, TestProgram::bytes_of(std::vector<int64_t>{value}));
+  };
+  p.step("Slice", {sum, constant("start", 8), constant("end", 24), constant("axis", 1)}, {half},
+         program::OpParams{"Slice", {}});
+  p.step("Add", {half, half}, {twice}, program::SumParams{});
+  const auto session = open(std::move(p.program));
+  ASSERT_NE(session, nullptr);
+  Floats values(32 * 15), expected_turned, expected_half;
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  for (size_t i = 0; i < 15; ++i) {
+    for (size_t c = 0; c < 32; ++c) expected_turned.push_back(2 * values[c * 15 + i]);
+  }
+  for (size_t i = 0; i < size_t{16} * 15; ++i) expected_half.push_back(4 * values[8 * 15 + i]);
+  ASSERT_TRUE(set(*session, 0, DType::kF32, TensorFormat::kNchw, values).ok());
+  run(*session);
+  EXPECT_EQ(get<float>(*session, 0, DType::kF32), expected_turned);
+  EXPECT_EQ(get<float>(*session, 1, DType::kF32), expected_half);
+}
+
+// Widths of whole blocks go to the convolution kernel, others to the operator's definition.
+TEST(SessionTest, ProductsOfRowsAgreeWhateverTheirWidth) {
+  for (const auto& [depth, columns] : {std::pair{16, 32}, {16, 30}, {18, 32}}) {
+    TestProgram p;
+    const int32_t x = p.input("x", {DType::kF16, {5, depth}});
+    const int32_t viewed = p.internal("viewed", {DType::kF16, {1, 5, depth}});
+    const int32_t made = p.internal("made", {DType::kF16, {5, columns}});
+    const int32_t y = p.output("y", {DType::kF16, {1, 5, columns}});
+    const int32_t z = p.output("z", {DType::kF16, {5, columns}});
+    Floats weights, bias, values, expected_y, expected_z;
+    for (int i = 0; i < depth * columns; ++i) weights.push_back(static_cast<float>(i % 7) - 3);
+    for (int i = 0; i < columns; ++i) bias.push_back(static_cast<float>(i));
+    for (int i = 0; i < 5 * depth; ++i) values.push_back(static_cast<float>(i % 5) - 2);
+    for (int row = 0; row < 5; ++row) {
+      for (int n = 0; n < columns; ++n) {
+        float straight = 0, turned = bias[static_cast<size_t>(n)];
+        for (int k = 0; k < depth; ++k) {
+          const float v = values[static_cast<size_t>(row * depth + k)];
+          straight += v * weights[static_cast<size_t>(k * columns + n)];
+          turned += v * weights[static_cast<size_t>(n * depth + k)];
+        }
+        expected_y.push_back(straight);
+        expected_z.push_back(turned);
+      }
+    }
+    const auto w = [&](const char* name, const Shape& shape) {
+      return p.constant(name, {DType::kF32, shape}, TestProgram::bytes_of(weights));
+    };
+    const int32_t b = p.constant("b", {DType::kF32, {columns}}, TestProgram::bytes_of(bias));
+    const auto shape = [&](const char* name, const std::vector<int64_t>& dims) {
+      return p.constant(name, {DType::kI64, {std::ssize(dims)}}, TestProgram::bytes_of(dims));
+    };
+    p.step("Reshape", {x, shape("in_shape", {1, 5, depth})}, {viewed},
+           program::OpParams{"Reshape", {}});
+    p.step("MatMul", {viewed, w("w", {depth, columns})}, {y}, program::OpParams{"MatMul", {}});
+    p.step("Gemm", {x, w("wt", {columns, depth}), b}, {made},
+           program::OpParams{"Gemm", {{"transB", int64_t{1}}}});
+    p.step("Identity", {made}, {z}, program::OpParams{"Identity", {}});
+    const auto session = open(std::move(p.program));
+    ASSERT_NE(session, nullptr);
+    ASSERT_TRUE(set(*session, 0, DType::kF32, TensorFormat::kUndefined, values).ok());
+    for (int again = 0; again < 2; ++again) {  // the input is still there
+      run(*session);
+      EXPECT_EQ(get<float>(*session, 0, DType::kF32), expected_y) << depth << " " << columns;
+      EXPECT_EQ(get<float>(*session, 1, DType::kF32), expected_z) << depth << " " << columns;
+    }
+  }
+}
+
 TEST(SessionTest, FloatConvolutionAddsItsResidualInHalfPrecision) {
   TestProgram p;
   const int32_t x = p.input("x", {DType::kF16, {1, 2, 1, 2}});

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/layout/blocked.h"
+#include "runtime/backends/cpu/select.h"
 
 namespace rk::runtime::cpu {
 namespace {
@@ -35,7 +36,41 @@ bool joins_whole_blocks(const Variant& variant, const Step& step,
   return true;
 }
 
+// Memory holds the elements in plain order: pictures of one pixel do even where they are blocked, if blocks are full.
+bool lies_plain(const program::ProgramTensor& tensor, const HostTensor& host) {
+  if (host.interleaved) return false;
+  const Shape& s = tensor.shape;
+  return !host.blocked || (s[1] % kernels::kHostBlock == 0 && s[2] == 1 && s[3] == 1);
+}
+
+bool same_memory(const Variant& variant, const std::vector<HostTensor>& tensors, size_t a,
+                 size_t b) {
+  const program::ProgramTensor &x = variant.tensors[a], &y = variant.tensors[b];
+  if (tensors[a].size_bytes != tensors[b].size_bytes || tensors[a].size_bytes == 0) return false;
+  const bool both_blocked = tensors[a].blocked && tensors[b].blocked && x.shape == y.shape;
+  return both_blocked || (lies_plain(x, tensors[a]) && lies_plain(y, tensors[b]));
+}
+
 }  // namespace
+
+void alias_views(const Variant& variant, std::vector<HostTensor>& tensors) {
+  const std::vector<bool> internal = internal_tensors(variant);
+  for (const Step& step : variant.steps) {
+    if (!is_view(variant, step)) continue;
+    const auto input = static_cast<size_t>(step.inputs[0]);
+    const auto output = static_cast<size_t>(step.outputs[0]);
+    if (!same_memory(variant, tensors, input, output)) continue;
+    if (root_of(tensors, input).tensor == root_of(tensors, output).tensor) continue;
+    const auto is_free = [&](size_t i) {
+      return internal[i] && tensors[i].parent == program::kNone;
+    };
+    if (is_free(output)) {
+      tensors[output].parent = step.inputs[0];
+    } else if (is_free(input)) {
+      tensors[input].parent = step.outputs[0];
+    }
+  }
+}
 
 void alias_concat_inputs(const Variant& variant, std::vector<HostTensor>& tensors) {
   const std::vector<bool> internal = internal_tensors(variant);
@@ -57,7 +92,7 @@ void alias_concat_inputs(const Variant& variant, std::vector<HostTensor>& tensor
 
 Root root_of(std::span<const HostTensor> tensors, size_t tensor) {
   Root root{tensor, 0};
-  // Ends: a parent is written by a later step than its child.
+  // Ends: only a tensor without a parent gets one, and never one that lies inside itself.
   while (tensors[root.tensor].parent != program::kNone) {
     root.offset_bytes += tensors[root.tensor].offset_in_parent;
     root.tensor = static_cast<size_t>(tensors[root.tensor].parent);

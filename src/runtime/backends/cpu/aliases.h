@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concatenations that need no copying: where the parts are whole channel blocks, their producers write straight into
-// the result.
+// Steps that need no copying: where the parts of a concatenation are whole channel blocks, their producers write straight
+// into the result; where a reshape leaves every byte in its place, both its tensors are one.
 #pragma once
 
 #include "runtime/backends/cpu/plan.h"
@@ -9,6 +9,9 @@ namespace rk::runtime::cpu {
 
 // Sets HostTensor::parent and offset_in_parent. Layouts and sizes must be decided.
 void alias_concat_inputs(const program::Variant& variant, std::vector<HostTensor>& tensors);
+
+// The same for steps whose output has the bytes of their input; after the concatenations.
+void alias_views(const program::Variant& variant, std::vector<HostTensor>& tensors);
 
 // The tensor at the end of a chain of parents, and how far into it `tensor` lies.
 struct Root {

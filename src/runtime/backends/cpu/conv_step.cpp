@@ -7,6 +7,7 @@
 #include "kernels/conv/conv_f16.h"
 #include "program/narrow_weights.h"
 #include "program/native_layout.h"
+#include "runtime/backends/cpu/conv_f16_run.h"
 #include "runtime/backends/cpu/select.h"
 #include "runtime/backends/cpu/stages.h"
 
@@ -242,25 +243,12 @@ Result<std::shared_ptr<const kernels::PackedConvF16>> packed_f16(const StepConte
 
 Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p) {
   RK_ASSIGN(const auto packed, packed_f16(context, p));
-  const kernels::ConvExtents extents = extents_of(context, p);
-  RK_TRY(kernels::check_conv_extents(extents));
-  const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
-  const int32_t residual = context.has_input(3) ? context.step.inputs[3] : program::kNone;
-  const bool interleaved = context.host(input).interleaved;
-  return StepFunction([=, core_rows = context.step.core_rows](const StepCall& call) {
-    kernels::ConvF16Args args;
-    args.packed = packed.get();
-    args.extents = extents;
-    args.input = call.data<uint16_t>(input);
-    args.interleaved_input = interleaved;
-    if (residual != program::kNone) args.residual = call.data<uint16_t>(residual);
-    args.output = call.data<uint16_t>(output);
-    const int64_t units = kernels::conv_f16_units(args);
-    const int64_t cost = unit_cost(packed->params.filter, extents, units, 16);
-    call.parallel_rows(rows_of(units, extents, cost), core_rows,
-                       [&](IndexRange range) { kernels::conv_f16(args, range); });
-    return ok_status();
-  });
+  F16Operands operands;
+  operands.input = context.step.inputs[0];
+  operands.output = context.step.outputs[0];
+  if (context.has_input(3)) operands.residual = context.step.inputs[3];
+  operands.interleaved = context.host(operands.input).interleaved;
+  return run_conv_f16(context, packed, extents_of(context, p), operands);
 }
 
 }  // namespace
@@ -276,6 +264,27 @@ bool reads_interleaved(const StepContext& context) {
   return dtype == DType::kI8    ? takes(packed_i8(context, *p))
          : dtype == DType::kF16 ? takes(packed_f16(context, *p))
                                 : false;
+}
+
+Result<StepFunction> run_conv_f16(const StepContext& context,
+                                  const std::shared_ptr<const kernels::PackedConvF16>& packed,
+                                  const kernels::ConvExtents& extents,
+                                  const F16Operands& operands) {
+  RK_TRY(kernels::check_conv_extents(extents));
+  return StepFunction([=, core_rows = context.step.core_rows](const StepCall& call) {
+    kernels::ConvF16Args args;
+    args.packed = packed.get();
+    args.extents = extents;
+    args.input = call.data<uint16_t>(operands.input);
+    args.interleaved_input = operands.interleaved;
+    if (operands.residual != program::kNone) args.residual = call.data<uint16_t>(operands.residual);
+    args.output = call.data<uint16_t>(operands.output);
+    const int64_t units = kernels::conv_f16_units(args);
+    const int64_t cost = unit_cost(packed->params.filter, extents, units, 16);
+    call.parallel_rows(rows_of(units, extents, cost), core_rows,
+                       [&](IndexRange range) { kernels::conv_f16(args, range); });
+    return ok_status();
+  });
 }
 
 Result<StepFunction> prepare_conv(const StepContext& context, const ConvParams& params) {

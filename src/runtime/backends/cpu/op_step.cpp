@@ -10,6 +10,7 @@
 #include "exec/evaluate.h"
 #include "ir/custom_op.h"
 #include "ir/graph.h"
+#include "runtime/backends/cpu/aliases.h"
 #include "runtime/backends/cpu/select.h"
 
 namespace rk::runtime::cpu {
@@ -229,6 +230,14 @@ StepFunction view_function(const std::shared_ptr<const BoundOperator>& bound) {
   };
 }
 
+// Input and output are one (aliases.h).
+bool is_aliased(const StepContext& context) {
+  if (!is_view(context.variant, context.step)) return false;
+  const Root in = root_of(context.tensors, static_cast<size_t>(context.step.inputs[0]));
+  const Root out = root_of(context.tensors, static_cast<size_t>(context.step.outputs[0]));
+  return in.tensor == out.tensor && in.offset_bytes == out.offset_bytes;
+}
+
 bool can_be_view(const StepContext& context, const program::OpParams& p) {
   if (!contains(kViews, p.op) || context.step.outputs.size() != 1 || context.input(0).is_constant())
     return false;
@@ -240,6 +249,7 @@ bool can_be_view(const StepContext& context, const program::OpParams& p) {
 StepFunction step_function(const StepContext& context, const program::OpParams& p,
                            BoundOperator bound_value) {
   const auto bound = std::make_shared<const BoundOperator>(std::move(bound_value));
+  if (is_aliased(context)) return [](const StepCall&) { return ok_status(); };
   if (bound->raw && can_be_view(context, p)) return view_function(bound);
   return [bound](const StepCall& call) { return Evaluation(*bound, call).run(); };
 }
@@ -254,6 +264,15 @@ StepFunction missing_operator(const StepContext& context, const program::OpParam
 
 }  // namespace
 
+bool is_view(const program::Variant& variant, const program::Step& step) {
+  const auto* const p = std::get_if<program::OpParams>(&step.params);
+  if (p == nullptr || !contains(kViews, p->op) || step.outputs.size() != 1) return false;
+  if (step.inputs.empty() || step.inputs[0] == program::kNone) return false;
+  const ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
+  const ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
+  return !in.is_constant() && same_element(in, out) && in.shape.elements() == out.shape.elements();
+}
+
 Result<Tensor> read_constant(const StepContext& context, size_t input) {
   return constant_as(context, input, operator_dtype(context.input(input)));
 }
@@ -262,10 +281,16 @@ Result<StepFunction> prepare_op(const StepContext& context, const program::OpPar
   if (context.operators.find(p.op) == nullptr) return missing_operator(context, p);
   if (auto table = prepare_by_table(context, p)) return std::move(*table);
   if (auto stored = prepare_as_stored(context, p)) return std::move(*stored);
+  RK_ASSIGN(auto product, prepare_product(context, p));
+  if (product) return std::move(*product);
   if (moves_elements(context, p)) {
     // A further operand of another dtype may refuse the raw form: then in float, which gives the same elements.
-    if (auto raw = bind(context, p, true); raw.ok())
+    if (auto raw = bind(context, p, true); raw.ok()) {
+      if (!contains(kViews, p.op) && p.op != "Concat") {
+        if (auto move = prepare_move(context, p)) return std::move(*move);
+      }
       return step_function(context, p, std::move(raw).value());
+    }
   }
   RK_ASSIGN(BoundOperator bound, bind(context, p, false));
   return step_function(context, p, std::move(bound));

@@ -32,19 +32,45 @@ uint64_t host_bytes(const ProgramTensor& tensor, bool blocked) {
   return static_cast<uint64_t>(s[0]) * channels * static_cast<uint64_t>(s[2] * s[3]) * element;
 }
 
+// Works on flat arrays: operands and outputs may lie in any order, if it is the same.
+bool works_flat(const Step& step) {
+  return std::holds_alternative<program::SumParams>(step.params) ||
+         std::holds_alternative<program::TableParams>(step.params);
+}
+
 // A tensor that any blocked kernel touches is blocked everywhere; other users convert as they read or write.
 void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
+  // Returns whether that is new.
   const auto mark = [&](int32_t index) {
-    if (index == program::kNone) return;
+    if (index == program::kNone) return false;
     const auto i = static_cast<size_t>(index);
-    tensors[i].blocked = can_be_blocked(variant.tensors[i]);
+    const bool marked = !tensors[i].blocked && can_be_blocked(variant.tensors[i]);
+    tensors[i].blocked |= marked;
+    return marked;
+  };
+  const auto mark_all = [&](const Step& step) {
+    bool marked = false;
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      if (!is_packed_operand(step, i)) marked |= mark(step.inputs[i]);
+    }
+    for (const int32_t output : step.outputs) marked |= mark(output);
+    return marked;
   };
   for (const Step& step : variant.steps) {
-    if (!wants_blocked(step)) continue;
-    for (size_t i = 0; i < step.inputs.size(); ++i) {
-      if (!is_packed_operand(step, i)) mark(step.inputs[i]);
+    if (wants_blocked(step) && !works_flat(step)) mark_all(step);
+  }
+  // Flat steps pass the layout on, to either side.
+  const auto is_blocked = [&](int32_t i) {
+    return i != program::kNone && tensors[static_cast<size_t>(i)].blocked;
+  };
+  for (bool again = true; again;) {
+    again = false;
+    for (const Step& step : variant.steps) {
+      if (works_flat(step) && (std::ranges::any_of(step.inputs, is_blocked) ||
+                               std::ranges::any_of(step.outputs, is_blocked))) {
+        again |= mark_all(step);
+      }
     }
-    for (const int32_t output : step.outputs) mark(output);
   }
   // Where any layout will do, that of a neighbour saves a conversion. What one step decides may reach others, before and
   // behind it.
@@ -276,6 +302,7 @@ Result<HostPlan> make_plan(const program::Program& program, const Variant& varia
   }
   RK_TRY(place_constants(program, variant, plan.tensors));
   alias_concat_inputs(variant, plan.tensors);
+  alias_views(variant, plan.tensors);
   plan.arena_bytes = place_in_arena(lifetimes_of(variant, plan.tensors), plan.tensors);
   for (size_t i = 0; i < plan.tensors.size(); ++i) {
     if (plan.tensors[i].parent == program::kNone) continue;

@@ -24,11 +24,12 @@ namespace rk::runtime::cpu {
 
 struct HostTensor {
   bool blocked = false;
-  bool interleaved = false;  // [n][h][w][c]: a picture for first layers alone; neither: [n][c][h][w]
+  bool interleaved =
+      false;              // [n][h][w][c]: a picture for first layers alone; neither: [n][c][h][w]
   bool in_arena = false;  // inputs, outputs and what steps write
   uint64_t size_bytes = 0;
   uint64_t offset_in_arena = 0;     // multiple of 64
-  int32_t parent = program::kNone;  // lies inside this tensor, which a concatenation makes
+  int32_t parent = program::kNone;  // lies inside this tensor (aliases.h)
   uint64_t offset_in_parent = 0;
   Buffer constant;  // a constant that is an operand of a step or a model output, in host layout
 };

@@ -59,6 +59,8 @@ Result<StepFunction> prepare_op(const StepContext& context, const program::OpPar
 
 // An operator that works element by element between tensors of one small type, whatever their layout.
 bool runs_by_table(const program::Variant& variant, const program::Step& step);
+// The output has the elements of the input in the same plain order.
+bool is_view(const program::Variant& variant, const program::Step& step);
 // Nothing when the step is not of that kind.
 std::optional<StepFunction> prepare_by_table(const StepContext& context,
                                              const program::OpParams& params);
@@ -68,6 +70,12 @@ std::vector<int32_t> layout_partners(const program::Variant& variant, const prog
 // An operator on its operands as they are stored. Nothing when there is no such way.
 std::optional<StepFunction> prepare_as_stored(const StepContext& context,
                                               const program::OpParams& params);
+// An operator whose outputs hold elements of its first input, as loops over memory; nothing: it is not that regular.
+std::optional<StepFunction> prepare_move(const StepContext& context,
+                                         const program::OpParams& params);
+// A matrix product with a constant matrix that a convolution kernel runs without conversions; nothing: it is none.
+Result<std::optional<StepFunction>> prepare_product(const StepContext& context,
+                                                    const program::OpParams& params);
 
 // A constant operand as the operator sees it: in its own dtype, or as f32 where it stands for reals.
 Result<Tensor> read_constant(const StepContext& context, size_t input);
