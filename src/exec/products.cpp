@@ -9,6 +9,7 @@
 
 #include "ir/graph.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/norm/norm.h"
 #include "ops/einsum.h"
 #include "ops/shape_util.h"
 
@@ -201,17 +202,18 @@ Mask mask_of(const EvalCall& call, const Shape& scores) {
   return out;
 }
 
-// In place: exp(x - max) / sum. A row that the mask hides whole gives zeros: no key was asked for.
-void softmax(float* row, int64_t count) {
-  const float peak = *std::max_element(row, row + count);
-  if (std::isinf(peak) && peak < 0) {
-    std::fill_n(row, count, 0.0f);
-    return;
+// In place, row by row. A row that the mask hides whole gives zeros: no key was asked for.
+void softmax_rows(float* scores, int64_t rows, int64_t length) {
+  const kernels::SoftmaxArgs args{scores, scores, rows, length, 1};
+  for (int64_t i = 0; i < rows; ++i) {
+    float* const row = scores + i * length;
+    const auto is_hidden = [](float score) { return std::isinf(score) && score < 0; };
+    if (std::all_of(row, row + length, is_hidden)) {
+      std::fill_n(row, length, 0.0f);
+    } else {
+      kernels::softmax_f32(args, {i, i + 1});
+    }
   }
-  double sum = 0;
-  for (int64_t i = 0; i < count; ++i) sum += row[i] = std::exp(row[i] - peak);
-  const auto factor = static_cast<float>(1 / sum);
-  for (int64_t i = 0; i < count; ++i) row[i] *= factor;
 }
 
 void multiply(const kernels::GemmF32Args& args) {
@@ -320,7 +322,7 @@ Status attention(const EvalCall& call) {
         score.bias_col_stride = mask.key;
       }
       multiply(score);
-      for (int64_t i = 0; i < count; ++i) softmax(row.data() + i * keys, keys);
+      softmax_rows(row.data(), count, keys);
       kernels::GemmF32Args mix;
       mix.m = count;
       mix.n = width;

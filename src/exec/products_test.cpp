@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products on the gemm kernel against the operators' references.
+// Matrix products and volumes on the gemm kernel against the operators' references.
 #include "exec/products.h"
 
 #include <gtest/gtest.h>
@@ -15,6 +15,8 @@
 
 namespace rk::exec {
 namespace {
+
+using Ints = std::vector<int64_t>;
 
 struct Case {
   std::string op;
@@ -81,6 +83,10 @@ TEST(ProductsTest, AgreeWithTheReferences) {
       einsum_case("ij,jk->k", {{3, 4}, {4, 5}}, false),
       einsum_case("abc,cad->bd", {{2, 3, 4}, {4, 2, 5}}, false),
       einsum_case("ab,cd->acbd", {{2, 3}, {4, 5}}),
+      {"Conv", {{2, 4, 5, 6, 7}, {6, 4, 3, 3, 2}, {6}}, {{"pads", Ints{1, 1, 0, 1, 1, 1}}}},
+      {"Conv",
+       {{1, 4, 6, 9, 7}, {6, 2, 2, 3, 3}},
+       {{"group", int64_t{2}}, {"strides", Ints{2, 2, 1}}, {"dilations", Ints{3, 1, 2}}}},
       {"exSDPAttention", {{2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 6}}, {{"scale", 0.35f}}},
       {"exSDPAttention", {{140, 4}, {50, 4}, {50, 33}}, {{"scale", 1.0f}}},
       {"exSDPAttention", {{2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 6}, {3, 1, 7}}, {{"scale", 0.35f}}},

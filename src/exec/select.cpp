@@ -34,8 +34,8 @@ void run_units(const EvalCall& call, int64_t units, const std::function<void(Ind
 
 kernels::ConvF32Args conv_args(const EvalCall& call, const ops::ConvAttrs& attrs) {
   const auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
-  const Shape& in = call.input(0).shape();
-  const Shape& out = call.output(0).shape();
+  const ops::Extent in = ops::spatial_extent(call.input(0).shape());
+  const ops::Extent out = ops::spatial_extent(call.output(0).shape());
   const ops::Window& window = attrs.window;
   kernels::ConvF32Args args;
   args.filter = {
@@ -47,9 +47,9 @@ kernels::ConvF32Args conv_args(const EvalCall& call, const ops::ConvAttrs& attrs
       .dilation = {narrow(window.dilation.h), narrow(window.dilation.w)},
   };
   args.extents = {
-      .batch = narrow(in[0]),
-      .in = {narrow(in[2]), narrow(in[3])},
-      .out = {narrow(out[2]), narrow(out[3])},
+      .batch = narrow(call.input(0).shape()[0]),
+      .in = {narrow(in.h), narrow(in.w)},
+      .out = {narrow(out.h), narrow(out.w)},
       .pad_before = {narrow(window.pads.top), narrow(window.pads.left)},
   };
   args.input = call.input(0).data<float>();
@@ -59,8 +59,51 @@ kernels::ConvF32Args conv_args(const EvalCall& call, const ops::ConvAttrs& attrs
   return args;
 }
 
+// Each slice of the output is a picture made from one whose channels are the slices of all channels that its kernel
+// reaches; weights lie in that order already.
+Status conv_volume(const EvalCall& call, const ops::ConvAttrs& attrs) {
+  const ops::Extent in = ops::spatial_extent(call.input(0).shape());
+  const ops::Extent out = ops::spatial_extent(call.output(0).shape());
+  const ops::Window& window = attrs.window;
+  const auto floats = [](int64_t count) { return std::vector<float>(static_cast<size_t>(count)); };
+  const int64_t in_slice = in.h * in.w, out_slice = out.h * out.w;
+  std::vector<float> picture = floats(attrs.in_channels * window.kernel.d * in_slice);
+  std::vector<float> made = floats(attrs.out_channels * out_slice);
+  kernels::ConvF32Args args = conv_args(call, attrs);
+  args.filter.in_channels *= static_cast<int32_t>(window.kernel.d);
+  args.extents.batch = 1;
+  args.input = picture.data();
+  args.output = made.data();
+  const float* const x = call.input(0).data<float>();
+  float* const y = call.output(0).mutable_data<float>();
+  for (int64_t n = 0; n < call.input(0).shape()[0]; ++n) {
+    for (int64_t d = 0; d < out.d; ++d) {
+      float* to = picture.data();
+      for (int64_t c = n * attrs.in_channels; c < (n + 1) * attrs.in_channels; ++c) {
+        for (int64_t k = 0; k < window.kernel.d; ++k, to += in_slice) {
+          const int64_t from = d * window.stride.d - window.pads.begin(0) + k * window.dilation.d;
+          if (from < 0 || from >= in.d) {
+            std::fill_n(to, in_slice, 0.0f);
+          } else {
+            std::copy_n(x + (c * in.d + from) * in_slice, in_slice, to);
+          }
+        }
+      }
+      run_units(call, kernels::conv_f32_units(args),
+                [&](IndexRange units) { conv_f32(args, units); });
+      for (int64_t c = 0; c < attrs.out_channels; ++c) {
+        std::copy_n(made.data() + c * out_slice, out_slice,
+                    y + ((n * attrs.out_channels + c) * out.d + d) * out_slice);
+      }
+    }
+  }
+  return ok_status();
+}
+
 Status conv(const EvalCall& call) {
-  const kernels::ConvF32Args args = conv_args(call, ops::conv_attrs(call.node));
+  const ops::ConvAttrs attrs = ops::conv_attrs(call.node);
+  if (attrs.window.spatial_rank == 3) return conv_volume(call, attrs);
+  const kernels::ConvF32Args args = conv_args(call, attrs);
   run_units(call, kernels::conv_f32_units(args), [&](IndexRange units) { conv_f32(args, units); });
   return ok_status();
 }
@@ -138,6 +181,12 @@ Status gemm(const EvalCall& call) {
 
 bool is_picture(const EvalCall& call) { return call.input(0).shape().rank() == 4; }
 
+// What a slice's filter has for channels is counted in 32 bits.
+bool is_picture_or_volume(const EvalCall& call) {
+  const Shape &x = call.input(0).shape(), &weights = call.input(1).shape();
+  return is_picture(call) || (x.rank() == 5 && x[1] <= INT32_MAX / weights[2]);
+}
+
 bool takes_gemm(const EvalCall& call) {
   return call.node.f32("alpha") == 1.0f && (!call.has_input(2) || call.node.f32("beta") == 1.0f);
 }
@@ -149,8 +198,8 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"Conv", is_picture, conv},
-    {"FusedConv", is_picture, fused_conv},
+    {"Conv", is_picture_or_volume, conv},
+    {"FusedConv", is_picture_or_volume, fused_conv},
     {"ConvTranspose", is_picture, conv_transpose},
     {"Gemm", takes_gemm, gemm},
     {"MatMul", takes_matmul, matmul},

@@ -66,4 +66,22 @@ struct ChannelCopyArgs {
 // One unit is one row (n, h).
 void copy_channels(const ChannelCopyArgs& args, IndexRange units);
 
+// Any choice of channels, of blocked tensors of the same batch and extent: channel c of the output is channel source[c]
+// of the input. Padding lanes of the output become copies of others.
+struct ChannelGatherArgs {
+  int32_t batch = 1;
+  int64_t pixels = 1;         // of one picture
+  int32_t element_bytes = 1;  // 1 or 2
+  const void* input = nullptr;
+  int32_t input_channels = 1;
+  void* output = nullptr;
+  int32_t output_channels = 1;
+  const int32_t* source = nullptr;
+};
+// One unit is a block of 16 output channels of a picture.
+inline int64_t gather_channels_units(const ChannelGatherArgs& args) {
+  return int64_t{args.batch} * channel_blocks(args.output_channels);
+}
+void gather_channels(const ChannelGatherArgs& args, IndexRange units);
+
 }  // namespace rk::kernels

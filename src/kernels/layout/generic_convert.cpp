@@ -145,7 +145,31 @@ void copy_rows(const ChannelCopyArgs& args, IndexRange units) {
   }
 }
 
+template <typename T>
+void gather(const ChannelGatherArgs& args, IndexRange units) {
+  const int64_t in_blocks = channel_blocks(args.input_channels);
+  const int64_t out_blocks = channel_blocks(args.output_channels);
+  for (int64_t unit = units.begin; unit < units.end; ++unit) {
+    const T* const picture = static_cast<const T*>(args.input) +
+                             unit / out_blocks * in_blocks * args.pixels * kHostBlock;
+    T* const output = static_cast<T*>(args.output) + unit * args.pixels * kHostBlock;
+    for (int32_t lane = 0; lane < kHostBlock; ++lane) {
+      const int64_t channel = unit % out_blocks * kHostBlock + lane;
+      const int32_t from =
+          args.source[channel < args.output_channels ? channel : args.output_channels - 1];
+      const T* const input =
+          picture + from / kHostBlock * args.pixels * kHostBlock + from % kHostBlock;
+      for (int64_t i = 0; i < args.pixels; ++i)
+        output[i * kHostBlock + lane] = input[i * kHostBlock];
+    }
+  }
+}
+
 }  // namespace
+
+void gather_channels__generic(const ChannelGatherArgs& args, IndexRange units) {
+  by_element(args.element_bytes, [&]<typename T>(T) { gather<T>(args, units); });
+}
 
 void plain_to_blocked__generic(const PlainArgs& args, IndexRange units) {
   by_element(args.element_bytes, [&]<typename T>(T) {

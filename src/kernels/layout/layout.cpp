@@ -65,6 +65,9 @@ void blocked_to_chip(const ChipArgs& args, IndexRange units) {
 void copy_channels(const ChannelCopyArgs& args, IndexRange units) {
   RK_DISPATCH(kVariants, copy_channels, args, units);
 }
+void gather_channels(const ChannelGatherArgs& args, IndexRange units) {
+  RK_DISPATCH(kVariants, gather_channels, args, units);
+}
 void quantize_by_table(const TableQuantizeArgs& args, IndexRange units) {
   RK_DISPATCH(kVariants, quantize_by_table, args, units);
 }

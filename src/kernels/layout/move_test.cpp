@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "kernels/layout/convert.h"
+
 namespace rk::kernels {
 namespace {
 
@@ -87,6 +89,44 @@ TEST(MoveTest, LoopsAreJoinedAndDisorderIsRefused) {
   EXPECT_FALSE(find_move_loops(disorder.data(), 6, args, first));
   const std::vector<int32_t> ragged = {0, 1, 2, 7, 8};
   EXPECT_FALSE(find_move_loops(ragged.data(), 5, args, first));
+}
+
+template <typename T>
+void check_gather(int32_t in_channels, const std::vector<int32_t>& source) {
+  constexpr int32_t kBatch = 2;
+  constexpr int64_t kPixels = 7;
+  const auto out_channels = static_cast<int32_t>(source.size());
+  const ActivationShape in = {kBatch, in_channels, {1, kPixels}};
+  const ActivationShape out = {kBatch, out_channels, {1, kPixels}};
+  std::vector<T> input(static_cast<size_t>(blocked_elements(in)));
+  for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<T>(i * 2654435761u >> 8);
+  std::vector<T> output(static_cast<size_t>(blocked_elements(out)));
+  ChannelGatherArgs args{kBatch,      kPixels,       sizeof(T),    input.data(),
+                         in_channels, output.data(), out_channels, source.data()};
+  const int64_t units = gather_channels_units(args);
+  gather_channels(args, {1, units});
+  gather_channels(args, {0, 1});
+  for (int32_t n = 0; n < kBatch; ++n) {
+    for (int32_t c = 0; c < out_channels; ++c) {
+      for (int32_t w = 0; w < kPixels; ++w) {
+        ASSERT_EQ(output[size_t(blocked_index(out, n, c, 0, w))],
+                  input[size_t(blocked_index(in, n, source[size_t(c)], 0, w))])
+            << "channel " << c << " pixel " << w;
+      }
+    }
+  }
+}
+
+TEST(MoveTest, ChannelsAreGatheredFromAnyBlocks) {
+  std::vector<int32_t> shuffle, slice(58), far, one = {5};
+  for (int32_t c = 0; c < 58; ++c) shuffle.insert(shuffle.end(), {c, 58 + c});
+  std::iota(slice.begin(), slice.end(), 58);
+  for (int32_t c = 0; c < 40; ++c) far.push_back(c * 37 % 200);
+  for (const auto& [channels, source] :
+       {std::pair{116, shuffle}, {116, slice}, {200, far}, {6, one}}) {
+    check_gather<uint8_t>(channels, source);
+    check_gather<uint16_t>(channels, source);
+  }
 }
 
 }  // namespace

@@ -3,14 +3,17 @@
 // the operator once, at load, on the numbers of its input's elements; so every such operator is served, and blocked
 // tensors as well as plain ones.
 //
-// A newcomer's mistake: padding lanes of a blocked output come from nowhere. Such outputs are left to the general way.
+// A newcomer's mistake: padding lanes of a blocked output come from nowhere. Only whole channels move to such outputs;
+// what else does is left to the general way.
 #include <limits>
 #include <numeric>
 
 #include "exec/evaluate.h"
 #include "ir/graph.h"
+#include "kernels/layout/convert.h"
 #include "kernels/layout/move.h"
 #include "runtime/backends/cpu/select.h"
+#include "runtime/backends/cpu/stages.h"
 
 namespace rk::runtime::cpu {
 namespace {
@@ -81,26 +84,73 @@ Result<std::vector<Tensor>> trace(const StepContext& context, const program::OpP
   return results;
 }
 
-struct Move {
-  int32_t output = program::kNone;
-  kernels::MoveArgs args;
-  int64_t first = 0;
-};
+// The channel that each of the output's comes from, where a picture's pixels stay where they are; else empty.
+std::vector<int32_t> channel_sources(const Shape& in, const Shape& out, const Tensor& sources) {
+  if (in.rank() != 4 || out.rank() != 4 || in[0] != out[0] || in[2] != out[2] || in[3] != out[3])
+    return {};
+  const int64_t pixels = in[2] * in[3];
+  const int32_t* at = sources.data<int32_t>();
+  std::vector<int32_t> channels(static_cast<size_t>(out[1]));
+  for (int64_t n = 0; n < out[0]; ++n) {
+    for (int64_t c = 0; c < out[1]; ++c, at += pixels) {
+      int32_t& channel = channels[static_cast<size_t>(c)];
+      if (n == 0) channel = static_cast<int32_t>(*at / pixels);
+      if (channel >= in[1]) return {};
+      const int64_t first = (n * in[1] + channel) * pixels;
+      for (int64_t i = 0; i < pixels; ++i) {
+        if (at[i] != first + i) return {};
+      }
+    }
+  }
+  return channels;
+}
 
-std::optional<Move> move_of(const StepContext& context, size_t output, const Tensor& sources) {
-  const int32_t index = context.step.outputs[output];
-  const Places from(context.input(0), context.host(context.step.inputs[0]));
+// Between blocked pictures, whose padding lanes then need no source.
+std::optional<StepFunction> gather_of(const StepContext& context, size_t output,
+                                      const Tensor& sources) {
+  const int32_t from = context.step.inputs[0], to = context.step.outputs[output];
+  const ProgramTensor &in = context.input(0), &out = context.output(output);
+  if (!context.host(from).blocked || !context.host(to).blocked || byte_size(in.dtype) > 2)
+    return std::nullopt;
+  const std::vector<int32_t> channels = channel_sources(in.shape, out.shape, sources);
+  if (channels.empty()) return std::nullopt;
+  const kernels::ActivationShape shape = activation_shape(out.shape);
+  const auto in_channels = static_cast<int32_t>(in.shape[1]);
+  const auto bytes = static_cast<int32_t>(byte_size(in.dtype));
+  return [=](const StepCall& call) {
+    const kernels::ChannelGatherArgs args{
+        shape.batch, shape.pixels(),         bytes,          call.data<const uint8_t>(from),
+        in_channels, call.data<uint8_t>(to), shape.channels, channels.data()};
+    call.parallel(kernels::gather_channels_units(args), 4 * shape.pixels(),
+                  [&](IndexRange units) { kernels::gather_channels(args, units); });
+    return ok_status();
+  };
+}
+
+std::optional<StepFunction> loops_of(const StepContext& context, size_t output,
+                                     const Tensor& sources) {
+  const int32_t input = context.step.inputs[0], index = context.step.outputs[output];
+  const Places from(context.input(0), context.host(input));
   const Places to(context.output(output), context.host(index));
+  if (!to.full()) return std::nullopt;
   std::vector<int32_t> order(static_cast<size_t>(sources.elements()));
   for (int64_t i = 0; i < sources.elements(); ++i) {
     order[static_cast<size_t>(to.of(i))] =
         static_cast<int32_t>(from.of(sources.data<int32_t>()[i]));
   }
-  Move out{index, {}, 0};
-  if (!kernels::find_move_loops(order.data(), std::ssize(order), out.args, out.first))
-    return std::nullopt;
-  out.args.element_bytes = static_cast<int32_t>(byte_size(context.input(0).dtype));
-  return out;
+  kernels::MoveArgs found;
+  int64_t first = 0;
+  if (!kernels::find_move_loops(order.data(), std::ssize(order), found, first)) return std::nullopt;
+  found.element_bytes = static_cast<int32_t>(byte_size(context.input(0).dtype));
+  const int64_t cost = std::ssize(order) / kernels::move_units(found) + 1;
+  return [=](const StepCall& call) {
+    kernels::MoveArgs args = found;
+    args.input = call.data<const uint8_t>(input) + first * args.element_bytes;
+    args.output = call.data<uint8_t>(index);
+    call.parallel(kernels::move_units(args), cost,
+                  [&](IndexRange units) { kernels::move_elements(args, units); });
+    return ok_status();
+  };
 }
 
 bool can_trace(const StepContext& context) {
@@ -114,7 +164,7 @@ bool can_trace(const StepContext& context) {
   for (size_t i = 0; i < context.step.outputs.size(); ++i) {
     const ProgramTensor& out = context.output(i);
     if (out.shape.elements() == 0 || out.shape.elements() > kMostElements) return false;
-    if (!Places(out, context.host(context.step.outputs[i])).full()) return false;
+    if (!Places(out, context.host(context.step.outputs[i])).known()) return false;
   }
   const size_t bytes = byte_size(in.dtype);
   return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
@@ -127,24 +177,16 @@ std::optional<StepFunction> prepare_move(const StepContext& context, const progr
   // What fails here is reported by the general way, if it is wrong at all.
   const auto sources = trace(context, p);
   if (!sources.ok()) return std::nullopt;
-  std::vector<Move> moves;
+  std::vector<StepFunction> parts;
   for (size_t i = 0; i < sources->size(); ++i) {
-    const auto move = move_of(context, i, (*sources)[i]);
-    if (!move) return std::nullopt;
-    moves.push_back(*move);
+    auto part = gather_of(context, i, (*sources)[i]);
+    if (!part) part = loops_of(context, i, (*sources)[i]);
+    if (!part) return std::nullopt;
+    parts.push_back(std::move(*part));
   }
-  const int32_t input = context.step.inputs[0];
-  return [=](const StepCall& call) {
-    for (const Move& move : moves) {
-      kernels::MoveArgs args = move.args;
-      args.input = call.data<const uint8_t>(input) + move.first * args.element_bytes;
-      args.output = call.data<uint8_t>(move.output);
-      const int64_t units = kernels::move_units(args);
-      int64_t elements = 1;
-      for (int i = 0; i < args.count; ++i) elements *= args.loops[i].extent;
-      call.parallel(units, elements / units + 1,
-                    [&](IndexRange range) { kernels::move_elements(args, range); });
-    }
+  if (parts.size() == 1) return std::move(parts[0]);
+  return [parts = std::move(parts)](const StepCall& call) {
+    for (const StepFunction& part : parts) RK_TRY(part(call));
     return ok_status();
   };
 }

@@ -42,51 +42,37 @@ bool works_flat(const Step& step) {
 void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
   // Returns whether that is new.
   const auto mark = [&](int32_t index) {
-    if (index == program::kNone) return false;
     const auto i = static_cast<size_t>(index);
     const bool marked = !tensors[i].blocked && can_be_blocked(variant.tensors[i]);
     tensors[i].blocked |= marked;
     return marked;
   };
-  const auto mark_all = [&](const Step& step) {
-    bool marked = false;
+  const auto operands = [](const Step& step) {
+    std::vector<int32_t> out = step.outputs;
     for (size_t i = 0; i < step.inputs.size(); ++i) {
-      if (!is_packed_operand(step, i)) marked |= mark(step.inputs[i]);
+      if (step.inputs[i] != program::kNone && !is_packed_operand(step, i))
+        out.push_back(step.inputs[i]);
     }
-    for (const int32_t output : step.outputs) marked |= mark(output);
-    return marked;
+    return out;
   };
   for (const Step& step : variant.steps) {
-    if (wants_blocked(step) && !works_flat(step)) mark_all(step);
-  }
-  // Flat steps pass the layout on, to either side.
-  const auto is_blocked = [&](int32_t i) {
-    return i != program::kNone && tensors[static_cast<size_t>(i)].blocked;
-  };
-  for (bool again = true; again;) {
-    again = false;
-    for (const Step& step : variant.steps) {
-      if (works_flat(step) && (std::ranges::any_of(step.inputs, is_blocked) ||
-                               std::ranges::any_of(step.outputs, is_blocked))) {
-        again |= mark_all(step);
-      }
-    }
+    if (!wants_blocked(step) || works_flat(step)) continue;
+    for (const int32_t tensor : operands(step)) mark(tensor);
   }
   // Where any layout will do, that of a neighbour saves a conversion. What one step decides may reach others, before and
   // behind it.
   std::vector<std::vector<int32_t>> sharing;
   for (const Step& step : variant.steps) {
-    std::vector<int32_t> partners = layout_partners(variant, step);
+    std::vector<int32_t> partners =
+        works_flat(step) ? operands(step) : layout_partners(variant, step);
     if (partners.size() > 1) sharing.push_back(std::move(partners));
   }
   for (bool changed = true; changed;) {
     changed = false;
     for (const std::vector<int32_t>& partners : sharing) {
       const auto blocked = [&](int32_t i) { return tensors[static_cast<size_t>(i)].blocked; };
-      if (std::ranges::none_of(partners, blocked) || std::ranges::all_of(partners, blocked))
-        continue;
-      for (const int32_t partner : partners) mark(partner);
-      changed = true;
+      if (std::ranges::none_of(partners, blocked)) continue;
+      for (const int32_t partner : partners) changed |= mark(partner);
     }
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
