@@ -91,13 +91,10 @@ inline void sum_parts(const Context& c, const Band& band, Scratch& scratch) {
 
 // Sums of four pixels in four parts each, of 16 pixels, to one sum for each.
 RK_INLINE __m512i join_quarters(__m512i a, __m512i b, __m512i c, __m512i d) {
-  const auto total = [&](__m512i v) RK_UNROLLED {
-    v = _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_CDAB));
-    return _mm512_add_epi32(v, _mm512_shuffle_epi32(v, _MM_PERM_BADC));
-  };
-  __m512i mixed = _mm512_mask_mov_epi32(total(a), 0x2222, total(b));
-  mixed = _mm512_mask_mov_epi32(mixed, 0x4444, total(c));
-  mixed = _mm512_mask_mov_epi32(mixed, 0x8888, total(d));
+  const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+  const __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+  const __m512i mixed =
+      _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
   return _mm512_permutexvar_epi32(
       _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), mixed);
 }
