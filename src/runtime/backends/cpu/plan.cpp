@@ -32,10 +32,27 @@ uint64_t host_bytes(const ProgramTensor& tensor, bool blocked) {
   return static_cast<uint64_t>(s[0]) * channels * static_cast<uint64_t>(s[2] * s[3]) * element;
 }
 
-// Works on flat arrays: operands and outputs may lie in any order, if it is the same.
-bool works_flat(const Step& step) {
+// Operands and outputs may lie in any order, if it is the same.
+bool takes_any_layout(const Step& step) {
   return std::holds_alternative<program::SumParams>(step.params) ||
-         std::holds_alternative<program::TableParams>(step.params);
+         std::holds_alternative<program::TableParams>(step.params) ||
+         std::holds_alternative<program::ConcatParams>(step.params);
+}
+
+// Chooses channels of pictures, which is quick where all are blocked.
+bool chooses_channels(const Variant& variant, const Step& step) {
+  const auto* const p = std::get_if<program::OpParams>(&step.params);
+  if (p == nullptr || (p->op != "Slice" && p->op != "Gather" && p->op != "Split")) return false;
+  if (step.inputs.empty() || step.inputs[0] == program::kNone) return false;
+  const auto shape = [&](int32_t i) -> const Shape& {
+    return variant.tensors[static_cast<size_t>(i)].shape;
+  };
+  const Shape& in = shape(step.inputs[0]);
+  if (variant.tensors[static_cast<size_t>(step.inputs[0])].is_constant()) return false;
+  return in.rank() == 4 && std::ranges::all_of(step.outputs, [&](int32_t output) {
+           const Shape& out = shape(output);
+           return out.rank() == 4 && out[0] == in[0] && out[2] == in[2] && out[3] == in[3];
+         });
 }
 
 // A tensor that any blocked kernel touches is blocked everywhere; other users convert as they read or write.
@@ -56,7 +73,7 @@ void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
     return out;
   };
   for (const Step& step : variant.steps) {
-    if (!wants_blocked(step) || works_flat(step)) continue;
+    if (!wants_blocked(step) || takes_any_layout(step)) continue;
     for (const int32_t tensor : operands(step)) mark(tensor);
   }
   // Where any layout will do, that of a neighbour saves a conversion. What one step decides may reach others, before and
@@ -64,7 +81,11 @@ void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
   std::vector<std::vector<int32_t>> sharing;
   for (const Step& step : variant.steps) {
     std::vector<int32_t> partners =
-        works_flat(step) ? operands(step) : layout_partners(variant, step);
+        takes_any_layout(step) ? operands(step) : layout_partners(variant, step);
+    if (chooses_channels(variant, step)) {
+      partners = step.outputs;
+      partners.push_back(step.inputs[0]);
+    }
     if (partners.size() > 1) sharing.push_back(std::move(partners));
   }
   for (bool changed = true; changed;) {
