@@ -349,7 +349,7 @@ bool pays_biased(const Context& c) {
   const int32_t in = channel_blocks(c.filter.in_channels);
   const int32_t out = channel_blocks(c.filter.out_channels);
   return takes_biased(c, (c.filter.in_channels + 3) / 4) && c.constants.planes == 1 &&
-         c.filter.groups == 1 && in <= 8 && (in <= out || out == 1);
+         c.filter.groups == 1 && in <= 6 && (in <= out || out == 1);
 }
 
 // The same for a biased copy of the band.
