@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which fp16 convolutions keep their weights packed as fp16: where a picture has few pixels, reading the weights takes
-// longer than widening them again and again. And which read pictures as callers have them. Private to kernels/conv.
+// Which fp16 convolutions keep their weights packed as fp16: where reading them takes longer than widening them again and
+// again. And which read pictures as callers have them. Private to kernels/conv.
 #pragma once
 
 #include "kernels/conv/bands.h"
@@ -19,12 +19,15 @@ inline bool takes_dense_tiles(const ConvFilter& filter) {
   return filter.groups == 1 && fits_bands(filter, kHalfScratchPixels);
 }
 
-// Whether reading half the bytes is worth widening the weights for every tile of pixels, which costs about 2 % of a layer's
-// time on Zen 4: up to two thirds of a 14 x 14 map it is. Narrow tiles lose more.
+// Whether reading half the bytes is worth widening the weights for every tile of pixels, which is all but free beside the
+// multiply-adds: where there are few pixels to share them, and where they are so many that the second-level cache does not
+// hold them. Narrow tiles lose.
 inline bool wants_half_weights(const ConvFilter& filter, int64_t output_pixels) {
-  constexpr int64_t kFewPixels = 128, kManyChannels = 32;
-  return output_pixels > 0 && output_pixels <= kFewPixels && filter.in_channels > kManyChannels &&
-         filter.out_channels > kManyChannels;
+  constexpr int64_t kFewPixels = 128, kManyWeights = 64 << 10, kManyChannels = 32;
+  const int64_t weights =
+      int64_t{filter.in_channels} * filter.out_channels * filter.kernel.h * filter.kernel.w;
+  return output_pixels > 0 && (output_pixels <= kFewPixels || weights >= kManyWeights) &&
+         filter.in_channels > kManyChannels && filter.out_channels > kManyChannels;
 }
 
 // Filters of few input channels, whose widened input lies without gaps and is summed a kernel row at a time.
