@@ -15,6 +15,7 @@ RK_AVX512_BEGIN
 namespace rk::kernels::avx512_f16 {
 namespace {
 
+constexpr int32_t kShortPixels = 7;  // of a tile by four vectors
 constexpr int32_t kMostPixels = 28;  // of a tile
 constexpr int64_t kBandPixels =
     224;  // that all tiles of output channels read before others are read
@@ -150,13 +151,128 @@ void sum_run(const Pass<Weight>& pass, Scratch& scratch, int64_t pixel, int64_t 
   }
 }
 
-// The same for four vectors in tiles of about equal size, none of them small: each reads all weights.
-template <typename Weight>
-void sum_even(const Pass<Weight>& pass, Scratch& scratch, int64_t pixels) {
-  constexpr int kMost = 7;
-  widen_all<kMost>(pass.input, scratch.input_at, scratch.wide[scratch.read]);
+// What happens to a sum on its way to the output where there is no residual. Comparisons with infinity change nothing.
+struct Limits {
+  __m512 low, high;
+
+  explicit Limits(const Target& target)
+      : low(_mm512_set1_ps(target.clamps ? 0.0f : -__builtin_inff())),
+        high(_mm512_set1_ps(target.clips ? target.clip : __builtin_inff())) {}
+
+  inline __attribute__((always_inline)) void finish(__m512 sum, uint16_t* to) const {
+    const __m512 limited = _mm512_min_ps(high, _mm512_max_ps(low, sum));
+    __m256i half = _mm512_cvtps_ph(limited, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    asm volatile("" : "+v"(half));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), half);
+  }
+};
+
+// Sums of kShortPixels pixels by two vectors, and where they go.
+struct Half {
+  __m512 sum[kShortPixels][2];
+  uint16_t* to[2];
+
+  inline __attribute__((always_inline)) void start(const float* bias) {
+#pragma GCC unroll 7
+    for (int p = 0; p < kShortPixels; ++p) {
+      sum[p][0] = _mm512_load_ps(bias);
+      sum[p][1] = _mm512_load_ps(bias + kLanes);
+    }
+  }
+};
+
+// Sums `half`, of one or two input blocks at `x`, while `ready` is finished and widen(lane) does what there is to do beside
+// each channel of the first block.
+template <int kBlocks, typename Weight, typename Widen>
+inline __attribute__((always_inline)) void sum_half(const float (*x)[kLanes], int32_t last_lanes,
+                                                    const Weight* const (&weights)[2], Half& half,
+                                                    const Half& ready, const Limits& limits,
+                                                    const Widen& widen) {
+#pragma GCC unroll 16
+  for (int lane = 0; lane < kLanes; ++lane) {
+    add_lane<false>(x, lane, weights, 0, half.sum);
+    if (lane < 2 * kShortPixels) {
+      const int p = lane / 2, v = lane % 2;
+      limits.finish(ready.sum[p][v], ready.to[v] + p * kLanes);
+    }
+    widen(lane);
+  }
+  if (kBlocks == 1) return;
+#pragma GCC unroll 1
+  for (int32_t lane = 0; lane < last_lanes; ++lane)
+    add_lane<false>(x + kShortPixels, lane, weights, kLanes * kLanes, half.sum);
+}
+
+// Four vectors of sums so short that finishing them takes almost as long: while one half is summed the other is finished.
+// Returns how many pixels are done.
+template <int kBlocks, typename Weight>
+__attribute__((noinline)) int64_t sum_short(const Pass<Weight>& pass, Scratch& scratch,
+                                            int64_t pixels) {
+  const Target target = pass.target;
+  const Limits limits(target);
+  const uint16_t* const input = pass.input;
+  const float* const bias = pass.bias;
+  const int64_t in_plane = pass.in_plane;
+  const int32_t last_lanes = pass.last_lanes;
+  const Weight* weights[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) weights[v] = pass.weights + v * pass.next_vector;
+  hide(weights);
+  const Weight* const low_weights[2] = {weights[0], weights[1]};
+  const Weight* const high_weights[2] = {weights[2], weights[3]};
+  float(*x)[kLanes] = scratch.wide[0];
+  float(*next)[kLanes] = scratch.wide[1];
+  const auto widen = [&](const int64_t* at, int p, float(*to)[kLanes])
+      __attribute__((always_inline)) {
+#pragma GCC unroll 2
+    for (int b = 0; b < kBlocks; ++b)
+      _mm512_store_ps(to[b * kShortPixels + p], load_wide(input + b * in_plane + at[p]));
+  };
+#pragma GCC unroll 7
+  for (int p = 0; p < kShortPixels; ++p) widen(scratch.input_at, p, x);
+  uint16_t nothing[kShortPixels * kLanes];
+  Half low, high;
+  high.start(bias);
+  high.to[0] = high.to[1] = nothing;
+  const int64_t* at = scratch.input_at;
+  uint16_t* to = target.output;
   int64_t pixel = 0;
-  for (int64_t tiles = (pixels + kMost - 1) / kMost; tiles > 0; --tiles) {
+  for (; pixel + kShortPixels <= pixels;
+       pixel += kShortPixels, at += kShortPixels, to += kShortPixels * kLanes) {
+#pragma GCC unroll 7
+    for (int p = 1; p < kShortPixels; p += 2) {
+      const uint16_t* const ahead = input + at[p + kAhead * kShortPixels];
+      _mm_prefetch(reinterpret_cast<const char*>(ahead), _MM_HINT_T0);
+    }
+    target.ask<kShortPixels, kVectors>(pixel);
+    low.start(bias);
+    sum_half<kBlocks>(x, last_lanes, low_weights, low, high, limits, [](int) {});
+    low.to[0] = to;
+    low.to[1] = to + target.out_plane;
+    high.start(bias + 2 * kLanes);
+    sum_half<kBlocks>(x, last_lanes, high_weights, high, low, limits, [&](int lane) {
+      if (lane < 2 * kShortPixels && lane % 2 == 0) widen(at + kShortPixels, lane / 2, next);
+    });
+    high.to[0] = to + 2 * target.out_plane;
+    high.to[1] = to + 3 * target.out_plane;
+    float(*const read)[kLanes] = x;
+    x = next;
+    next = read;
+  }
+#pragma GCC unroll 7
+  for (int p = 0; p < kShortPixels; ++p) {
+    limits.finish(high.sum[p][0], high.to[0] + p * kLanes);
+    limits.finish(high.sum[p][1], high.to[1] + p * kLanes);
+  }
+  return pixel;
+}
+
+// Pixels from `pixel` on for four vectors, in tiles of about equal size, none of them small: each reads all weights.
+template <typename Weight>
+void sum_even(const Pass<Weight>& pass, Scratch& scratch, int64_t pixel, int64_t pixels) {
+  constexpr int kMost = 7;
+  widen_all<kMost>(pass.input, scratch.input_at + pixel, scratch.wide[scratch.read]);
+  for (int64_t tiles = (pixels - pixel + kMost - 1) / kMost; tiles > 0; --tiles) {
     const int64_t size = (pixels - pixel + tiles - 1) / tiles;
     switch (size) {
       case 7:
@@ -184,6 +300,11 @@ void sum_even(const Pass<Weight>& pass, Scratch& scratch, int64_t pixels) {
   }
 }
 
+bool is_short(const Context& c) {
+  return c.filter.in_channels >= kLanes && c.filter.in_channels <= 2 * kLanes &&
+         !c.params.has_residual && !c.params.relu_after_add && c.out_pixel == kLanes;
+}
+
 template <typename Weight>
 void sum_tile(const Context& c, const Pass<Weight>& pass, int64_t vectors, int64_t pixels,
               Scratch& scratch) {
@@ -193,7 +314,16 @@ void sum_tile(const Context& c, const Pass<Weight>& pass, int64_t vectors, int64
     widen_all<kPixels>(pass.input, scratch.input_at, scratch.wide[scratch.read]);
     sum_run<kPixels, kCount, kNarrow>(pass, scratch, 0, pixels);
   };
-  if (vectors == 4) return sum_even(pass, scratch, pixels);
+  if (vectors == 4) {
+    int64_t done = 0;
+    if constexpr (sizeof(Weight) == sizeof(float)) {
+      if (is_short(c)) {
+        done = pass.blocks == 1 ? sum_short<1>(pass, scratch, pixels)
+                                : sum_short<2>(pass, scratch, pixels);
+      }
+    }
+    return sum_even(pass, scratch, done, pixels);
+  }
   if (vectors == 3) return run.template operator()<8, 3>();
   if (vectors == 2 && narrow) return run.template operator()<14, 2, true>();
   if (vectors == 2) return run.template operator()<14, 2>();
