@@ -315,13 +315,17 @@ void squeezed_band(const Context& c, const Band& band, TileRange tiles, int64_t 
   }
 }
 
+// Pictures of one pixel, which lie like the rows of a matrix.
+bool is_matrix(const Context& c) { return is_matrix_product(c.filter, c.args.extents); }
+
 // A kernel of one tap over all pixels needs no copy of its input, and its pixels are one long row.
 bool is_pointwise(const Context& c) {
+  const bool straight = c.in_pixel == kHostBlock && c.out_pixel == kHostBlock &&
+                        c.in_row == int64_t{c.extents.in.w} * kHostBlock;
   return c.filter.kernel.h == 1 && c.filter.kernel.w == 1 && c.filter.stride.h == 1 &&
-         c.filter.stride.w == 1 && c.in_pixel == kHostBlock && c.out_pixel == kHostBlock &&
-         c.in_row == int64_t{c.extents.in.w} * kHostBlock && c.extents.in.h == c.extents.out.h &&
-         c.extents.in.w == c.extents.out.w && c.extents.pad_before.h == 0 &&
-         c.extents.pad_before.w == 0 &&
+         c.filter.stride.w == 1 && (straight || is_matrix(c)) &&
+         c.extents.in.h == c.extents.out.h && c.extents.in.w == c.extents.out.w &&
+         c.extents.pad_before.h == 0 && c.extents.pad_before.w == 0 &&
          int64_t{channel_blocks(c.filter.in_channels)} * c.constants.planes <= kMaxTaps &&
          channel_blocks(c.filter.in_channels) * c.in_plane <= INT32_MAX;
 }
@@ -329,8 +333,13 @@ bool is_pointwise(const Context& c) {
 // `band` counts pixels of the long row.
 void pointwise_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
                     Scratch& scratch) {
-  const int8_t* const pixels = c.image(n) + band.ox * kHostBlock;
-  if (c.constants.sums) sum_pixels(c, pixels, band.columns, scratch.totals);
+  const bool matrix = is_matrix(c);
+  const int64_t step = matrix ? c.in_row : kHostBlock;
+  const int8_t* const pixels = c.image(n) + band.ox * step;
+  if (c.constants.sums) {
+    matrix ? sum_matrix_rows(c, pixels, step, band.columns, scratch.totals)
+           : sum_pixels(c, pixels, band.columns, scratch.totals);
+  }
   int64_t quads = 0;
   for (int32_t index = tiles.begin; index < tiles.end; ++index) {
     const BlockRange blocks = tile_input_blocks(c.filter, index, kTile);
@@ -338,8 +347,7 @@ void pointwise_band(const Context& c, const Band& band, TileRange tiles, int64_t
       quads = fill_offsets(c, band, blocks, c.in_plane, scratch.offsets);
     const auto* const first = reinterpret_cast<const uint8_t*>(pixels + blocks.begin * c.in_plane);
     const Tile tile = tile_of(c.filter, index);
-    multiply_loaded(c, band, n, tile,
-                    {quads, true, true, {first, scratch.places.output, kHostBlock}},
+    multiply_loaded(c, band, n, tile, {quads, true, true, {first, scratch.places.output, step}},
                     weights_of(c, tile), scratch);
   }
 }
@@ -370,7 +378,7 @@ void biased_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
 void run_pointwise(const Context& c, IndexRange units, Scratch& scratch) {
   scratch.places.fill({0, 0, 1, kBandPixels, 1, kBandPixels}, 1, 1, kBandPixels);
   const int64_t width = c.extents.out.w;
-  const bool biased = pays_biased(c);
+  const bool biased = !is_matrix(c) && pays_biased(c);
   for_each_region({c.params.filter, c.args.extents, kTile}, c.extents.out.h, units,
                   [&](int64_t n, TileRange tiles, int64_t oy, int64_t rows) {
                     const int64_t end = (oy + rows) * width;

@@ -132,6 +132,24 @@ inline void sum_pixels(const Context& c, const int8_t* pixels, int64_t count, in
   }
 }
 
+// The same of rows of a matrix, `step` elements apart, each of which is a pixel.
+inline void sum_matrix_rows(const Context& c, const int8_t* rows, int64_t step, int64_t count,
+                            int32_t* totals) {
+  const int64_t channels = c.filter.in_channels;
+  const __m512i one = _mm512_set1_epi8(1);
+  for (int64_t i = 0; i < count; ++i) {
+    __m512i sum = _mm512_setzero_si512();
+    for (int64_t k = 0; k < channels; k += 64) {
+      const __mmask64 exist =
+          channels - k >= 64 ? ~uint64_t{0} : (uint64_t{1} << (channels - k)) - 1;
+      sum = _mm512_dpbusd_epi32(sum, one, _mm512_maskz_loadu_epi8(exist, rows + i * step + k));
+    }
+    totals[i] = static_cast<int32_t>(channels * 128) + _mm512_reduce_add_epi32(sum);
+  }
+  for (int64_t i = 0; i < count; i += 16)
+    _mm512_store_si512(totals + i, as_pair(_mm512_load_si512(totals + i)));
+}
+
 }  // namespace
 }  // namespace rk::kernels::vnni
 
