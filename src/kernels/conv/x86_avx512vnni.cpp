@@ -266,9 +266,9 @@ void multiply_biased(const Context& c, const Band& band, int64_t n, Tile tile, i
       ending(c, target, channel, scratch.totals, nullptr));
 }
 
-// Rows of the output are neighbouring pixels, and the stages run in floats.
+// Rows of the output are neighbouring pixels, and the stages have their short form.
 bool takes_biased(const Context& c, int64_t quads) {
-  return c.constants.float_route && c.out_pixel == kHostBlock && quads >= kFewestQuads;
+  return c.constants.direct && c.out_pixel == kHostBlock && quads >= kFewestQuads;
 }
 
 void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {

@@ -14,6 +14,9 @@ RK_AVX512_BEGIN
 namespace rk::kernels::vnni {
 namespace {
 
+// Layers with many results for each input have no residual, and nearly all scales suit the short form.
+using DirectRoute = FloatRoute<Stages::kDirect>;
+
 // Rows of neighbouring pixels of one tile of output channels.
 struct PixelRows {
   const uint8_t* input;  // of the first pixel, biased; some pixels more than exist are read
@@ -71,12 +74,12 @@ RK_INLINE const T& in_memory(const T& object) {
 }
 
 // Finishes vector v of four pixels from number `first` of a tile on.
-template <bool kSums, typename Route>
-RK_INLINE void finish_neighbours(const Ending& ending, const Route& stages, const TilePlace& at,
-                                 int first, int v, __m512i sum0, __m512i sum1, __m512i sum2,
-                                 __m512i sum3) {
+template <bool kSums>
+RK_INLINE void finish_neighbours(const Ending& ending, const DirectRoute& stages,
+                                 const TilePlace& at, int first, int v, __m512i sum0, __m512i sum1,
+                                 __m512i sum2, __m512i sum3) {
   const Ending& k = in_memory(ending);
-  const Route& route = in_memory(stages);
+  const DirectRoute& route = in_memory(stages);
   const int64_t channel = k.channel + v * kVector;
   const auto lanes = route.lanes(channel);
   const int64_t place = at.output + v * k.plane + first * kHostBlock;
@@ -85,10 +88,7 @@ RK_INLINE void finish_neighbours(const Ending& ending, const Route& stages, cons
       sum = _mm512_dpwssd_epi32(sum, _mm512_load_si512(k.offset_pair + channel),
                                 _mm512_set1_epi32(k.totals[at.total + first + q]));
     }
-    // A pixel that does not exist takes the residual of the last one.
-    const int64_t existing = smaller(q, at.left - 1 - first);
-    return route.apply(sum, lanes,
-                       Route::kResidual ? k.residual + place + existing * kHostBlock : nullptr);
+    return route.apply(sum, lanes, nullptr);
   };
   const __m512i bytes = to_bytes(k, stage(0, sum0), stage(1, sum1), stage(2, sum2), stage(3, sum3));
   if (__builtin_expect(at.left >= first + 4, 1)) {
@@ -128,8 +128,8 @@ struct TileSums {
     });
   }
   // Group kGroup of four pixels of a vector.
-  template <int kGroup, bool kSums, typename Route>
-  RK_INLINE void finish(const Ending& ending, const Route& route, const TilePlace& at) const {
+  template <int kGroup, bool kSums>
+  RK_INLINE void finish(const Ending& ending, const DirectRoute& route, const TilePlace& at) const {
     constexpr int first = kGroup / kVectors * 4, v = kGroup % kVectors;
     if (first == 0 || first < at.left) {
       finish_neighbours<kSums>(ending, route, at, first, v, sum[first][v], sum[first + 1][v],
@@ -138,9 +138,9 @@ struct TileSums {
   }
 };
 
-template <int kVectors, bool kHalf, bool kSums, Stages kStages>
+template <int kVectors, bool kHalf, bool kSums>
 void multiply_rows(const Products& p, const PixelRows& rows, const Ending& ending,
-                   const FloatRoute<kStages>& route) {
+                   const DirectRoute& route) {
   // Twice as many sums must fit the registers, and enough of them to hide the latency of a product.
   constexpr int kPixels = kVectors == 1 ? 8 : 4;
   constexpr int kGroups = kPixels / 4 * kVectors;
@@ -175,24 +175,12 @@ void multiply_rows(const Products& p, const PixelRows& rows, const Ending& endin
 // Fewer quads than groups to finish would leave some out.
 inline constexpr int64_t kFewestQuads = 3;
 
-template <int kVectors, bool kHalf, bool kSums>
-void multiply_rows(const Context& c, const Products& products, const PixelRows& rows,
-                   const Ending& ending) {
-  if (c.params.has_residual)
-    return multiply_rows<kVectors, kHalf, kSums, Stages::kResidual>(
-        products, rows, ending, FloatRoute<Stages::kResidual>(c.params, c.constants));
-  if (c.constants.direct)
-    return multiply_rows<kVectors, kHalf, kSums, Stages::kDirect>(
-        products, rows, ending, FloatRoute<Stages::kDirect>(c.params, c.constants));
-  multiply_rows<kVectors, kHalf, kSums, Stages::kApart>(
-      products, rows, ending, FloatRoute<Stages::kApart>(c.params, c.constants));
-}
-
 template <int kVectors, bool kHalf = false>
 void multiply_rows(const Context& c, const Products& products, const PixelRows& rows,
                    const Ending& ending) {
-  c.constants.sums ? multiply_rows<kVectors, kHalf, true>(c, products, rows, ending)
-                   : multiply_rows<kVectors, kHalf, false>(c, products, rows, ending);
+  const DirectRoute route(c.params, c.constants);
+  c.constants.sums ? multiply_rows<kVectors, kHalf, true>(products, rows, ending, route)
+                   : multiply_rows<kVectors, kHalf, false>(products, rows, ending, route);
 }
 
 // All vectors of a tile of output channels. `ending` is that of its first pixel.
@@ -209,7 +197,6 @@ inline void multiply_rows(const Context& c, int32_t vectors, Products products,
       products.start += 2 * kVector;
       ending.channel += 2 * kVector;
       ending.output += 2 * ending.plane;
-      if (ending.residual != nullptr) ending.residual += 2 * ending.plane;
       break;
     default:
       break;
