@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <utility>
 
@@ -509,46 +508,65 @@ bool from_blocked(const PictureExtents& e, const ElementView& from, const Elemen
   return false;
 }
 
-// Float32 against what activations are stored in, where both sides lie in plain order. False: no kernel for this pair.
+// Elements that kernels take as flat arrays: float32 and what activations are stored in.
+bool is_flat_type(const ElementView& view) {
+  return plain_numbers(view, DType::kF32) || plain_numbers(view, DType::kF16) ||
+         (view.dtype == DType::kI8 && view.scale != 0);
+}
+
+void load_flat(const ElementView& view, int64_t first, int64_t count, float* to) {
+  if (view.dtype == DType::kF32) {
+    std::memcpy(to, view.data + first * 4, static_cast<size_t>(count) * sizeof(float));
+  } else if (view.dtype == DType::kF16) {
+    kernels::f16_to_f32(reinterpret_cast<const uint16_t*>(view.data) + first, to, {0, count});
+  } else {
+    kernels::i8_to_f32(reinterpret_cast<const int8_t*>(view.data) + first, to,
+                       {view.scale, view.zero_point}, {0, count});
+  }
+}
+
+void store_flat(const ElementView& view, int64_t first, int64_t count, const float* from) {
+  if (view.dtype == DType::kF32) {
+    std::memcpy(view.data + first * 4, from, static_cast<size_t>(count) * sizeof(float));
+  } else if (view.dtype == DType::kF16) {
+    kernels::f32_to_f16(from, reinterpret_cast<uint16_t*>(view.data) + first, {0, count});
+  } else {
+    kernels::f32_to_i8(from, reinterpret_cast<int8_t*>(view.data) + first,
+                       {view.scale, view.zero_point}, {0, count});
+  }
+}
+
+// Both sides lie in the same order without gaps: plain, or in blocks whose padding lanes are converted like all others.
+// False: no kernel for this pair.
 bool convert_flat(const PictureExtents& e, const ElementView& from, const ElementView& to,
                   ThreadPool* pool) {
-  const Strides dense = nchw_strides(e);
-  if (!equal(from.strides, dense) || !equal(to.strides, dense)) return false;
-  const auto stored_byte = [](const ElementView& view) {
-    return view.dtype == DType::kI8 && view.scale != 0;
-  };
-  std::function<void(IndexRange)> work;
-  if (plain_numbers(to, DType::kF32)) {
-    auto* const y = reinterpret_cast<float*>(to.data);
-    if (plain_numbers(from, DType::kF16)) {
-      work = [x = reinterpret_cast<const uint16_t*>(from.data), y](IndexRange range) {
-        kernels::f16_to_f32(x, y, range);
-      };
-    } else if (stored_byte(from)) {
-      work = [x = reinterpret_cast<const int8_t*>(from.data), y,
-              by = kernels::QuantScale{from.scale, from.zero_point}](IndexRange range) {
-        kernels::i8_to_f32(x, y, by, range);
-      };
-    }
-  } else if (plain_numbers(from, DType::kF32)) {
-    const auto* const x = reinterpret_cast<const float*>(from.data);
-    if (plain_numbers(to, DType::kF16)) {
-      work = [x, y = reinterpret_cast<uint16_t*>(to.data)](IndexRange range) {
-        kernels::f32_to_f16(x, y, range);
-      };
-    } else if (stored_byte(to)) {
-      work = [x, y = reinterpret_cast<int8_t*>(to.data),
-              by = kernels::QuantScale{to.scale, to.zero_point}](IndexRange range) {
-        kernels::f32_to_i8(x, y, by, range);
-      };
-    }
+  if (!equal(from.strides, to.strides) || !is_flat_type(from) || !is_flat_type(to)) return false;
+  int64_t elements = e.elements();
+  if (is_blocked(e, from.strides)) {
+    elements = e.n * from.strides.n;
+  } else if (!equal(from.strides, nchw_strides(e))) {
+    return false;
   }
-  if (!work) return false;
+  const auto work = [&](IndexRange range) {
+    const int64_t count = range.end - range.begin;
+    if (from.dtype == DType::kF32) {
+      const auto* const x = reinterpret_cast<const float*>(from.data) + range.begin;
+      return store_flat(to, range.begin, count, x);
+    }
+    if (to.dtype == DType::kF32)
+      return load_flat(from, range.begin, count, reinterpret_cast<float*>(to.data) + range.begin);
+    float values[kRun];
+    for (int64_t at = range.begin; at < range.end; at += kRun) {
+      const int64_t part = std::min(kRun, range.end - at);
+      load_flat(from, at, part, values);
+      store_flat(to, at, part, values);
+    }
+  };
   constexpr int64_t kGrain = 1 << 15;  // some microseconds
   if (pool != nullptr) {
-    pool->parallel_for(e.elements(), kGrain, work);
+    pool->parallel_for(elements, kGrain, work);
   } else {
-    work({0, e.elements()});
+    work({0, elements});
   }
   return true;
 }
@@ -614,8 +632,9 @@ void convert(const PictureExtents& extents, const ElementView& from, const Eleme
                   from_blocked(extents, from, to, affine, pool))) {
     return;
   }
-  if (aligned && affine.empty() && convert_flat(extents, from, to, pool)) return;
-  if (is_copy(from, to, affine) && copy_lanes(extents, from, to, pool)) return;
+  const bool copy = is_copy(from, to, affine);
+  if (aligned && affine.empty() && !copy && convert_flat(extents, from, to, pool)) return;
+  if (copy && copy_lanes(extents, from, to, pool)) return;
   convert_strided(extents, from, to, affine, pool);
 }
 

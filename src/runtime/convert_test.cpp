@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/fixed_point.h"
 #include "base/half.h"
 
 namespace rk::runtime {
@@ -44,6 +45,30 @@ TEST(ConvertTest, FloatsThatDoNotFitSaturate) {
   convert(e, {DType::kF32, 0, 0, nchw_strides(e), raw(in)},
           {DType::kI32, 0, 0, nchw_strides(e), raw(out)}, {}, nullptr);
   EXPECT_EQ(out, (std::vector<int32_t>{2147483647, -2147483647 - 1, 0, 2}));
+}
+
+TEST(ConvertTest, StoredElementsOfOneOrderAreConvertedAlikeByVectorsAndOneByOne) {
+  const PictureExtents e{2, 19, 9, 37};
+  const int64_t places = 2 * 32 * 9 * 37;  // in blocks of 16
+  std::vector<uint16_t> halves(static_cast<size_t>(places));
+  for (size_t i = 0; i < halves.size(); ++i)
+    halves[i] = float_to_half(static_cast<float>(i % 701) / 7.0f - 50.0f);
+  for (const Strides& strides : {nchw_strides(e), blocked_strides(e, 16)}) {
+    std::vector<int8_t> bytes(halves.size());
+    std::vector<uint16_t> back(halves.size());
+    convert(e, {DType::kF16, 0, 0, strides, raw(halves)},
+            {DType::kI8, 0.37f, -5, strides, raw(bytes)}, {}, nullptr);
+    convert(e, {DType::kI8, 0.37f, -5, strides, raw(bytes)},
+            {DType::kF16, 0, 0, strides, raw(back)}, {}, nullptr);
+    for (int64_t c = 0; c < e.c; ++c) {
+      for (int64_t w = 0; w < e.w; ++w) {
+        const auto at = static_cast<size_t>(strides.at(1, c, 8, w));
+        ASSERT_EQ(bytes[at], quantize_f32(half_to_float(halves[at]), 0.37f, -5)) << at;
+        ASSERT_EQ(half_to_float(back[at]),
+                  half_to_float(float_to_half(static_cast<float>(bytes[at] + 5) * 0.37f)));
+      }
+    }
+  }
 }
 
 // A permutation between every pair of orders: what goes there and back must be what it was.

@@ -428,6 +428,28 @@ TEST(SessionTest, MovesBetweenPlainAndBlockedTensorsKeepEveryElement) {
   EXPECT_EQ(get<float>(*session, 1, DType::kF32), expected_half);
 }
 
+TEST(SessionTest, MovesThatConvertGiveWhatConvertingAfterwardsWould) {
+  TestProgram p;
+  const int32_t x = p.input("x", {DType::kF16, {1, 2, 3, 5}});
+  const int32_t y = p.output("y", {DType::kI8, {1, 5, 2, 3}, 0.5f, 4});
+  p.step("Transpose", {x}, {y},
+         program::OpParams{"Transpose", {{"perm", std::vector<int64_t>{0, 3, 1, 2}}}});
+  const auto session = open(std::move(p.program));
+  ASSERT_NE(session, nullptr);
+  Floats values;
+  std::vector<int8_t> expected;
+  for (int i = 0; i < 30; ++i) values.push_back(static_cast<float>(i) * 1.3f - 9);
+  for (size_t w = 0; w < 5; ++w) {
+    for (size_t i = 0; i < 6; ++i) {
+      const float stored = half_to_float(float_to_half(values[i * 5 + w]));
+      expected.push_back(quantize_f32(stored, 0.5f, 4));
+    }
+  }
+  ASSERT_TRUE(set(*session, 0, DType::kF32, TensorFormat::kNchw, values).ok());
+  run(*session);
+  EXPECT_EQ(get<int8_t>(*session, 0, DType::kI8), expected);
+}
+
 // Widths of whole blocks go to the convolution kernel, others to the operator's definition.
 TEST(SessionTest, ProductsOfRowsAgreeWhateverTheirWidth) {
   for (const auto& [depth, columns] : {std::pair{16, 32}, {16, 30}, {18, 32}}) {

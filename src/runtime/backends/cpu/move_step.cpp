@@ -105,29 +105,31 @@ std::vector<int32_t> channel_sources(const Shape& in, const Shape& out, const Te
   return channels;
 }
 
+// Moves from `source`, which lies as the step's input does, to one output.
+using MoveFunction = std::function<void(const StepCall& call, const uint8_t* source)>;
+
 // Between blocked pictures, whose padding lanes then need no source.
-std::optional<StepFunction> gather_of(const StepContext& context, size_t output,
+std::optional<MoveFunction> gather_of(const StepContext& context, size_t output,
                                       const Tensor& sources) {
   const int32_t from = context.step.inputs[0], to = context.step.outputs[output];
   const ProgramTensor &in = context.input(0), &out = context.output(output);
-  if (!context.host(from).blocked || !context.host(to).blocked || byte_size(in.dtype) > 2)
+  if (!context.host(from).blocked || !context.host(to).blocked || byte_size(out.dtype) > 2)
     return std::nullopt;
   const std::vector<int32_t> channels = channel_sources(in.shape, out.shape, sources);
   if (channels.empty()) return std::nullopt;
   const kernels::ActivationShape shape = activation_shape(out.shape);
   const auto in_channels = static_cast<int32_t>(in.shape[1]);
-  const auto bytes = static_cast<int32_t>(byte_size(in.dtype));
-  return [=](const StepCall& call) {
-    const kernels::ChannelGatherArgs args{
-        shape.batch, shape.pixels(),         bytes,          call.data<const uint8_t>(from),
-        in_channels, call.data<uint8_t>(to), shape.channels, channels.data()};
+  const auto bytes = static_cast<int32_t>(byte_size(out.dtype));
+  return [=](const StepCall& call, const uint8_t* source) {
+    const kernels::ChannelGatherArgs args{shape.batch,    shape.pixels(), bytes,
+                                          source,         in_channels,    call.data<uint8_t>(to),
+                                          shape.channels, channels.data()};
     call.parallel(kernels::gather_channels_units(args), 4 * shape.pixels(),
                   [&](IndexRange units) { kernels::gather_channels(args, units); });
-    return ok_status();
   };
 }
 
-std::optional<StepFunction> loops_of(const StepContext& context, size_t output,
+std::optional<MoveFunction> loops_of(const StepContext& context, size_t output,
                                      const Tensor& sources) {
   const int32_t input = context.step.inputs[0], index = context.step.outputs[output];
   const Places from(context.input(0), context.host(input));
@@ -141,15 +143,14 @@ std::optional<StepFunction> loops_of(const StepContext& context, size_t output,
   kernels::MoveArgs found;
   int64_t first = 0;
   if (!kernels::find_move_loops(order.data(), std::ssize(order), found, first)) return std::nullopt;
-  found.element_bytes = static_cast<int32_t>(byte_size(context.input(0).dtype));
+  found.element_bytes = static_cast<int32_t>(byte_size(context.output(output).dtype));
   const int64_t cost = std::ssize(order) / kernels::move_units(found) + 1;
-  return [=](const StepCall& call) {
+  return [=](const StepCall& call, const uint8_t* source) {
     kernels::MoveArgs args = found;
-    args.input = call.data<const uint8_t>(input) + first * args.element_bytes;
+    args.input = source + first * args.element_bytes;
     args.output = call.data<uint8_t>(index);
     call.parallel(kernels::move_units(args), cost,
                   [&](IndexRange units) { kernels::move_elements(args, units); });
-    return ok_status();
   };
 }
 
@@ -166,7 +167,7 @@ bool can_trace(const StepContext& context) {
     if (out.shape.elements() == 0 || out.shape.elements() > kMostElements) return false;
     if (!Places(out, context.host(context.step.outputs[i])).known()) return false;
   }
-  const size_t bytes = byte_size(in.dtype);
+  const size_t bytes = byte_size(context.output().dtype);
   return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
 
@@ -177,16 +178,35 @@ std::optional<StepFunction> prepare_move(const StepContext& context, const progr
   // What fails here is reported by the general way, if it is wrong at all.
   const auto sources = trace(context, p);
   if (!sources.ok()) return std::nullopt;
-  std::vector<StepFunction> parts;
+  std::vector<MoveFunction> parts;
   for (size_t i = 0; i < sources->size(); ++i) {
     auto part = gather_of(context, i, (*sources)[i]);
     if (!part) part = loops_of(context, i, (*sources)[i]);
     if (!part) return std::nullopt;
     parts.push_back(std::move(*part));
   }
-  if (parts.size() == 1) return std::move(parts[0]);
-  return [parts = std::move(parts)](const StepCall& call) {
-    for (const StepFunction& part : parts) RK_TRY(part(call));
+  const int32_t input = context.step.inputs[0];
+  ProgramTensor as = context.input(0);
+  if (same_element(as, context.output())) {
+    return [=](const StepCall& call) {
+      for (const MoveFunction& part : parts) part(call, call.data<const uint8_t>(input));
+      return ok_status();
+    };
+  }
+  // Elements are converted where they lie, then moved.
+  as.dtype = context.output().dtype;
+  as.scale = context.output().scale;
+  as.zero_point = context.output().zero_point;
+  const auto places =
+      static_cast<int64_t>(context.host(input).size_bytes / byte_size(context.input(0).dtype));
+  return [=, from = context.input(0)](const StepCall& call) -> Status {
+    const HostTensor& host = call.tensors[static_cast<size_t>(input)];
+    RK_ASSIGN(Tensor converted, call.scratch->take({as.dtype, {places}}));
+    auto* const data = converted.mutable_data<uint8_t>();
+    convert(picture_extents(from.shape), host_view(from, host, call.data<uint8_t>(input)),
+            host_view(as, host, data), {}, call.pool);
+    for (const MoveFunction& part : parts) part(call, data);
+    call.scratch->give(std::move(converted));
     return ok_status();
   };
 }

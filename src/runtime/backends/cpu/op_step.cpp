@@ -32,10 +32,6 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view op)
   return std::find(names.begin(), names.end(), op) != names.end();
 }
 
-bool same_element(const ProgramTensor& a, const ProgramTensor& b) {
-  return a.dtype == b.dtype && a.scale == b.scale && (a.scale == 0 || a.zero_point == b.zero_point);
-}
-
 // The dtype an operator sees: stored numbers that stand for reals become f32, everything else stays.
 DType operator_dtype(const ProgramTensor& tensor) {
   const bool real =
@@ -143,6 +139,20 @@ Result<BoundOperator> bind(const StepContext& context, const program::OpParams& 
     bound.outputs.push_back(std::move(operand));
   }
   return bound;
+}
+
+// Moves whose results are stored in another way than their input, both being real numbers.
+bool moves_and_converts(const StepContext& context, const program::OpParams& p) {
+  if (!contains(kMoving, p.op) || contains(kViews, p.op) || p.op == "Concat") return false;
+  const auto is_activation = [](const ProgramTensor& t) {
+    return t.dtype == DType::kF16 ? !t.quantized() : t.dtype == DType::kI8 && t.quantized();
+  };
+  if (!context.has_input(0) || !is_activation(context.input(0))) return false;
+  for (size_t i = 0; i < context.step.outputs.size(); ++i) {
+    if (!is_activation(context.output(i)) || !same_element(context.output(i), context.output()))
+      return false;
+  }
+  return true;
 }
 
 bool moves_elements(const StepContext& context, const program::OpParams& p) {
@@ -264,6 +274,10 @@ StepFunction missing_operator(const StepContext& context, const program::OpParam
 
 }  // namespace
 
+bool same_element(const ProgramTensor& a, const ProgramTensor& b) {
+  return a.dtype == b.dtype && a.scale == b.scale && (a.scale == 0 || a.zero_point == b.zero_point);
+}
+
 bool is_view(const program::Variant& variant, const program::Step& step) {
   const auto* const p = std::get_if<program::OpParams>(&step.params);
   if (p == nullptr || !contains(kViews, p->op) || step.outputs.size() != 1) return false;
@@ -293,6 +307,9 @@ Result<StepFunction> prepare_op(const StepContext& context, const program::OpPar
     }
   }
   RK_ASSIGN(BoundOperator bound, bind(context, p, false));
+  if (moves_and_converts(context, p)) {
+    if (auto move = prepare_move(context, p)) return std::move(*move);
+  }
   return step_function(context, p, std::move(bound));
 }
 

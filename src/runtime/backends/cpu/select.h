@@ -70,7 +70,10 @@ std::vector<int32_t> layout_partners(const program::Variant& variant, const prog
 // An operator on its operands as they are stored. Nothing when there is no such way.
 std::optional<StepFunction> prepare_as_stored(const StepContext& context,
                                               const program::OpParams& params);
-// An operator whose outputs hold elements of its first input, as loops over memory; nothing: it is not that regular.
+// Equal dtype and quantisation: a copied element keeps its meaning.
+bool same_element(const program::ProgramTensor& a, const program::ProgramTensor& b);
+// An operator whose outputs hold elements of its first input, all of one type, as loops over memory; nothing: it is not
+// that regular.
 std::optional<StepFunction> prepare_move(const StepContext& context,
                                          const program::OpParams& params);
 // A matrix product with a constant matrix that a convolution kernel runs without conversions; nothing: it is none.
