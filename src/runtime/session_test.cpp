@@ -450,6 +450,45 @@ TEST(SessionTest, MovesThatConvertGiveWhatConvertingAfterwardsWould) {
   EXPECT_EQ(get<int8_t>(*session, 0, DType::kI8), expected);
 }
 
+// Channels of whole blocks share slices, others do not; the generic volume is the operator's own.
+TEST(SessionTest, VolumesOfHalvesAgreeWithTheSumsByHand) {
+  for (const int64_t channels : {16, 3}) {
+    TestProgram p;
+    const int32_t x = p.input("x", {DType::kF16, {2, channels, 4, 3, 5}});
+    const int32_t y = p.output("y", {DType::kF16, {2, 2, 2, 3, 4}});
+    Floats weights, values, expected;
+    for (int64_t i = 0; i < 2 * channels * 3 * 3 * 2; ++i)
+      weights.push_back(static_cast<float>(i % 5) - 2);
+    for (int64_t i = 0; i < 2 * channels * 60; ++i) values.push_back(static_cast<float>(i % 7) - 3);
+    const auto at = [&](int64_t n, int64_t c, int64_t d, int64_t h, int64_t w) {
+      if (d < 0 || d >= 4 || h < 0 || h >= 3 || w < 0 || w >= 5) return 0.0f;
+      return values[static_cast<size_t>((((n * channels + c) * 4 + d) * 3 + h) * 5 + w)];
+    };
+    for (int64_t i = 0; i < 2 * 2 * 2 * 3 * 4; ++i) {
+      const int64_t n = i / 48, o = i / 24 % 2, d = i / 12 % 2, h = i / 4 % 3, w = i % 4;
+      float sum = o == 0 ? 1.0f : -1.0f;
+      for (int64_t k = 0; k < channels * 18; ++k) {
+        const int64_t c = k / 18, kd = k / 6 % 3, kh = k / 2 % 3, kw = k % 2;
+        sum += weights[static_cast<size_t>(o * channels * 18 + k)] *
+               at(n, c, 2 * d - 1 + kd, h - 1 + kh, w + kw);
+      }
+      expected.push_back(sum);
+    }
+    const int32_t w =
+        p.constant("w", {DType::kF32, {2, channels, 3, 3, 2}}, TestProgram::bytes_of(weights));
+    const int32_t b = p.constant("b", {DType::kF32, {2}}, TestProgram::bytes_of(Floats{1, -1}));
+    p.step("Conv", {x, w, b}, {y},
+           program::OpParams{"Conv",
+                             {{"strides", std::vector<int64_t>{2, 1, 1}},
+                              {"pads", std::vector<int64_t>{1, 1, 0, 1, 1, 0}}}});
+    const auto session = open(std::move(p.program));
+    ASSERT_NE(session, nullptr);
+    ASSERT_TRUE(set(*session, 0, DType::kF32, TensorFormat::kUndefined, values).ok());
+    run(*session);
+    EXPECT_EQ(get<float>(*session, 0, DType::kF32), expected) << channels;
+  }
+}
+
 // Widths of whole blocks go to the convolution kernel, others to the operator's definition.
 TEST(SessionTest, ProductsOfRowsAgreeWhateverTheirWidth) {
   for (const auto& [depth, columns] : {std::pair{16, 32}, {16, 30}, {18, 32}}) {

@@ -297,6 +297,8 @@ Result<StepFunction> prepare_op(const StepContext& context, const program::OpPar
   if (auto stored = prepare_as_stored(context, p)) return std::move(*stored);
   RK_ASSIGN(auto product, prepare_product(context, p));
   if (product) return std::move(*product);
+  RK_ASSIGN(auto volume, prepare_volume(context, p));
+  if (volume) return std::move(*volume);
   if (moves_elements(context, p)) {
     // A further operand of another dtype may refuse the raw form: then in float, which gives the same elements.
     if (auto raw = bind(context, p, true); raw.ok()) {

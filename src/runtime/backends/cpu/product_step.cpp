@@ -77,18 +77,6 @@ std::optional<Product> product_of(const StepContext& context, const program::OpP
   return out;
 }
 
-// The file's bytes may lie at any address; kernels read whole elements.
-Result<Tensor> stored_constant(const StepContext& context, size_t input) {
-  const TensorType type{context.input(input).dtype, context.input(input).shape};
-  RK_ASSIGN(const uint64_t size_bytes, checked_byte_size(type));
-  const ByteSpan bytes = context.constant_bytes(input);
-  if (bytes.size() < size_bytes) {
-    return invalid_model(str("constant '", context.input(input).name, "' has ", bytes.size(),
-                             " bytes, expected ", size_bytes));
-  }
-  return Tensor::from_bytes(type, bytes.first(size_bytes));
-}
-
 Result<kernels::PackedConvF16> pack(const StepContext& context, const Product& product) {
   kernels::ConvF16Params params;
   params.filter.in_channels = static_cast<int32_t>(product.depth);
@@ -111,6 +99,17 @@ Result<kernels::PackedConvF16> pack(const StepContext& context, const Product& p
 }
 
 }  // namespace
+
+Result<Tensor> stored_constant(const StepContext& context, size_t input) {
+  const TensorType type{context.input(input).dtype, context.input(input).shape};
+  RK_ASSIGN(const uint64_t size_bytes, checked_byte_size(type));
+  const ByteSpan bytes = context.constant_bytes(input);
+  if (bytes.size() < size_bytes) {
+    return invalid_model(str("constant '", context.input(input).name, "' has ", bytes.size(),
+                             " bytes, expected ", size_bytes));
+  }
+  return Tensor::from_bytes(type, bytes.first(size_bytes));
+}
 
 Result<std::optional<StepFunction>> prepare_product(const StepContext& context,
                                                     const program::OpParams& p) {

@@ -80,6 +80,12 @@ std::optional<StepFunction> prepare_move(const StepContext& context,
 Result<std::optional<StepFunction>> prepare_product(const StepContext& context,
                                                     const program::OpParams& params);
 
+// A 3-D convolution of fp16 tensors; nothing: it is none, or not such.
+Result<std::optional<StepFunction>> prepare_volume(const StepContext& context,
+                                                   const program::OpParams& params);
+
+// A constant operand as it is stored. The file's bytes may lie at any address; kernels read whole elements.
+Result<Tensor> stored_constant(const StepContext& context, size_t input);
 // A constant operand as the operator sees it: in its own dtype, or as f32 where it stands for reals.
 Result<Tensor> read_constant(const StepContext& context, size_t input);
 
