@@ -137,4 +137,20 @@ Result<program::Program> compile(const Graph& graph, const CompileOptions& optio
   return maker.finish();
 }
 
+Result<std::vector<UnfitLayer>> unfit_layers(const Graph& graph, const CompileOptions& options) {
+  RK_ASSIGN(const target::Target* const target, target::find_target(options.target));
+  RK_ASSIGN(program::Program program, describe(graph, *target, options));
+  RK_TRY(check_graph(graph, program.inputs.size()));
+  WeightTable weights(program);
+  Builder builder(graph, *target, options, weights);
+  std::vector<UnfitLayer> out;
+  for (const Node* node : graph.nodes()) {
+    builder.set_processor(place(*node, *target, options));
+    const Status status = emit(*node, builder);
+    if (!status.ok() && node->output().quantized())
+      out.push_back({node->output().name(), status.message()});
+  }
+  return out;
+}
+
 }  // namespace rk::compiler

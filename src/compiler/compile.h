@@ -45,4 +45,12 @@ using GraphSource = std::function<Result<Graph>(size_t i)>;
 Result<program::Program> compile(const GraphSource& graph, size_t count,
                                  const CompileOptions& options);
 
+// A layer that compile() refuses because the chip's integers cannot express its ranges: a scale or a bias is out of reach.
+struct UnfitLayer {
+  std::string output;  // of the node, by which the layer is known
+  std::string reason;  // names the node
+};
+// All of them, after compile() has failed: computing in float16 they may do.
+Result<std::vector<UnfitLayer>> unfit_layers(const Graph& graph, const CompileOptions& options);
+
 }  // namespace rk::compiler

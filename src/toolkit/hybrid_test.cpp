@@ -208,5 +208,37 @@ TEST_F(Hybrid, MistakesInTheFilesAreNamed) {
   EXPECT_FALSE(step2().ok());
 }
 
+// A dead layer: a bias of 2 in units of its accumulator, 1e-14, has 48 bits.
+TEST_F(Hybrid, ALayerThatIntegersCannotExpressComputesInFloat16) {
+  const auto graph = parse_graph(R"(graph "g" {
+    input %x: f32[1,2,4,4]
+    const %w1: f32[2,2,1,1] = [1, -0.5, 0.25, 2]
+    const %w2: f32[2,2,1,1] = [1e-12, 2e-12, -1e-12, 1e-12]
+    const %b2: f32[2] = [2, 3]
+    const %w3: f32[2,2,1,1] = [1, 1, 0.3, -0.2]
+    %a = Conv(%x, %w1) @"c1"
+    %b = Conv(%a, %w2, %b2) @"c2"
+    %y = Conv(%b, %w3) @"c3"
+    output %y
+  })",
+                                 ops::registry());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto bytes = frontends::export_onnx(*graph);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  ASSERT_TRUE(write_file(path("dead.onnx"), *bytes).ok());
+  for (const bool auto_hybrid : {false, true}) {
+    Toolkit toolkit;
+    Config config;
+    config.target_platform = "rk3588";
+    ASSERT_TRUE(toolkit.config(config).ok());
+    ASSERT_TRUE(toolkit.load_onnx(path("dead.onnx")).ok());
+    const Status status = toolkit.build(
+        {.do_quantization = true, .dataset = path("data.txt"), .auto_hybrid = auto_hybrid});
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_THAT(toolkit.float_layers(), Contains("b"));
+    EXPECT_THAT(toolkit.float_layers(), Not(Contains("a")));
+  }
+}
+
 }  // namespace
 }  // namespace rk::toolkit

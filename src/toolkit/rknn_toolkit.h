@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/accuracy.h"
+#include "analysis/auto_hybrid.h"
 #include "base/status.h"
 #include "compiler/placement_report.h"
 #include "ir/tensor.h"
@@ -179,7 +180,9 @@ class Toolkit {
   Result<Graph> graph_of_shapes(const ShapeSet& set) const;
   // What is the same for float and quantised builds: further shapes, and the batch.
   Status finish(const BuildOptions& options);
-  // After prepare(): layers to keep in float16, judged on the first samples of the dataset.
+  // After prepare(): the model with these layers in float16, and those that integers cannot express, which are added.
+  Result<analysis::Trial> build_fitting_trial(quant::FloatLayers& layers) const;
+  // Likewise: layers to keep in float16, judged on the first samples of the dataset.
   Result<quant::FloatLayers> propose_float_layers(const BuildOptions& options,
                                                   size_t samples) const;
   Result<analysis::TrialInput> load_trial_input(const std::vector<std::string>& files) const;

@@ -313,6 +313,29 @@ Result<quant::FloatLayers> Toolkit::propose_float_layers(const BuildOptions& opt
       state_->pool.get());
 }
 
+// Adds to `layers` those whose ranges the chip's integers cannot express, as a user would after reading the error.
+Result<analysis::Trial> Toolkit::build_fitting_trial(quant::FloatLayers& layers) const {
+  const Graph& graph = *state_->optimized;
+  const Config& config = *state_->config;
+  while (true) {
+    auto trial = build_trial(graph, state_->ranges, config, *state_->target, layers, state_->stats);
+    if (trial.ok()) return trial;
+    RK_ASSIGN(Graph quantized,
+              quantized_graph(graph, state_->ranges, config, *state_->target, layers));
+    quant::correct_biases(quantized, state_->stats);
+    RK_ASSIGN(
+        const auto unfit,
+        compiler::unfit_layers(quantized, compile_options(config, *state_->target, quantized)));
+    const size_t known = layers.size();
+    for (const compiler::UnfitLayer& layer : unfit) {
+      if (!layers.insert(layer.output).second) continue;
+      log(LogLevel::kWarning,
+          str("layer '", layer.output, "' computes in float16: ", layer.reason));
+    }
+    if (layers.size() == known) return trial.status();
+  }
+}
+
 Status Toolkit::build_quantized(const BuildOptions& options) {
   const Graph& graph = *state_->optimized;
   for (const std::string& name : options.float_layers) {
@@ -322,12 +345,14 @@ Status Toolkit::build_quantized(const BuildOptions& options) {
     }
   }
   quant::FloatLayers layers(options.float_layers.begin(), options.float_layers.end());
+  RK_ASSIGN(analysis::Trial trial, build_fitting_trial(layers));
   if (options.auto_hybrid) {
-    RK_ASSIGN(const quant::FloatLayers chosen, propose_float_layers(options, kHybridSamples));
+    BuildOptions more = options;
+    more.float_layers.assign(layers.begin(), layers.end());
+    RK_ASSIGN(const quant::FloatLayers chosen, propose_float_layers(more, kHybridSamples));
     layers.insert(chosen.begin(), chosen.end());
+    RK_ASSIGN(trial, build_fitting_trial(layers));
   }
-  RK_ASSIGN(analysis::Trial trial, build_trial(graph, state_->ranges, *state_->config,
-                                               *state_->target, layers, state_->stats));
   state_->float_layers = std::move(layers);
   state_->quantized = std::move(trial.graph);
   state_->program = std::move(trial.program);
