@@ -44,7 +44,8 @@ struct NeonF32 {
   static Vector max(Vector a, Vector b) { return vmaxq_f32(a, b); }
   static Vector load_part(const float* from, int64_t count, float fill) {
     float lanes[kLanes];
-    for (int i = 0; i < kLanes; ++i) lanes[i] = i < count ? from[i] : fill;
+    for (int i = 0; i < kLanes; ++i) lanes[i] = fill;
+    for (int i = 0; i < kLanes && i < count; ++i) lanes[i] = from[i];
     return load(lanes);
   }
   static void store_part(float* to, Vector v, int64_t count) {
@@ -87,6 +88,11 @@ struct NeonHalf {
   static void widen(const uint16_t* from, float* to) {
     for (int i = 0; i < 16; i += 4)
       vst1q_f32(to + i, vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from + i))));
+  }
+  static void widen_part(const uint16_t* from, int64_t count, float* to) {
+    uint16_t lanes[16] = {};
+    for (int64_t i = 0; i < count; ++i) lanes[i] = from[i];
+    widen(lanes, to);
   }
   static void narrow(const float* from, uint16_t* to) {
     for (int i = 0; i < 16; i += 4)

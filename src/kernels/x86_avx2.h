@@ -38,7 +38,8 @@ struct Avx2F32 {
   static Vector max(Vector a, Vector b) { return _mm256_max_ps(a, b); }
   static Vector load_part(const float* from, int64_t count, float fill) {
     float lanes[kLanes];
-    for (int i = 0; i < kLanes; ++i) lanes[i] = i < count ? from[i] : fill;
+    for (int i = 0; i < kLanes; ++i) lanes[i] = fill;
+    for (int i = 0; i < kLanes && i < count; ++i) lanes[i] = from[i];
     return load(lanes);
   }
   static void store_part(float* to, Vector v, int64_t count) {
@@ -91,6 +92,11 @@ struct Avx2Half {
     const __m256i half = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm256_castsi256_si128(half)));
     _mm256_storeu_ps(to + 8, _mm256_cvtph_ps(_mm256_extracti128_si256(half, 1)));
+  }
+  static void widen_part(const uint16_t* from, int64_t count, float* to) {
+    uint16_t lanes[16] = {};
+    for (int64_t i = 0; i < count; ++i) lanes[i] = from[i];
+    widen(lanes, to);
   }
   static void narrow(const float* from, uint16_t* to) {
     constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;

@@ -49,6 +49,9 @@ struct Avx512F32 {
     return _mm512_cvtepi32_ps(
         _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(numbers))));
   }
+  static Vector from_part(const int8_t* numbers, int64_t count) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(first(count), numbers)));
+  }
   // The bits of 16 floats, less `base`, as saturated bytes.
   static void store_bits(const Vector (&v)[1], int32_t base, int8_t* to) {
     const __m512i less = _mm512_set1_epi32(base);
@@ -74,6 +77,10 @@ struct Avx512Half {
   static void widen(const uint16_t* from, float* to) {
     _mm512_storeu_ps(to,
                      _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))));
+  }
+  static void widen_part(const uint16_t* from, int64_t count, float* to) {
+    const __mmask16 there = Avx512F32::first(count);
+    _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(there, from)));
   }
   static void narrow(const float* from, uint16_t* to) {
     constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;

@@ -45,6 +45,9 @@ struct BinaryArgs {
   BinaryOp op = BinaryOp::kAdd;
   const T* a = nullptr;
   const T* b = nullptr;
+  // Not null: the operand is this, constants in float32, instead. One of the two at most.
+  const float* a_values = nullptr;
+  const float* b_values = nullptr;
   T* output = nullptr;  // may be an operand that is not repeated
 };
 struct BinaryI8Args : BinaryArgs<int8_t> {

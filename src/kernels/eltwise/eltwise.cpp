@@ -70,4 +70,8 @@ void sum_f16(const SumF16Args& args, IndexRange units) {
   RK_DISPATCH(kVariants, sum_f16, args, units);
 }
 
+void activate_f16(const ActivateF16Args& args, IndexRange units) {
+  RK_DISPATCH(kVariants, activate_f16, args, units);
+}
+
 }  // namespace rk::kernels

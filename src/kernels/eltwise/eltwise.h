@@ -57,6 +57,22 @@ struct SumF16Args {
 };
 void sum_f16(const SumF16Args& args, IndexRange units);
 
+// Activations of a few operations, each rounded in float32, so that the results are the operators' own.
+enum class ActivationF16 {
+  kHardSigmoid,  // max(0, min(1, alpha * x + beta))
+  kHardSwish,    // x * hard_sigmoid(x)
+  kLeakyRelu,    // x where x >= 0, alpha * x elsewhere; alpha is finite
+};
+struct ActivateF16Args {
+  const uint16_t* input = nullptr;
+  uint16_t* output = nullptr;  // may be `input`
+  ActivationF16 kind = ActivationF16::kHardSigmoid;
+  float alpha = 0.0f;
+  float beta = 0.0f;
+  int64_t elements = 0;
+};
+void activate_f16(const ActivateF16Args& args, IndexRange units);
+
 // y = y clamped to `before`, plus the addend or 0, clamped to `after`. NaN stays.
 struct ClampF32Args {
   struct Bounds {

@@ -158,6 +158,33 @@ TEST(SumF16Test, EveryPatternWithAndWithoutReluMatchesTheConversions) {
   }
 }
 
+TEST(ActivateF16Test, EveryPatternMatchesTheFormula) {
+  std::vector<uint16_t> x(65536 + 5), y(x.size() + 1, 55);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
+  for (const ActivationF16 kind :
+       {ActivationF16::kHardSigmoid, ActivationF16::kHardSwish, ActivationF16::kLeakyRelu}) {
+    const float alpha = 1.0f / 6.0f, beta = 0.5f;
+    const ActivateF16Args args = {x.data(), y.data(), kind,
+                                  alpha,    beta,     static_cast<int64_t>(x.size())};
+    activate_f16(args, {1, eltwise_units(args.elements)});
+    activate_f16(args, {0, 1});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const float v = half_to_float(x[i]);
+      const float part = std::max(0.0f, std::min(1.0f, alpha * v + beta));
+      const float want = kind == ActivationF16::kHardSigmoid ? part
+                         : kind == ActivationF16::kHardSwish ? v * part
+                         : v >= 0                            ? v
+                                                             : alpha * v;
+      if (std::isnan(v) || std::isnan(want)) {
+        ASSERT_TRUE(std::isnan(half_to_float(y[i]))) << i;
+      } else {
+        ASSERT_EQ(half_to_float(y[i]), half_to_float(float_to_half(want))) << i;
+      }
+    }
+    EXPECT_EQ(y.back(), 55);
+  }
+}
+
 TEST(ClampF32Test, ClampsBeforeAndAfterTheAddendAndKeepsNaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> values = {-3, -0.0f, 2, 9, nan};

@@ -70,6 +70,23 @@ void sum_f16__generic(const SumF16Args& args, IndexRange units) {
 
 namespace {
 
+float activate(const ActivateF16Args& args, float x) {
+  if (args.kind == ActivationF16::kLeakyRelu) return x >= 0 ? x : args.alpha * x;
+  const float line = args.alpha * x + args.beta;
+  const float part = line < 0 ? 0.0f : line > 1 ? 1.0f : line;
+  return args.kind == ActivationF16::kHardSwish ? x * part : part;
+}
+
+}  // namespace
+
+void activate_f16__generic(const ActivateF16Args& args, IndexRange units) {
+  const Run run = run_of(units, args.elements);
+  for (int64_t e = run.begin; e < run.end; ++e)
+    args.output[e] = float_to_half(activate(args, half_to_float(args.input[e])));
+}
+
+namespace {
+
 using Floats = float __attribute__((vector_size(16)));
 using Ints = int32_t __attribute__((vector_size(16)));
 

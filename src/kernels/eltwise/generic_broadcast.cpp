@@ -29,8 +29,10 @@ void for_each_element(const BinaryArgs<T>& args, IndexRange units, const Load& l
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
     const BroadcastPiece piece = broadcast_piece(args.shape, unit);
     for (int64_t i = 0; i < piece.count; ++i) {
-      const auto x = load(args.a[piece.a + operand_at(args.shape.a, i)], true);
-      const auto y = load(args.b[piece.b + operand_at(args.shape.b, i)], false);
+      const int64_t a = piece.a + operand_at(args.shape.a, i);
+      const int64_t b = piece.b + operand_at(args.shape.b, i);
+      const float x = args.a_values != nullptr ? args.a_values[a] : load(args.a[a], true);
+      const float y = args.b_values != nullptr ? args.b_values[b] : load(args.b[b], false);
       args.output[piece.output + i] = store(apply(args.op, x, y));
     }
   }

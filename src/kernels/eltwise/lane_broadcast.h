@@ -27,15 +27,21 @@ struct HalfCodec {
   Group<Float> load(const Stored* from) const {
     float wide[kGroup];
     Half::widen(from, wide);
+    return group_of(wide);
+  }
+  Group<Float> load_part(const Stored* from, int64_t count) const {
+    float wide[kGroup];
+    Half::widen_part(from, count, wide);
+    return group_of(wide);
+  }
+  static Group<Float> group_of(const float* wide) {
     Group<Float> group;
-#pragma GCC unroll 4
     for (int i = 0; i < Group<Float>::kVectors; ++i)
       group.v[i] = Float::load(wide + i * Float::kLanes);
     return group;
   }
   void store(Stored* to, const Group<Float>& group) const {
     float wide[kGroup];
-#pragma GCC unroll 4
     for (int i = 0; i < Group<Float>::kVectors; ++i)
       Float::store(wide + i * Float::kLanes, group.v[i]);
     Half::narrow(wide, to);
@@ -49,11 +55,42 @@ struct ByteReader {
   typename Float::Vector zero_point, scale;
   explicit ByteReader(QuantScale by)
       : zero_point(Float::all(static_cast<float>(by.zero_point))), scale(Float::all(by.scale)) {}
+  typename Float::Vector real(typename Float::Vector number) const {
+    return Float::mul(Float::sub(number, zero_point), scale);
+  }
   Group<Float> load(const Stored* from) const {
     Group<Float> group;
-#pragma GCC unroll 4
     for (int i = 0; i < Group<Float>::kVectors; ++i)
-      group.v[i] = Float::mul(Float::sub(Float::from(from + i * Float::kLanes), zero_point), scale);
+      group.v[i] = real(Float::from(from + i * Float::kLanes));
+    return group;
+  }
+  Group<Float> load_part(const Stored* from, int64_t count) const {
+    if constexpr (Group<Float>::kVectors == 1) {
+      return {{real(Float::from_part(from, count))}};
+    } else {
+      Stored lanes[kGroup] = {};
+      for (int64_t i = 0; i < count; ++i) lanes[i] = from[i];
+      return load(lanes);
+    }
+  }
+};
+
+// Constants as they are.
+template <typename Float>
+struct FloatReader {
+  using Stored = float;
+  Group<Float> load(const float* from) const {
+    Group<Float> group;
+    for (int i = 0; i < Group<Float>::kVectors; ++i)
+      group.v[i] = Float::load(from + i * Float::kLanes);
+    return group;
+  }
+  Group<Float> load_part(const float* from, int64_t count) const {
+    Group<Float> group;
+    for (int i = 0; i < Group<Float>::kVectors; ++i) {
+      const int64_t left = count - i * Float::kLanes;
+      group.v[i] = Float::load_part(from + i * Float::kLanes, left < 0 ? 0 : left, 0.0f);
+    }
     return group;
   }
 };
@@ -67,7 +104,6 @@ struct ByteWriter {
       : scale(Float::all(by.scale)), base(kFloatMagicBits - clamp_zero_point(by.zero_point)) {}
   void store(int8_t* to, const Group<Float>& group) const {
     typename Float::Vector bits[Group<Float>::kVectors];
-#pragma GCC unroll 4
     for (int i = 0; i < Group<Float>::kVectors; ++i) {
       const auto q = Float::zero_nan(Float::div(group.v[i], scale));
       bits[i] = Float::add(Float::at_most(Float::at_least(q, -1024.0f), 1024.0f),
@@ -80,7 +116,6 @@ struct ByteWriter {
 template <typename Float, BinaryOp kOp>
 inline Group<Float> apply(const Group<Float>& a, const Group<Float>& b) {
   Group<Float> y;
-#pragma GCC unroll 4
   for (int i = 0; i < Group<Float>::kVectors; ++i) {
     if constexpr (kOp == BinaryOp::kAdd) y.v[i] = Float::add(a.v[i], b.v[i]);
     if constexpr (kOp == BinaryOp::kSub) y.v[i] = Float::sub(a.v[i], b.v[i]);
@@ -90,34 +125,25 @@ inline Group<Float> apply(const Group<Float>& a, const Group<Float>& b) {
   return y;
 }
 
-// 16 elements of an operand of which only `count` exist.
-template <typename T>
-inline void copy_part(const T* from, int64_t count, T* to) {
-  for (int64_t i = 0; i < kGroup; ++i) to[i] = i < count ? from[i] : T{};
-}
-
+// What is repeated along a run.
 template <typename Float, typename Reader>
 inline Group<Float> fixed_lanes(const Reader& reader, const typename Reader::Stored* from,
-                                RunOperand kind, int64_t count) {
+                                RunOperand kind) {
+  if (kind == RunOperand::kBlock) return reader.load(from);
   typename Reader::Stored lanes[kGroup];
-  if (kind == RunOperand::kScalar) {
-    for (auto& lane : lanes) lane = from[0];
-  } else if (kind == RunOperand::kBlock) {
-    copy_part(from, kGroup, lanes);
-  } else {
-    copy_part(from, count < kGroup ? count : kGroup, lanes);
-  }
+  for (auto& lane : lanes) lane = from[0];
   return reader.load(lanes);
 }
 
 // One piece. What is not streamed keeps the lanes it has at the beginning.
 template <typename Float, BinaryOp kOp, bool kStreamA, bool kStreamB, typename ReadA,
           typename ReadB, typename Writer, typename T>
-inline void combine(const ReadA& read_a, const ReadB& read_b, const Writer& writer, const T* a,
-                    const T* b, T* y, int64_t count, RunOperand kind_a, RunOperand kind_b) {
+inline void combine(const ReadA& read_a, const ReadB& read_b, const Writer& writer,
+                    const typename ReadA::Stored* a, const typename ReadB::Stored* b, T* y,
+                    int64_t count, RunOperand kind_a, RunOperand kind_b) {
   Group<Float> x, z;
-  if constexpr (!kStreamA) x = fixed_lanes<Float>(read_a, a, kind_a, count);
-  if constexpr (!kStreamB) z = fixed_lanes<Float>(read_b, b, kind_b, count);
+  if constexpr (!kStreamA) x = fixed_lanes<Float>(read_a, a, kind_a);
+  if constexpr (!kStreamB) z = fixed_lanes<Float>(read_b, b, kind_b);
   int64_t i = 0;
   for (; i + kGroup <= count; i += kGroup) {
     if constexpr (kStreamA) x = read_a.load(a + i);
@@ -126,20 +152,22 @@ inline void combine(const ReadA& read_a, const ReadB& read_b, const Writer& writ
   }
   if (i == count) return;
   T part[kGroup];
-  if constexpr (kStreamA) x = fixed_lanes<Float>(read_a, a + i, kind_a, count - i);
-  if constexpr (kStreamB) z = fixed_lanes<Float>(read_b, b + i, kind_b, count - i);
+  if constexpr (kStreamA) x = read_a.load_part(a + i, count - i);
+  if constexpr (kStreamB) z = read_b.load_part(b + i, count - i);
   writer.store(part, apply<Float, kOp>(x, z));
   for (int64_t e = i; e < count; ++e) y[e] = part[e - i];
 }
 
 template <typename Float, BinaryOp kOp, typename ReadA, typename ReadB, typename Writer, typename T>
 void combine_runs(const BinaryArgs<T>& args, IndexRange units, const ReadA& read_a,
-                  const ReadB& read_b, const Writer& writer) {
+                  const typename ReadA::Stored* all_a, const ReadB& read_b,
+                  const typename ReadB::Stored* all_b, const Writer& writer) {
   const RunOperand kind_a = args.shape.a, kind_b = args.shape.b;
   const bool stream_a = kind_a == RunOperand::kStream, stream_b = kind_b == RunOperand::kStream;
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
     const BroadcastPiece piece = broadcast_piece(args.shape, unit);
-    const T *const a = args.a + piece.a, *const b = args.b + piece.b;
+    const auto* const a = all_a + piece.a;
+    const auto* const b = all_b + piece.b;
     T* const y = args.output + piece.output;
     if (stream_a && stream_b) {
       combine<Float, kOp, true, true>(read_a, read_b, writer, a, b, y, piece.count, kind_a, kind_b);
@@ -157,17 +185,31 @@ void combine_runs(const BinaryArgs<T>& args, IndexRange units, const ReadA& read
 }
 
 template <typename Float, typename ReadA, typename ReadB, typename Writer, typename T>
-void binary_lanes(const BinaryArgs<T>& args, IndexRange units, const ReadA& a, const ReadB& b,
-                  const Writer& writer) {
+void binary_by_op(const BinaryArgs<T>& args, IndexRange units, const ReadA& read_a,
+                  const typename ReadA::Stored* a, const ReadB& read_b,
+                  const typename ReadB::Stored* b, const Writer& writer) {
   switch (args.op) {
     case BinaryOp::kAdd:
-      return combine_runs<Float, BinaryOp::kAdd>(args, units, a, b, writer);
+      return combine_runs<Float, BinaryOp::kAdd>(args, units, read_a, a, read_b, b, writer);
     case BinaryOp::kSub:
-      return combine_runs<Float, BinaryOp::kSub>(args, units, a, b, writer);
+      return combine_runs<Float, BinaryOp::kSub>(args, units, read_a, a, read_b, b, writer);
     case BinaryOp::kMul:
-      return combine_runs<Float, BinaryOp::kMul>(args, units, a, b, writer);
+      return combine_runs<Float, BinaryOp::kMul>(args, units, read_a, a, read_b, b, writer);
     case BinaryOp::kDiv:
-      return combine_runs<Float, BinaryOp::kDiv>(args, units, a, b, writer);
+      return combine_runs<Float, BinaryOp::kDiv>(args, units, read_a, a, read_b, b, writer);
+  }
+}
+
+template <typename Float, typename Reader, typename Writer, typename T>
+void binary_lanes(const BinaryArgs<T>& args, IndexRange units, const Reader& a, const Reader& b,
+                  const Writer& writer) {
+  const FloatReader<Float> values;
+  if (args.b_values != nullptr) {
+    binary_by_op<Float>(args, units, a, args.a, values, args.b_values, writer);
+  } else if (args.a_values != nullptr) {
+    binary_by_op<Float>(args, units, values, args.a_values, b, args.b, writer);
+  } else {
+    binary_by_op<Float>(args, units, a, args.a, b, args.b, writer);
   }
 }
 
@@ -179,9 +221,9 @@ void binary_f16_lanes(const BinaryArgs<uint16_t>& args, IndexRange units) {
 
 template <typename Float>
 void binary_i8_lanes(const BinaryI8Args& args, IndexRange units) {
-  binary_lanes<Float, ByteReader<Float>, ByteReader<Float>, ByteWriter<Float>, int8_t>(
-      args, units, ByteReader<Float>(args.a_scale), ByteReader<Float>(args.b_scale),
-      ByteWriter<Float>(args.output_scale));
+  const BinaryArgs<int8_t>& plain = args;
+  binary_lanes<Float>(plain, units, ByteReader<Float>(args.a_scale),
+                      ByteReader<Float>(args.b_scale), ByteWriter<Float>(args.output_scale));
 }
 
 // Calls work(first element, scale, shift) for each pixel of planes.
@@ -190,7 +232,6 @@ inline void for_each_pixel(const AffineArgs<T>& args, IndexRange planes, const W
   for (int64_t plane = planes.begin; plane < planes.end; ++plane) {
     const int64_t channel = plane % args.shape.blocks * kHostBlock;
     Group<Float> scale, shift;
-#pragma GCC unroll 4
     for (int i = 0; i < Group<Float>::kVectors; ++i) {
       scale.v[i] = Float::load(args.scale + channel + i * Float::kLanes);
       shift.v[i] = Float::load(args.shift + channel + i * Float::kLanes);
@@ -207,7 +248,6 @@ void affine_f16_lanes(const AffineArgs<uint16_t>& args, IndexRange planes) {
   for_each_pixel<Float>(args, planes,
                         [&](int64_t at, const Group<Float>& scale, const Group<Float>& shift) {
                           Group<Float> y = codec.load(args.input + at);
-#pragma GCC unroll 4
                           for (int i = 0; i < Group<Float>::kVectors; ++i)
                             y.v[i] = Float::fused(y.v[i], scale.v[i], shift.v[i]);
                           codec.store(args.output + at, y);
@@ -219,7 +259,6 @@ void affine_i8_lanes(const AffineArgs<int8_t>& args, IndexRange planes) {
   for_each_pixel<Float>(
       args, planes, [&](int64_t at, const Group<Float>& scale, const Group<Float>& shift) {
         typename Float::Vector bits[Group<Float>::kVectors];
-#pragma GCC unroll 4
         for (int i = 0; i < Group<Float>::kVectors; ++i) {
           const auto x = Float::from(args.input + at + i * Float::kLanes);
           bits[i] = Float::add(Float::fused(x, scale.v[i], shift.v[i]), Float::all(kFloatMagic));

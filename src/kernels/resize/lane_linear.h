@@ -25,7 +25,6 @@ inline void blend_rows(const uint16_t* low, const uint16_t* high, float weight, 
     float a[kPixelLanes], b[kPixelLanes];
     Half::widen(low + e, a);
     Half::widen(high + e, b);
-#pragma GCC unroll 4
     for (int64_t i = 0; i < kPixelLanes; i += Float::kLanes)
       Float::store(row + e + i, blend<Float>(Float::load(a + i), Float::load(b + i), weight));
   }
@@ -45,7 +44,6 @@ void resize_linear_f16_lanes(const LinearArgs<uint16_t>& args, IndexRange units)
       const float* const low = blended + x.low * kPixelLanes;
       const float* const high = blended + x.high * kPixelLanes;
       float pixel[kPixelLanes];
-#pragma GCC unroll 4
       for (int64_t i = 0; i < kPixelLanes; i += Float::kLanes) {
         Float::store(pixel + i,
                      blend<Float>(Float::load(low + i), Float::load(high + i), x.high_weight_f));

@@ -32,13 +32,6 @@ uint64_t host_bytes(const ProgramTensor& tensor, bool blocked) {
   return static_cast<uint64_t>(s[0]) * channels * static_cast<uint64_t>(s[2] * s[3]) * element;
 }
 
-// Operands and outputs may lie in any order, if it is the same.
-bool takes_any_layout(const Step& step) {
-  return std::holds_alternative<program::SumParams>(step.params) ||
-         std::holds_alternative<program::TableParams>(step.params) ||
-         std::holds_alternative<program::ConcatParams>(step.params);
-}
-
 // Chooses channels of pictures, which is quick where all are blocked.
 bool chooses_channels(const Variant& variant, const Step& step) {
   const auto* const p = std::get_if<program::OpParams>(&step.params);
@@ -73,27 +66,26 @@ void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
     return out;
   };
   for (const Step& step : variant.steps) {
-    if (!wants_blocked(step) || takes_any_layout(step)) continue;
+    if (!wants_blocked(step)) continue;
     for (const int32_t tensor : operands(step)) mark(tensor);
   }
   // Where any layout will do, that of a neighbour saves a conversion. What one step decides may reach others, before and
   // behind it.
-  std::vector<std::vector<int32_t>> sharing;
+  std::vector<LayoutGroup> groups;
   for (const Step& step : variant.steps) {
-    std::vector<int32_t> partners =
-        takes_any_layout(step) ? operands(step) : layout_partners(variant, step);
-    if (chooses_channels(variant, step)) {
-      partners = step.outputs;
-      partners.push_back(step.inputs[0]);
-    }
-    if (partners.size() > 1) sharing.push_back(std::move(partners));
+    groups.push_back(layout_group(variant, step));
+    if (!chooses_channels(variant, step)) continue;
+    groups.back().partners = step.outputs;
+    groups.back().partners.push_back(step.inputs[0]);
   }
   for (bool changed = true; changed;) {
     changed = false;
-    for (const std::vector<int32_t>& partners : sharing) {
-      const auto blocked = [&](int32_t i) { return tensors[static_cast<size_t>(i)].blocked; };
-      if (std::ranges::none_of(partners, blocked)) continue;
-      for (const int32_t partner : partners) changed |= mark(partner);
+    for (const LayoutGroup& group : groups) {
+      const bool blocked = std::ranges::any_of(
+          group.partners, [&](int32_t i) { return tensors[static_cast<size_t>(i)].blocked; });
+      if (!blocked) continue;
+      for (const int32_t partner : group.partners) changed |= mark(partner);
+      for (const int32_t follower : group.followers) changed |= mark(follower);
     }
   }
   for (size_t i = 0; i < tensors.size(); ++i) {

@@ -4,7 +4,9 @@
 namespace rk::runtime::cpu {
 
 bool wants_blocked(const program::Step& step) {
-  return !std::holds_alternative<program::OpParams>(step.params);
+  return std::holds_alternative<program::ConvParams>(step.params) ||
+         std::holds_alternative<program::PoolParams>(step.params) ||
+         std::holds_alternative<program::ResizeParams>(step.params);
 }
 
 bool is_packed_operand(const program::Step& step, size_t input) {

@@ -34,7 +34,7 @@ struct StepContext {
   }
 };
 
-// True when the step's kernel wants rank-4 int8 and f16 operands in blocked layout.
+// True when the step's kernel has rank-4 int8 and f16 operands in blocked layout only.
 bool wants_blocked(const program::Step& step);
 // A convolution whose kernel takes its input interleaved (kernels/conv/conv.h).
 bool reads_interleaved(const StepContext& context);
@@ -65,8 +65,13 @@ bool is_view(const program::Variant& variant, const program::Step& step);
 std::optional<StepFunction> prepare_by_table(const StepContext& context,
                                              const program::OpParams& params);
 
-// Tensors of one shape that a step can compute on in whatever layout they share; empty where there are none.
-std::vector<int32_t> layout_partners(const program::Variant& variant, const program::Step& step);
+// Tensors of a step that computes in whatever layout they share. Where one of the partners is blocked, all of them are,
+// and the followers, which have no say.
+struct LayoutGroup {
+  std::vector<int32_t> partners;
+  std::vector<int32_t> followers;
+};
+LayoutGroup layout_group(const program::Variant& variant, const program::Step& step);
 // An operator on its operands as they are stored. Nothing when there is no such way.
 std::optional<StepFunction> prepare_as_stored(const StepContext& context,
                                               const program::OpParams& params);

@@ -65,13 +65,22 @@ bool broadcasts_to(const Shape& a, const Shape& b, const Shape& out) {
   return true;
 }
 
-// Two operands that are stored like the result.
+// read_constant() gives float32.
+bool is_real(const ProgramTensor& tensor) {
+  return tensor.quantized() || tensor.dtype == DType::kF16 || tensor.dtype == DType::kBF16 ||
+         tensor.dtype == DType::kF32;
+}
+
+// Two operands that are stored like the result, or one and a constant.
 bool binary_as_stored(const program::Variant& variant, const program::Step& step) {
   if (step.inputs[0] == program::kNone || step.inputs[1] == program::kNone) return false;
   const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
   const ProgramTensor &a = tensor_of(variant, step.inputs[0]),
                       &b = tensor_of(variant, step.inputs[1]);
-  return out.shape.elements() > 0 && stored_alike(a, out) && stored_alike(b, out) &&
+  const auto fits = [&](const ProgramTensor& in, const ProgramTensor& other) {
+    return in.is_constant() ? is_real(in) && !other.is_constant() : stored_alike(in, out);
+  };
+  return out.shape.elements() > 0 && stored_alike(out, out) && fits(a, b) && fits(b, a) &&
          broadcasts_to(a.shape, b.shape, out.shape);
 }
 
@@ -94,38 +103,28 @@ bool is_per_channel(const Shape& shape, const Shape& out) {
          (extent_from_end(shape, 4) == 1 || extent_from_end(shape, 4) == out[0]);
 }
 
-// An operand bound to where it lies: a tensor of the plan, or a constant of the step's own in its layout.
+// An operand bound to where it lies: a tensor of the plan, or a constant's values in the output's layout.
 struct BoundOperand {
   int32_t tensor = program::kNone;
-  std::shared_ptr<const std::vector<uint8_t>> constant;
+  std::shared_ptr<const Tensor> values;
   RunOperand kind = RunOperand::kStream;
   std::array<int64_t, kernels::kMaxBroadcastAxes> step{};
-
-  template <typename T>
-  const T* data(const StepCall& call) const {
-    if (constant == nullptr) return call.data<const T>(tensor);
-    return reinterpret_cast<const T*>(constant->data());
-  }
 };
 
-// The bytes of a constant in plain order, or blocked as the shape `as` of the same elements.
-std::shared_ptr<const std::vector<uint8_t>> constant_copy(const StepContext& context, size_t input,
-                                                          const Shape* blocked_as) {
-  const ProgramTensor& type = context.input(input);
-  const auto size_bytes =
-      static_cast<size_t>(type.shape.elements()) * static_cast<size_t>(byte_size(type.dtype));
-  const ByteSpan bytes = context.constant_bytes(input);
-  if (bytes.size() < size_bytes) return nullptr;
-  auto copy = std::make_shared<std::vector<uint8_t>>(
-      bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size_bytes));
-  if (blocked_as == nullptr) return copy;
+// The values of a constant in plain order or, given the rank-4 shape they have, blocked.
+std::shared_ptr<const Tensor> constant_values(const StepContext& context, size_t input,
+                                              const Shape* blocked_as) {
+  auto plain = read_constant(context, input);
+  if (!plain.ok() || plain.value().dtype() != DType::kF32) return nullptr;
+  if (blocked_as == nullptr) return std::make_shared<const Tensor>(std::move(plain).value());
   const PictureExtents extents = picture_extents(*blocked_as);
   const Strides strides = blocked_strides(extents, kernels::kHostBlock);
-  auto blocked = std::make_shared<std::vector<uint8_t>>(static_cast<size_t>(extents.n * strides.n) *
-                                                        static_cast<size_t>(byte_size(type.dtype)));
-  convert(extents, {type.dtype, type.scale, type.zero_point, nchw_strides(extents), copy->data()},
-          {type.dtype, type.scale, type.zero_point, strides, blocked->data()}, {}, nullptr);
-  return blocked;
+  auto blocked = Tensor::try_make({DType::kF32, {extents.n * strides.n}});
+  if (!blocked.ok()) return nullptr;
+  auto* const from = const_cast<uint8_t*>(plain.value().data<uint8_t>());
+  convert(extents, {DType::kF32, 0, 0, nchw_strides(extents), from},
+          {DType::kF32, 0, 0, strides, blocked.value().mutable_data<uint8_t>()}, {}, nullptr);
+  return std::make_shared<const Tensor>(std::move(blocked).value());
 }
 
 // An operand against a blocked output, whose axes are pictures and channel blocks and whose runs are planes.
@@ -137,25 +136,25 @@ std::optional<BoundOperand> bind_blocked(const StepContext& context, size_t inpu
   BoundOperand operand;
   operand.tensor = context.step.inputs[input];
   const bool constant = type.is_constant();
+  const bool blocked = !constant && context.host(operand.tensor).blocked;
   if (type.shape.elements() == 1) {
     operand.kind = RunOperand::kScalar;
-    if (constant) operand.constant = constant_copy(context, input, nullptr);
+    if (constant) operand.values = constant_values(context, input, nullptr);
   } else if (type.shape == out) {
     operand.step = {blocks * plane, plane};
-    if (constant) operand.constant = constant_copy(context, input, &out);
-    if (!constant && !context.host(operand.tensor).blocked) return std::nullopt;
+    if (constant) operand.values = constant_values(context, input, &out);
+    if (!constant && !blocked) return std::nullopt;
   } else if (is_per_channel(type.shape, out)) {
     operand.kind = RunOperand::kBlock;
     operand.step = {extent_from_end(type.shape, 4) == 1 ? 0 : blocks * block, block};
     const Shape gate = {extent_from_end(type.shape, 4), out[1], 1, 1};
-    if (constant) operand.constant = constant_copy(context, input, &gate);
+    if (constant) operand.values = constant_values(context, input, &gate);
     // Whole blocks of one pixel lie in plain order too.
-    if (!constant && !context.host(operand.tensor).blocked && out[1] % block != 0)
-      return std::nullopt;
+    if (!constant && !blocked && out[1] % block != 0) return std::nullopt;
   } else {
     return std::nullopt;
   }
-  if (constant && operand.constant == nullptr) return std::nullopt;
+  if (constant && operand.values == nullptr) return std::nullopt;
   return operand;
 }
 
@@ -164,8 +163,8 @@ std::optional<BoundOperand> bind_plain(const StepContext& context, size_t input)
   BoundOperand operand;
   operand.tensor = context.step.inputs[input];
   if (type.is_constant()) {
-    operand.constant = constant_copy(context, input, nullptr);
-    if (operand.constant == nullptr) return std::nullopt;
+    operand.values = constant_values(context, input, nullptr);
+    if (operand.values == nullptr) return std::nullopt;
     return operand;
   }
   const HostTensor& host = context.host(operand.tensor);
@@ -245,8 +244,10 @@ StepFunction binary_function(const BoundBinary& bound, const Args& prototype, in
   const int64_t cost = std::min(bound.shape.run, kernels::kBroadcastPiece) / 8 + 16;
   return [=](const StepCall& call) {
     Args args = prototype;
-    args.a = bound.a.data<T>(call);
-    args.b = bound.b.data<T>(call);
+    if (bound.a.values == nullptr) args.a = call.data<const T>(bound.a.tensor);
+    if (bound.b.values == nullptr) args.b = call.data<const T>(bound.b.tensor);
+    if (bound.a.values != nullptr) args.a_values = bound.a.values->template data<float>();
+    if (bound.b.values != nullptr) args.b_values = bound.b.values->template data<float>();
     args.output = call.data<T>(output);
     call.parallel(units, cost, [&](IndexRange range) { kernel(args, range); });
     return ok_status();
@@ -383,24 +384,33 @@ std::optional<StepFunction> prepare_batch_norm(const StepContext& context,
 
 }  // namespace
 
-std::vector<int32_t> layout_partners(const program::Variant& variant, const program::Step& step) {
-  if (step.outputs.size() != 1 || step.inputs.empty()) return {};
+LayoutGroup layout_group(const program::Variant& variant, const program::Step& step) {
+  LayoutGroup group;
+  if (wants_blocked(step) || step.outputs.empty()) return group;
+  if (!std::holds_alternative<program::OpParams>(step.params)) {
+    // Sums, tables and concatenations have one layout in all their operands.
+    group.partners = step.inputs;
+    group.partners.push_back(step.outputs[0]);
+    std::erase(group.partners, program::kNone);
+    return group;
+  }
+  if (step.outputs.size() != 1 || step.inputs.empty()) return group;
   const Shape& out = tensor_of(variant, step.outputs[0]).shape;
-  if (out.rank() != 4) return {};
-  if (runs_by_table(variant, step)) return {step.inputs[0], step.outputs[0]};
-  if (is_batch_norm(step) && norm_as_stored(variant, step))
-    return {step.inputs[0], step.outputs[0]};
-  if (!binary_op(step) || !binary_as_stored(variant, step)) return {};
-  std::vector<int32_t> partners = {step.outputs[0]};
+  if (out.rank() != 4) return group;
+  if (runs_by_table(variant, step) || (is_batch_norm(step) && norm_as_stored(variant, step))) {
+    group.partners = {step.inputs[0], step.outputs[0]};
+    return group;
+  }
+  if (!binary_op(step) || !binary_as_stored(variant, step)) return group;
+  group.partners = {step.outputs[0]};
   for (const int32_t input : step.inputs) {
     const ProgramTensor& type = tensor_of(variant, input);
-    if (type.shape == out) {
-      if (!type.is_constant()) partners.push_back(input);
-    } else if (type.shape.elements() != 1 && !is_per_channel(type.shape, out)) {
-      return {};
-    }
+    if (type.shape.elements() == 1) continue;
+    if (type.shape != out && !is_per_channel(type.shape, out)) return {};
+    if (type.is_constant()) continue;
+    (type.shape == out ? group.partners : group.followers).push_back(input);
   }
-  return partners;
+  return group;
 }
 
 std::optional<StepFunction> prepare_as_stored(const StepContext& context,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that look at one element at a time, between tensors of one 8- or 16-bit type: every possible element is
 // evaluated at load, and a run only looks up. The result is the operator's own, bit for bit, in any layout.
+#include <cmath>
+#include <optional>
 #include <span>
 
 #include "base/fixed_point.h"
@@ -57,12 +59,56 @@ Result<StepFunction> int8_table(const StepContext& context, const program::OpPar
   return prepare_table(context, table);
 }
 
-Result<StepFunction> half_table(const StepContext& context, const program::OpParams& p) {
+// Of the schema where the step does not say.
+float attribute(const program::OpParams& p, std::string_view name) {
+  const auto given = p.attrs.find(name);
+  const AttrDef* const def = ops::registry().find(p.op)->find_attr(name);
+  const Attr* const value = given != p.attrs.end() ? &given->second
+                            : def != nullptr       ? &def->value
+                                                   : nullptr;
+  const float* const number = value != nullptr ? std::get_if<float>(value) : nullptr;
+  return number != nullptr ? *number : 0.0f;
+}
+
+// Activations that vectors compute faster than a table is read.
+std::optional<StepFunction> half_vectors(const StepContext& context, const program::OpParams& p) {
   if (p.op == "Relu") {
     program::SumParams relu;
     relu.activation = program::Activation::kRelu;
-    return prepare_sum(context, relu);
+    auto sum = prepare_sum(context, relu);
+    if (!sum.ok()) return std::nullopt;
+    return std::move(sum).value();
   }
+  kernels::ActivateF16Args prototype;
+  if (p.op == "HardSwish") {
+    prototype.kind = kernels::ActivationF16::kHardSwish;
+    prototype.alpha = 1.0f / 6.0f;
+    prototype.beta = 0.5f;
+  } else if (p.op == "HardSigmoid") {
+    prototype.kind = kernels::ActivationF16::kHardSigmoid;
+    prototype.alpha = attribute(p, "alpha");
+    prototype.beta = attribute(p, "beta");
+  } else if (p.op == "LeakyRelu") {
+    prototype.kind = kernels::ActivationF16::kLeakyRelu;
+    prototype.alpha = attribute(p, "alpha");
+  } else {
+    return std::nullopt;
+  }
+  if (!std::isfinite(prototype.alpha)) return std::nullopt;
+  const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
+  prototype.elements = static_cast<int64_t>(context.host(output).size_bytes / 2);
+  return StepFunction([=](const StepCall& call) {
+    kernels::ActivateF16Args args = prototype;
+    args.input = call.data<const uint16_t>(input);
+    args.output = call.data<uint16_t>(output);
+    call.parallel(kernels::eltwise_units(args.elements), kernels::kEltwiseRun / 4,
+                  [&](IndexRange units) { kernels::activate_f16(args, units); });
+    return ok_status();
+  });
+}
+
+Result<StepFunction> half_table(const StepContext& context, const program::OpParams& p) {
+  if (auto vectors = half_vectors(context, p)) return std::move(*vectors);
   constexpr int64_t kHalves = 65536;
   Tensor numbers = Tensor::make({DType::kF32, {kHalves}});
   for (int64_t i = 0; i < kHalves; ++i)
