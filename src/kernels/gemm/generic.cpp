@@ -36,14 +36,26 @@ void multiply_rows(const float* a, int64_t a_row_stride, int64_t a_col_stride,
 }
 
 void load_panel(const GemmF32Args& args, int64_t k0, int64_t depth, int64_t col, int64_t cols,
-                TileF32& tile) {
+                TurnSquareF32 turn, TileF32& tile) {
+  const float* const b = args.b + k0 * args.b_row_stride + col * args.b_col_stride;
+  const bool turned = turn != nullptr && args.b_row_stride == 1;
+  const int64_t turned_depth = turned ? depth - depth % kTurnedSquare : 0;
+  const int64_t turned_cols = turned ? cols - cols % kTurnedSquare : 0;
+  for (int64_t k = 0; k < turned_depth; k += kTurnedSquare) {
+    for (int64_t c = 0; c < turned_cols; c += kTurnedSquare) {
+      // The panel's columns c.. are those of a panel that begins there.
+      turn(b + c * args.b_col_stride + k, args.b_col_stride,
+           reinterpret_cast<float(*)[kTileCols]>(&tile.panel[k][c]));
+    }
+  }
   for (int64_t k = 0; k < depth; ++k) {
-    const float* const b = args.b + (k0 + k) * args.b_row_stride + col * args.b_col_stride;
+    const float* const row = b + k * args.b_row_stride;
     float* const panel = tile.panel[k];
     if (args.b_col_stride == 1) {
-      std::memcpy(panel, b, static_cast<size_t>(cols) * sizeof(float));
+      std::memcpy(panel, row, static_cast<size_t>(cols) * sizeof(float));
     } else {
-      for (int64_t c = 0; c < cols; ++c) panel[c] = b[c * args.b_col_stride];
+      for (int64_t c = k < turned_depth ? turned_cols : 0; c < cols; ++c)
+        panel[c] = row[c * args.b_col_stride];
     }
     for (int64_t c = cols; c < kTileCols; ++c) panel[c] = 0.0f;
   }
@@ -51,11 +63,16 @@ void load_panel(const GemmF32Args& args, int64_t k0, int64_t depth, int64_t col,
 
 void start_at_bias(const GemmF32Args& args, int64_t row, int64_t rows, int64_t col, int64_t cols,
                    TileF32& tile) {
+  std::memset(tile.sums, 0, static_cast<size_t>(rows) * sizeof tile.sums[0]);
+  if (args.bias == nullptr) return;
   for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < kTileCols; ++c) tile.sums[r][c] = 0.0f;
-    if (args.bias == nullptr) continue;
-    const float* const bias = args.bias + (row + r) * args.bias_row_stride;
-    for (int64_t c = 0; c < cols; ++c) tile.sums[r][c] = bias[(col + c) * args.bias_col_stride];
+    const float* const bias =
+        args.bias + (row + r) * args.bias_row_stride + col * args.bias_col_stride;
+    if (args.bias_col_stride == 1) {
+      std::memcpy(tile.sums[r], bias, static_cast<size_t>(cols) * sizeof(float));
+      continue;
+    }
+    for (int64_t c = 0; c < cols; ++c) tile.sums[r][c] = bias[c * args.bias_col_stride];
   }
 }
 
@@ -74,7 +91,8 @@ void multiply_tile_f32__generic(TileF32& tile, const float* a, int64_t a_row_str
   }
 }
 
-void gemm_f32_by(MultiplyTileF32 multiply, const GemmF32Args& args, IndexRange units) {
+void gemm_f32_by(MultiplyTileF32 multiply, const GemmF32Args& args, IndexRange units,
+                 TurnSquareF32 turn) {
   const int64_t row_tiles = ceil_div(args.m, kTileRows);
   TileF32 tile;
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
@@ -85,7 +103,7 @@ void gemm_f32_by(MultiplyTileF32 multiply, const GemmF32Args& args, IndexRange u
     start_at_bias(args, row, rows, col, cols, tile);
     for (int64_t k0 = 0; k0 < args.k; k0 += kTileDepth) {
       const int64_t depth = smaller(kTileDepth, args.k - k0);
-      load_panel(args, k0, depth, col, cols, tile);
+      load_panel(args, k0, depth, col, cols, turn, tile);
       multiply(tile, args.a + row * args.a_row_stride + k0 * args.a_col_stride, args.a_row_stride,
                args.a_col_stride, rows, depth);
     }

@@ -28,8 +28,13 @@ using MultiplyTileF32 = void (*)(TileF32& tile, const float* a, int64_t a_row_st
 void multiply_tile_f32__generic(TileF32& tile, const float* a, int64_t a_row_stride,
                                 int64_t a_col_stride, int64_t rows, int64_t depth);
 
-// The kernels around that product.
-void gemm_f32_by(MultiplyTileF32 multiply, const GemmF32Args& args, IndexRange units);
+// A square of a transposed B into the panel: panel[k][c] = b[c * b_step + k] for 16 values of each.
+inline constexpr int64_t kTurnedSquare = 16;
+using TurnSquareF32 = void (*)(const float* b, int64_t b_step, float (*panel)[kTileCols]);
+
+// The kernels around that product. Without `turn` a transposed B is read element by element.
+void gemm_f32_by(MultiplyTileF32 multiply, const GemmF32Args& args, IndexRange units,
+                 TurnSquareF32 turn = nullptr);
 void conv_f32_by(MultiplyTileF32 multiply, const ConvF32Args& args, IndexRange units);
 
 }  // namespace rk::kernels

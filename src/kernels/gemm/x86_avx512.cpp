@@ -58,10 +58,50 @@ void multiply_tile(TileF32& tile, const float* a, int64_t a_row_stride, int64_t 
   go.template operator()<1>();
 }
 
+inline __m512 low_pairs(__m512 a, __m512 b) {
+  return _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+}
+inline __m512 high_pairs(__m512 a, __m512 b) {
+  return _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
+}
+
+void turn_square(const float* b, int64_t b_step, float (*panel)[kTileCols]) {
+  __m512 v[16], t[16];
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) v[i] = _mm512_loadu_ps(b + i * b_step);
+    // Pairs of lines, then fours, then the quarters of each vector change places.
+#pragma GCC unroll 8
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_ps(v[i], v[i + 1]);
+    t[i + 1] = _mm512_unpackhi_ps(v[i], v[i + 1]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 16; i += 4) {
+    v[i] = low_pairs(t[i], t[i + 2]);
+    v[i + 1] = high_pairs(t[i], t[i + 2]);
+    v[i + 2] = low_pairs(t[i + 1], t[i + 3]);
+    v[i + 3] = high_pairs(t[i + 1], t[i + 3]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    t[i] = _mm512_shuffle_f32x4(v[i], v[i + 4], 0x88);
+    t[i + 4] = _mm512_shuffle_f32x4(v[i], v[i + 4], 0xdd);
+    t[i + 8] = _mm512_shuffle_f32x4(v[i + 8], v[i + 12], 0x88);
+    t[i + 12] = _mm512_shuffle_f32x4(v[i + 8], v[i + 12], 0xdd);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    _mm512_storeu_ps(panel[i], _mm512_shuffle_f32x4(t[i], t[i + 8], 0x88));
+    _mm512_storeu_ps(panel[i + 8], _mm512_shuffle_f32x4(t[i], t[i + 8], 0xdd));
+    _mm512_storeu_ps(panel[i + 4], _mm512_shuffle_f32x4(t[i + 4], t[i + 12], 0x88));
+    _mm512_storeu_ps(panel[i + 12], _mm512_shuffle_f32x4(t[i + 4], t[i + 12], 0xdd));
+  }
+}
+
 }  // namespace
 
 void gemm_f32__avx512_8x32(const GemmF32Args& args, IndexRange units) {
-  gemm_f32_by(multiply_tile, args, units);
+  gemm_f32_by(multiply_tile, args, units, turn_square);
 }
 
 void conv_f32__avx512_8x32(const ConvF32Args& args, IndexRange units) {
