@@ -11,7 +11,11 @@ void softmax_f32__generic(const SoftmaxArgs& args, IndexRange units) {
       const float* const x = args.input + c;
       float* const y = args.output + c;
       double most = x[0];
-      for (int64_t k = 1; k < args.length; ++k) most = std::fmax(most, x[k * args.inner]);
+      // Not std::fmax: GCC 12 for ARM fails on its reduction. A NaN reaches the results through the sum.
+      for (int64_t k = 1; k < args.length; ++k) {
+        const double next = x[k * args.inner];
+        most = most < next ? next : most;
+      }
       double sum = 0;
       for (int64_t k = 0; k < args.length; ++k) sum += std::exp(x[k * args.inner] - most);
       for (int64_t k = 0; k < args.length; ++k)
