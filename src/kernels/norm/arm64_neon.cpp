@@ -20,15 +20,15 @@ RK_ISA_BEGIN
 namespace rk::kernels {
 
 void softmax_f32__neon(const SoftmaxArgs& args, IndexRange units) {
-  softmax_lanes<NeonF32>(args, units);
+  softmax_lanes<WideLanes<NeonF32>>(args, units);
 }
 
 void normalize_rows_f32__neon(const NormalizeArgs& args, IndexRange rows) {
-  normalize_rows_lanes<NeonF32>(args, rows);
+  normalize_rows_lanes<WideLanes<NeonF32>>(args, rows);
 }
 
 void sum_rows_f32__neon(const RowSumArgs& args, IndexRange rows) {
-  sum_rows_lanes<NeonF32>(args, rows);
+  sum_rows_lanes<WideLanes<NeonF32>>(args, rows);
 }
 
 }  // namespace rk::kernels

@@ -1,57 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, normalisation and sums in double, one element at a time.
+// Softmax, normalisation and sums through lane_norm.h, one float at a time: the same steps in the same order as the
+// vector variants, so the same bytes.
+#include <bit>
+#include <cmath>
+
 #include "kernels/norm/rows.h"
 
+#define RK_ISA_BEGIN
+#define RK_ISA_END
+
+#include "kernels/norm/lane_norm.h"
+
 namespace rk::kernels {
+namespace {
+
+// One float as the vectors of x86_avx2.h and its like have several.
+struct SingleF32 {
+  using Vector = float;
+  static constexpr int kLanes = 1;
+  static Vector load(const float* from) { return *from; }
+  static void store(float* to, Vector v) { *to = v; }
+  static Vector all(float value) { return value; }
+  static Vector add(Vector a, Vector b) { return a + b; }
+  static Vector sub(Vector a, Vector b) { return a - b; }
+  static Vector mul(Vector a, Vector b) { return a * b; }
+  static Vector div(Vector a, Vector b) { return a / b; }
+  static Vector fused(Vector a, Vector b, Vector c) { return std::fma(a, b, c); }
+  static Vector max(Vector a, Vector b) { return a > b ? a : b; }
+  static Vector at_least(Vector v, float bound) { return v < bound ? bound : v; }
+  static Vector zero_below(Vector v, Vector x, float bound) { return x < bound ? 0.0f : v; }
+  static Vector add_exponent(Vector v, Vector biased) {
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(v) +
+                                (std::bit_cast<uint32_t>(biased) << 23));
+  }
+  static Vector load_part(const float* from, int64_t count, float fill) {
+    return count > 0 ? *from : fill;
+  }
+  static void store_part(float* to, Vector v, int64_t count) {
+    if (count > 0) *to = v;
+  }
+};
+
+}  // namespace
 
 void softmax_f32__generic(const SoftmaxArgs& args, IndexRange units) {
-  for (int64_t unit = units.begin; unit < units.end; ++unit) {
-    const SoftmaxColumns columns = softmax_columns(args, unit);
-    for (int64_t c = columns.first; c < columns.first + columns.count; ++c) {
-      const float* const x = args.input + c;
-      float* const y = args.output + c;
-      double most = x[0];
-      // Not std::fmax: GCC 12 for ARM fails on its reduction. A NaN reaches the results through the sum.
-      for (int64_t k = 1; k < args.length; ++k) {
-        const double next = x[k * args.inner];
-        most = most < next ? next : most;
-      }
-      double sum = 0;
-      for (int64_t k = 0; k < args.length; ++k) sum += std::exp(x[k * args.inner] - most);
-      for (int64_t k = 0; k < args.length; ++k)
-        y[k * args.inner] = static_cast<float>(std::exp(x[k * args.inner] - most) / sum);
-    }
-  }
+  softmax_lanes<WideLanes<SingleF32>>(args, units);
 }
 
 void normalize_rows_f32__generic(const NormalizeArgs& args, IndexRange rows) {
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    const float* const x = args.input + row * args.length;
-    float* const y = args.output + row * args.length;
-    double mean = 0;
-    for (int64_t i = 0; args.centred && i < args.length; ++i) mean += x[i];
-    mean /= static_cast<double>(args.length);
-    double squares = 0;
-    for (int64_t i = 0; i < args.length; ++i) squares += (x[i] - mean) * (x[i] - mean);
-    const double factor = inverse_deviation(squares, args.length, args.epsilon);
-    keep_statistics(args, row, mean, factor);
-    const int64_t first = row % args.groups * (args.length / args.run);
-    for (int64_t i = 0; i < args.length; ++i) {
-      const int64_t p = first + i / args.run;
-      const double bias = args.bias != nullptr ? args.bias[p] : 0.0f;
-      y[i] = static_cast<float>((x[i] - mean) * factor * args.scale[p] + bias);
-    }
-  }
+  normalize_rows_lanes<WideLanes<SingleF32>>(args, rows);
 }
 
 void sum_rows_f32__generic(const RowSumArgs& args, IndexRange rows) {
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    const float* const x = args.input + row * args.length;
-    double total = 0;
-    for (int64_t i = 0; i < args.length; ++i)
-      total += adds_squares(args.kind) ? static_cast<double>(x[i]) * x[i] : x[i];
-    args.output[row] = row_result(args.kind, total, args.length);
-  }
+  sum_rows_lanes<WideLanes<SingleF32>>(args, rows);
 }
 
 }  // namespace rk::kernels

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, normalisation and sums over any float vector with fused multiply-add (x86_avx512_lanes.h, x86_avx2.h,
-// arm64_neon.h). Included in the frame of an instruction set, after everything else. Private to kernels/norm.
+// arm64_neon.h), or without any. Included in the frame of an instruction set, after everything else. Private to
+// kernels/norm.
 #pragma once
+
+#include "kernels/wide_lanes.h"
 
 #include "kernels/lane_exp.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, normalisation and sums along an axis of plain float32 tensors. Where a vector variant adds in float32, it
-// does so over at most 1024 numbers at a time; the results stay within a few units in the last place of the generic
-// ones, and depend on the row alone, never on how rows are shared out.
+// Softmax, normalisation and sums along an axis of plain float32 tensors. At most 1024 numbers are added in float32 at a
+// time, in sixteen lanes whatever the CPU: the results are the same bits on every one, and depend on the row alone, never
+// on how rows are shared out.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,11 @@
 #include <vector>
 
 namespace rk::kernels {
+
+decltype(softmax_f32) softmax_f32__generic;
+decltype(normalize_rows_f32) normalize_rows_f32__generic;
+decltype(sum_rows_f32) sum_rows_f32__generic;
+
 namespace {
 
 constexpr double kUlp = 0x1p-23;
@@ -57,6 +62,37 @@ TEST(SoftmaxTest, RowsAndColumnsOfEveryLengthMatchTheFormula) {
         }
       }
       EXPECT_EQ(y.back(), 7.0f);
+    }
+  }
+}
+
+// Integers of a network pass through these functions: they must not depend on the CPU.
+TEST(NormBytesTest, EveryVariantGivesTheSameBits) {
+  for (const int64_t length : {1, 3, 16, 17, 49, 100, 1500}) {
+    for (const int64_t inner : {1, 5, 20}) {
+      const auto x = noise(2 * length * inner, 9.0f);
+      std::vector<float> fast(x.size()), slow(x.size());
+      const SoftmaxArgs a = {x.data(), fast.data(), 2, length, inner};
+      SoftmaxArgs b = a;
+      b.output = slow.data();
+      softmax_f32(a, {0, softmax_units(a)});
+      softmax_f32__generic(b, {0, softmax_units(b)});
+      EXPECT_EQ(fast, slow) << length << " " << inner;
+    }
+    const auto x = noise(3 * length, 4.0f), scale = noise(length, 1.0f);
+    std::vector<float> fast(x.size()), slow(x.size());
+    NormalizeArgs a;
+    a.input = x.data(), a.output = fast.data(), a.length = length, a.scale = scale.data();
+    a.epsilon = 1e-5f;
+    NormalizeArgs b = a;
+    b.output = slow.data();
+    normalize_rows_f32(a, {0, 3});
+    normalize_rows_f32__generic(b, {0, 3});
+    EXPECT_EQ(fast, slow) << length;
+    for (const RowSum kind : {RowSum::kMean, RowSum::kRootOfSquares}) {
+      sum_rows_f32({x.data(), fast.data(), length, kind}, {0, 3});
+      sum_rows_f32__generic({x.data(), slow.data(), length, kind}, {0, 3});
+      EXPECT_EQ(fast, slow) << length;
     }
   }
 }

@@ -20,15 +20,15 @@ RK_ISA_BEGIN
 namespace rk::kernels {
 
 void softmax_f32__avx512(const SoftmaxArgs& args, IndexRange units) {
-  softmax_lanes<Avx512F32>(args, units);
+  softmax_lanes<WideLanes<Avx512F32>>(args, units);
 }
 
 void normalize_rows_f32__avx512(const NormalizeArgs& args, IndexRange rows) {
-  normalize_rows_lanes<Avx512F32>(args, rows);
+  normalize_rows_lanes<WideLanes<Avx512F32>>(args, rows);
 }
 
 void sum_rows_f32__avx512(const RowSumArgs& args, IndexRange rows) {
-  sum_rows_lanes<Avx512F32>(args, rows);
+  sum_rows_lanes<WideLanes<Avx512F32>>(args, rows);
 }
 
 }  // namespace rk::kernels
