@@ -32,10 +32,6 @@ bool is_plain_half(const StepContext& context, int32_t tensor) {
          !context.host(tensor).blocked && !context.host(tensor).interleaved;
 }
 
-bool is_float_constant(const ProgramTensor& t) {
-  return t.is_constant() && !t.quantized() && (t.dtype == DType::kF16 || t.dtype == DType::kF32);
-}
-
 bool is_row(const Shape& shape, int64_t columns) {
   return shape.rank() >= 1 && shape.elements() == columns && shape[shape.rank() - 1] == columns;
 }
@@ -99,6 +95,10 @@ Result<kernels::PackedConvF16> pack(const StepContext& context, const Product& p
 }
 
 }  // namespace
+
+bool is_float_constant(const ProgramTensor& t) {
+  return t.is_constant() && !t.quantized() && (t.dtype == DType::kF16 || t.dtype == DType::kF32);
+}
 
 Result<Tensor> stored_constant(const StepContext& context, size_t input) {
   const TensorType type{context.input(input).dtype, context.input(input).shape};

@@ -89,6 +89,9 @@ Result<std::optional<StepFunction>> prepare_product(const StepContext& context,
 Result<std::optional<StepFunction>> prepare_volume(const StepContext& context,
                                                    const program::OpParams& params);
 
+// A constant in fp16 or float32, not quantised.
+bool is_float_constant(const program::ProgramTensor& tensor);
+
 // A constant operand as it is stored. The file's bytes may lie at any address; kernels read whole elements.
 Result<Tensor> stored_constant(const StepContext& context, size_t input);
 // A constant operand as the operator sees it: in its own dtype, or as f32 where it stands for reals.

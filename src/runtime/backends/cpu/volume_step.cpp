@@ -36,10 +36,6 @@ bool is_plain_half(const ProgramTensor& t) {
   return t.dtype == DType::kF16 && !t.quantized() && !t.is_constant() && t.shape.rank() == 5;
 }
 
-bool is_float_constant(const ProgramTensor& t) {
-  return t.is_constant() && !t.quantized() && (t.dtype == DType::kF16 || t.dtype == DType::kF32);
-}
-
 // The attributes as the operator understands them; only types are looked at.
 Result<ops::ConvAttrs> attrs_of(const StepContext& context, const program::OpParams& p) {
   Graph graph(context.operators);
@@ -75,9 +71,10 @@ std::optional<Volume> volume_of(const StepContext& context, const program::OpPar
   v.pictures = v.shared ? (v.out.d - 1) * window.stride.d + window.kernel.d : v.out.d;
   v.channels = v.shared ? v.attrs.in_channels : v.filter_channels();
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max() / 16;
-  const int64_t largest =
-      std::max({v.in.h * v.in.w, v.out.h * v.out.w, v.pictures, v.out.d, v.filter_channels(),
-                v.attrs.out_channels, window.pads.begin(1), window.pads.begin(2)});
+  const int64_t largest = std::max(
+      {v.in.h * v.in.w, v.out.h * v.out.w, v.pictures, v.out.d, v.filter_channels(),
+       v.attrs.out_channels, window.pads.begin(1), window.pads.begin(2), window.kernel.h,
+       window.kernel.w, window.stride.h, window.stride.w, window.dilation.h, window.dilation.w});
   if (largest > kMost) return {};
   // Far steps through a wide border would ask for more scratch than a model's tensors are worth.
   const int64_t scratch[] = {v.pictures, align_up<int64_t>(v.channels, kernels::kHostBlock), v.in.h,
