@@ -9,7 +9,7 @@
 #include "analysis/tensor_folder.h"
 #include "base/file.h"
 #include "base/half.h"
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 
 namespace rk::analysis {
 namespace {
@@ -308,7 +308,7 @@ Result<AccuracyReport> analyze(const Subject& subject, const TrialInput& input,
   RK_ASSIGN(Folders folders, make_folders(subject.golden, options));
   Analysis analysis(subject, options, std::move(folders));
   RK_TRY(analysis.run_programs(input.raw));
-  RK_TRY(exec::evaluate(subject.golden, input.normalised,
+  RK_TRY(evaluator::evaluate(subject.golden, input.normalised,
                         {pool, [&](const Value& value, const Tensor& tensor,
                                    const FiniteRange&) { return analysis.see(value, tensor); }})
              .status());

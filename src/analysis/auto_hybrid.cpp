@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/log.h"
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 
 namespace rk::analysis {
 namespace {
@@ -66,7 +66,7 @@ Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build, const Gr
                                                const HybridGoal& goal, ThreadPool* pool) {
   std::vector<std::vector<Tensor>> wanted;
   for (const TrialInput& input : inputs) {
-    RK_ASSIGN(auto outputs, exec::evaluate(golden, input.normalised, {pool, {}}));
+    RK_ASSIGN(auto outputs, evaluator::evaluate(golden, input.normalised, {pool, {}}));
     wanted.push_back(std::move(outputs));
   }
   // On one input, or on all of them.

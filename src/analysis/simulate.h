@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compiler/compile.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace rk::analysis {
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "capi/api.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace rk::capi {
 

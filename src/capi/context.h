@@ -12,10 +12,10 @@
 
 #include "base/buffer.h"
 #include "capi/api.h"
-#include "runtime/frame_worker.h"
-#include "runtime/session.h"
-#include "runtime/sram.h"
-#include "runtime/validate.h"
+#include "runtime/threads/frame_worker.h"
+#include "runtime/session/session.h"
+#include "runtime/device/sram.h"
+#include "runtime/advice/validate.h"
 
 namespace rk::capi {
 

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "capi/api.h"
-#include "runtime/memory.h"
+#include "runtime/device/memory.h"
 
 namespace rk::capi {
 

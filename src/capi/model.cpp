@@ -6,9 +6,9 @@
 #include "capi/context.h"
 #include "capi/guard.h"
 #include "capi/memory.h"
-#include "runtime/dump.h"
-#include "runtime/memory_table.h"
-#include "runtime/status_page.h"
+#include "runtime/report/dump.h"
+#include "runtime/report/memory_table.h"
+#include "runtime/device/status_page.h"
 
 namespace rk::capi {
 namespace {

@@ -9,7 +9,7 @@
 #include "capi/attributes.h"
 #include "capi/context.h"
 #include "capi/guard.h"
-#include "runtime/perf.h"
+#include "runtime/report/perf.h"
 #include "runtime/version.h"
 
 namespace rk::capi {

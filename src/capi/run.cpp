@@ -12,8 +12,8 @@
 #include "capi/context.h"
 #include "capi/fence.h"
 #include "capi/guard.h"
-#include "runtime/perf.h"
-#include "runtime/status_page.h"
+#include "runtime/report/perf.h"
+#include "runtime/device/status_page.h"
 
 namespace rk::capi {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "capi/test_context.h"
-#include "runtime/memory.h"
+#include "runtime/device/memory.h"
 
 namespace rk::capi {
 namespace {

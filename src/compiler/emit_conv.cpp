@@ -3,7 +3,7 @@
 // NPU has before and after the add. Anything else runs by its definition.
 #include "compiler/conv_step.h"
 #include "compiler/emit.h"
-#include "ops/conv.h"
+#include "ops/nn/conv.h"
 
 namespace rk::compiler {
 namespace {

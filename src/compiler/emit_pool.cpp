@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max and average pools, windowed and global. A global pool is a window of the feature's size.
 #include "compiler/emit.h"
-#include "ops/pool.h"
+#include "ops/shared/pool.h"
 
 namespace rk::compiler {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/fixed_point.h"
 #include "compiler/emit.h"
-#include "ops/evaluate.h"
+#include "ops/shared/evaluate.h"
 
 namespace rk::compiler {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "base/thread_pool.h"
 #include "ir/text.h"
-#include "ops/bounded.h"
-#include "ops/evaluate.h"
+#include "ops/shared/bounded.h"
+#include "ops/shared/evaluate.h"
 #include "tests/ops/cases.h"
 
 namespace rk::ops {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes whose inputs are all constant, or whose result depends on types only, become constants.
-#include "ops/evaluate.h"
+#include "ops/shared/evaluate.h"
 #include "passes/pipeline.h"
 
 namespace rk::passes {

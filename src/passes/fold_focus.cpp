@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "ir/rewrite.h"
-#include "ops/conv.h"
+#include "ops/nn/conv.h"
 #include "passes/pipeline.h"
 
 namespace rk::passes {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "ir/rewrite.h"
-#include "ops/shape_util.h"
+#include "ops/shared/shape_util.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ops/shape_util.h"
+#include "ops/shared/shape_util.h"
 
 namespace rk::passes {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "ir/text.h"
 #include "ops/registry.h"
 #include "passes/pipeline.h"
@@ -35,7 +35,7 @@ inline Tensor filled(const TensorType& type) {
 inline std::vector<Tensor> outputs_of(const Graph& graph) {
   std::vector<Tensor> inputs;
   for (const Value* input : graph.inputs()) inputs.push_back(filled(input->type()));
-  auto outputs = exec::evaluate(graph, inputs);
+  auto outputs = evaluator::evaluate(graph, inputs);
   EXPECT_TRUE(outputs.ok()) << outputs.status().message();
   return std::move(outputs).value();
 }

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "ir/text.h"
 #include "ops/registry.h"
 
@@ -23,7 +23,7 @@ std::vector<float> result(const Graph& graph) {
   std::vector<float> values;
   for (int i = 0; i < 18; ++i) values.push_back(static_cast<float>(i % 7) - 3);
   const std::vector<Tensor> inputs = {Tensor::f32({1, 2, 3, 3}, values)};
-  const auto outputs = exec::evaluate(graph, inputs);
+  const auto outputs = evaluator::evaluate(graph, inputs);
   EXPECT_TRUE(outputs.ok()) << outputs.status().message();
   return outputs.ok() ? (*outputs)[0].to_f32() : std::vector<float>{};
 }

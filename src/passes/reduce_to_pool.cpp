@@ -2,7 +2,7 @@
 // The other spellings of a global pool: ReduceMean or ReduceMax over height and width, and an
 // AveragePool whose window is the whole picture. The NPU has global pools but no reductions.
 #include "ir/rewrite.h"
-#include "ops/pool.h"
+#include "ops/shared/pool.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"
 

@@ -4,7 +4,7 @@
 // ConvTranspose. Linear Resize stays: at the border it repeats the edge, a ConvTranspose would fade
 // to zero there.
 #include "ir/rewrite.h"
-#include "ops/resize.h"
+#include "ops/vision/resize.h"
 #include "passes/pipeline.h"
 
 namespace rk::passes {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "ir/text.h"
 #include "ops/registry.h"
 #include "quant/bias_correction.h"
@@ -71,7 +71,7 @@ TEST(Equalize, EvensOutChannelsAndKeepsTheFloatResultExactly) {
   EXPECT_GT(channels[1].max / channels[0].max, 0.25);
   for (size_t i = 0; i < samples.count(); ++i) {
     const auto inputs = samples.load(i);
-    const auto old = exec::evaluate(before, *inputs), now = exec::evaluate(graph, *inputs);
+    const auto old = evaluator::evaluate(before, *inputs), now = evaluator::evaluate(graph, *inputs);
     ASSERT_TRUE(old.ok() && now.ok());
     EXPECT_EQ((*old)[0].to_f32(), (*now)[0].to_f32());
   }

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/log.h"
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "quant/scan.h"
 
 namespace rk::quant {
@@ -63,7 +63,7 @@ Status run_samples(const Graph& graph, const SampleSource& samples, ThreadPool* 
   for (size_t i = 0; i < count; ++i) {
     RK_ASSIGN(const std::vector<Tensor> inputs, samples.load(i));
     likeness.add(inputs);
-    RK_TRY(exec::evaluate(graph, inputs, {pool, only_float})
+    RK_TRY(evaluator::evaluate(graph, inputs, {pool, only_float})
                .status()
                .with_context(str("calibration sample ", i)));
     if (progress && !progress(i + 1, count))

@@ -24,7 +24,7 @@ using Ranges = std::map<std::string, Range, std::less<>>;
 // Called after each sample with (done, total); returning false stops with kCancelled.
 using Progress = std::function<bool(size_t done, size_t total)>;
 
-// As exec::EvaluateOptions::observer.
+// As evaluator::EvaluateOptions::observer.
 using SampleObserver = std::function<Status(const Value&, const Tensor&, const FiniteRange&)>;
 
 // Of a float tensor whose range the evaluator may know already.

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "base/log.h"
-#include "ops/evaluate.h"
+#include "ops/shared/evaluate.h"
 #include "quant/qdq.h"
 
 namespace rk::quant {

@@ -3,7 +3,7 @@
 // building the model with each of them.
 #include <algorithm>
 
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "format/writer.h"
 #include "target/target.h"
 #include "toolkit/config_check.h"
@@ -219,7 +219,7 @@ Status Toolkit::propose(const analysis::TrialInput& input, analysis::AccuracyRep
   const Config& config = *state_->config;
   const Graph& golden_graph = *state_->optimized;
   RK_ASSIGN(const std::vector<Tensor> golden,
-            exec::evaluate(golden_graph, input.normalised, {state_->pool.get(), {}}));
+            evaluator::evaluate(golden_graph, input.normalised, {state_->pool.get(), {}}));
   const Remedies remedies({golden_graph, config, *state_->target, state_->stats}, input, golden,
                           state_->pool.get(), report.worst_output_cosine());
   const std::vector<std::string> worst = analysis::worst_layers(report);

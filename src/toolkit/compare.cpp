@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "analysis/simulate.h"
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "toolkit/config_check.h"
 #include "toolkit/state.h"
 
@@ -321,7 +321,7 @@ Result<SlipReport> Toolkit::find_slip(const std::vector<std::string>& inputs,
     std::vector<Tensor> fed;
     for (size_t i = 0; i < raw.size(); ++i)
       fed.push_back(raw[i].dtype() == DType::kF32 ? slip.input(raw[i], feeds[i]) : raw[i]);
-    RK_ASSIGN(const auto found, exec::evaluate(graph, fed, {state_->pool.get(), {}}));
+    RK_ASSIGN(const auto found, evaluator::evaluate(graph, fed, {state_->pool.get(), {}}));
     double worst = 0;
     for (size_t i = 0; i < saved.size(); ++i) {
       worst = std::max(

@@ -2,7 +2,7 @@
 // Operators behind the callbacks of rknn_toolkit_c.h, in practice methods of a Python class.
 #pragma once
 
-#include "ops/custom.h"
+#include "ops/shared/custom.h"
 #include "toolkit/rknn_toolkit_c.h"
 
 namespace rk::toolkit {

@@ -9,7 +9,7 @@
 #include <random>
 
 #include "compiler/compile.h"
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "ir/text.h"
 #include "ops/registry.h"
 #include "quant/prequantized.h"
@@ -224,7 +224,7 @@ Outcome judge(const Graph& graph) {
   EXPECT_TRUE(simulator.ok()) << simulator.status().message();
   for (size_t sample = 0; sample < samples.count(); ++sample) {
     auto inputs = *samples.load(sample);
-    const auto golden = exec::evaluate(graph, inputs);
+    const auto golden = evaluator::evaluate(graph, inputs);
     EXPECT_TRUE(golden.ok()) << golden.status().message();
     std::vector<Feed> feeds;
     for (Tensor& input : inputs) {

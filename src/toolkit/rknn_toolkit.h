@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "compiler/placement_report.h"
 #include "ir/tensor.h"
-#include "ops/custom.h"
+#include "ops/shared/custom.h"
 #include "program/program.h"
 #include "quant/regions.h"
 

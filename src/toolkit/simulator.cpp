@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "base/log.h"
-#include "runtime/perf.h"
+#include "runtime/report/perf.h"
 
 namespace rk::toolkit {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // init_runtime and inference of the Python API: one session on the simulated chip, fed with arrays of any dtype. It is
-// the class behind the C API that computes (runtime/session.h), so simulator, C API and rknnlite give equal bytes.
+// the class behind the C API that computes (runtime/session/session.h), so simulator, C API and rknnlite give equal bytes.
 //
 // A newcomer's mistake: pictures go in as NHWC unless the caller says nchw, and come out as NCHW.
 #pragma once
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "program/program.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace rk::toolkit {
 

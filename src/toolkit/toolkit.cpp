@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "format/writer.h"
 #include "frontends/frontend.h"
 #include "ops/registry.h"
@@ -398,7 +398,7 @@ Result<std::vector<Tensor>> Toolkit::golden(const std::vector<Tensor>& raw_input
     if (i < feeds.size()) quant::normalize(input, feeds[i]);
     inputs.push_back(std::move(input));
   }
-  return exec::evaluate(graph, inputs, {state_->pool.get(), {}});
+  return evaluator::evaluate(graph, inputs, {state_->pool.get(), {}});
 }
 
 }  // namespace rk::toolkit

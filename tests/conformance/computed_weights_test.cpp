@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/npy.h"
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "tests/conformance/run_case.h"
 #include "tests/e2e/figure.h"
 #include "tests/frontends/onnx/model_builder.h"
@@ -88,7 +88,7 @@ Result<Built> build_and_run(int64_t groups, bool quantized) {
   const std::vector<Tensor> inputs = {random_tensor({1, 8, 10, 12}, random),
                                       random_tensor({8, 8 / groups, 3, 3}, random)};
   RK_ASSIGN(const Graph graph, m.import());
-  RK_ASSIGN(const std::vector<Tensor> expected, exec::evaluate(graph, inputs));
+  RK_ASSIGN(const std::vector<Tensor> expected, evaluator::evaluate(graph, inputs));
 
   const Workplace workplace;
   RK_TRY(workplace.write("model.onnx", m.model->SerializeAsString()));

@@ -18,7 +18,7 @@
 #include <random>
 
 #include "base/file.h"
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "tests/conformance/run_case.h"
 #include "tests/e2e/figure.h"
 #include "tests/frontends/onnx/model_builder.h"
@@ -437,7 +437,7 @@ TEST_P(QuantizedOperator, IsWithinItsSteps) {
   const Model m = GetParam().make();
   const auto graph = m.writer.import();
   ASSERT_TRUE(graph.ok()) << graph.status().message();
-  const auto evaluated = exec::evaluate(*graph, m.inputs);
+  const auto evaluated = evaluator::evaluate(*graph, m.inputs);
   ASSERT_TRUE(evaluated.ok()) << evaluated.status().message();
   const std::string name = GetParam().name;
   e2e::figure_at_most(name + ", steps off in the evaluator",

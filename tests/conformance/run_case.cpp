@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "exec/evaluate.h"
-#include "ops/bounded.h"
+#include "evaluator/evaluate.h"
+#include "ops/shared/bounded.h"
 #include "ops/registry.h"
 #include "tests/conformance/compare.h"
 
@@ -133,7 +133,7 @@ Status check_rknn(const Case& c, const Imported& imported, std::vector<Tensor> i
   for (Tensor& input : inputs) {
     if (input.dtype() == DType::kF32) input = input.cast(DType::kF16).cast(DType::kF32);
   }
-  RK_ASSIGN(const std::vector<Tensor> expected, exec::evaluate(imported.graph, inputs));
+  RK_ASSIGN(const std::vector<Tensor> expected, evaluator::evaluate(imported.graph, inputs));
   auto found = run_rknn(c.model.string(), imported.options, inputs, expected);
   if (!found.ok()) return found.status();
   for (size_t i = 0; i < expected.size(); ++i) {
@@ -147,7 +147,7 @@ Status check_rknn(const Case& c, const Imported& imported, std::vector<Tensor> i
 Status evaluate_case(const Case& c, Paths paths, Outcome& outcome) {
   RK_ASSIGN(const Imported imported, import_case(c));
   RK_ASSIGN(std::vector<Tensor> inputs, arguments(c, imported.graph));
-  RK_ASSIGN(const std::vector<Tensor> found, exec::evaluate(imported.graph, inputs));
+  RK_ASSIGN(const std::vector<Tensor> found, evaluator::evaluate(imported.graph, inputs));
   RK_TRY(check_results(c, imported.graph, found));
   if (paths == Paths::kEvaluator) return ok_status();
   if (imported.graph.inputs().empty()) {

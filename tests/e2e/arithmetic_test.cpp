@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "format/reader.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/e2e/figure.h"
 #include "tests/e2e/models.h"
 #include "tests/e2e/recompute.h"

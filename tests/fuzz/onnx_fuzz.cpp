@@ -10,7 +10,7 @@
 #include "frontends/frontend.h"
 #include "ops/registry.h"
 #include "passes/pipeline.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "target/target.h"
 #include "tests/fuzz/guard.h"
 #include "tests/fuzz/mutate.h"

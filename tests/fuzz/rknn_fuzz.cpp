@@ -9,7 +9,7 @@
 #include "base/crc32.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/fuzz/guard.h"
 #include "tests/fuzz/mutate.h"
 #include "toolkit/rknn_toolkit.h"

@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <random>
 
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "frontends/frontend.h"
 #include "ops/registry.h"
 #include "passes/pipeline.h"
@@ -80,7 +80,7 @@ TEST(Calibration, CostsLittleMoreThanTheForwardPasses) {
     const double start = cpu_seconds();
     for (size_t i = 0; i < count; ++i) {
       const auto inputs = pictures.load(i);
-      EXPECT_TRUE(inputs.ok() && exec::evaluate(*graph, *inputs, {&pool, {}}).ok());
+      EXPECT_TRUE(inputs.ok() && evaluator::evaluate(*graph, *inputs, {&pool, {}}).ok());
     }
     return cpu_seconds() - start;
   };

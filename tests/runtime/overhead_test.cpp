@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "rknn_api.h"
-#include "runtime/backends/cpu/plan.h"
-#include "runtime/convert.h"
+#include "runtime/host/plan.h"
+#include "runtime/session/convert.h"
 #include "tests/e2e/figure.h"
 #include "tests/runtime/models.h"
 
@@ -38,7 +38,7 @@ double median_us(int repeats, const Work& work) {
 class Direct {
  public:
   Direct() : program_(conv_program(3, kSide, 1, kOutChannels)) {
-    auto plan = runtime::cpu::make_plan(program_, program_.main_variant(), constants_);
+    auto plan = runtime::host::make_plan(program_, program_.main_variant(), constants_);
     EXPECT_TRUE(plan.ok());
     plan_ = std::move(plan).value();
     arena_ = Buffer::make(plan_.arena_bytes);
@@ -48,7 +48,7 @@ class Direct {
     const auto in = static_cast<size_t>(variant.inputs[0]);
     const auto out = static_cast<size_t>(variant.outputs[0]);
     const auto place = [&](size_t i) {
-      return runtime::cpu::host_view(variant.tensors[i], plan_.tensors[i],
+      return runtime::host::host_view(variant.tensors[i], plan_.tensors[i],
                                      arena_.data() + plan_.tensors[i].offset_in_arena);
     };
     const auto in_extents = runtime::picture_extents(variant.tensors[in].shape);
@@ -57,7 +57,7 @@ class Direct {
         in_extents,
         {DType::kU8, 0, 0, runtime::nhwc_strides(in_extents), const_cast<uint8_t*>(from.data())},
         place(in), {}, &pool_);
-    const runtime::cpu::StepCall call{plan_.tensors, arena_.data(), &pool_, &scratch_};
+    const runtime::host::StepCall call{plan_.tensors, arena_.data(), &pool_, &scratch_};
     EXPECT_TRUE(plan_.steps[0](call).ok());
     const runtime::ElementView stored = place(out);
     runtime::convert(out_extents, stored,
@@ -68,11 +68,11 @@ class Direct {
 
  private:
   program::Program program_;
-  runtime::cpu::PackedConstants constants_;
-  runtime::cpu::HostPlan plan_;
+  runtime::host::PackedConstants constants_;
+  runtime::host::HostPlan plan_;
   Buffer arena_;
   ThreadPool pool_{1};
-  runtime::cpu::ScratchTensors scratch_;
+  runtime::host::ScratchTensors scratch_;
 };
 
 TEST(Overhead, CallsCostLittleBesideTheirKernels) {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "exec/evaluate.h"
+#include "evaluator/evaluate.h"
 #include "frontends/frontend.h"
 #include "media/picture.h"
 #include "ops/registry.h"
@@ -105,7 +105,7 @@ TEST(VendorFilesTest, MultipleInputIsWithinElevenTenthsOfAStepOfItsFloatNetwork)
     inputs.push_back(input->shape()[1] == 1 ? float_picture(grey, 1, 128)
                                             : float_picture(colour, 3, 128));
   }
-  const auto wanted = exec::evaluate(*graph, inputs);
+  const auto wanted = evaluator::evaluate(*graph, inputs);
   ASSERT_TRUE(wanted.ok()) << wanted.status().message();
 
   std::vector<std::vector<uint8_t>> bytes;

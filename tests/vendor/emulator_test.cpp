@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "runtime/backends/emulator/emulator.h"
+#include "emulator/emulator.h"
 #include "tests/e2e/figure.h"
 #include "tests/vendor/samples.h"
 #include "tests/vendor/session_run.h"
@@ -17,9 +17,9 @@ namespace {
 using format::FileGraph;
 using format::FileNode;
 using format::Task;
-using runtime::emulator::Core;
-using runtime::emulator::Emulator;
-using runtime::emulator::TaskResult;
+using emulator::Core;
+using emulator::Emulator;
+using emulator::TaskResult;
 
 struct Comparison {
   size_t tasks = 0, convolution_tasks = 0, barriers = 0;

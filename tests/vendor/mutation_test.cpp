@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "format/inspect.h"
 #include "format/inspect_vendor.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/fuzz/guard.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/vendor/samples.h"

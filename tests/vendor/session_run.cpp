@@ -6,7 +6,7 @@
 #include "base/fixed_point.h"
 #include "media/picture.h"
 #include "media/resize.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/vendor/samples.h"
 
 namespace rk::vendor {

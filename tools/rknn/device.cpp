@@ -14,8 +14,8 @@
 #include "base/file.h"
 #include "rknn/arguments.h"
 #include "rknn/commands.h"
-#include "runtime/device.h"
-#include "runtime/status_page.h"
+#include "runtime/device/device.h"
+#include "runtime/device/status_page.h"
 #include "runtime/version.h"
 
 namespace rk::tools {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// librknnmrt, the library of the small chips. Takes the place of src/runtime/library_name.cpp; its suffix keeps it out
+// librknnmrt, the library of the small chips. Takes the place of src/runtime/device/library_name.cpp; its suffix keeps it out
 // of the module's own sources.
-#include "runtime/library_name.h"
+#include "runtime/device/library_name.h"
 #include "runtime/version.h"
 
 namespace rk::runtime {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "ops/evaluate.h"
+#include "ops/shared/evaluate.h"
 
 namespace rk::frontends {
 namespace {

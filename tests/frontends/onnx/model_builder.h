@@ -8,7 +8,7 @@
 
 #include "frontends/frontend.h"
 #include "frontends/onnx/rk_onnx.pb.h"
-#include "ops/evaluate.h"
+#include "ops/shared/evaluate.h"
 #include "ops/registry.h"
 
 namespace rk::frontends::testing {

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// CNA and CORE: the window walk over a feature and blocked weights. Container notes, sections 3.5, 4.1, 4.4.
+#include <algorithm>
+
+#include "base/half.h"
+#include "emulator/units.h"
+
+namespace rk::emulator {
+namespace {
+
+namespace reg = target::reg;
+using target::RegisterFile;
+
+constexpr uint32_t kPrecisionI8 = 0, kPrecisionF16 = 2;
+constexpr uint32_t kDepthwiseMode = 3;
+constexpr int64_t kMaxElements = int64_t{1} << 28;
+
+struct Geometry {
+  bool is_float = false, depthwise = false;
+  int64_t in_channels = 0;       // as fetched, padded lanes included
+  int64_t real_in_channels = 0;  // of the feature in memory
+  int64_t in_height = 0, in_width = 0;
+  int64_t out_channels = 0, out_height = 0, out_width = 0;
+  int64_t kernel_h = 0, kernel_w = 0, stride_h = 0, stride_w = 0;
+  int64_t dilation_h = 1, dilation_w = 1;
+  int64_t pad_top = 0, pad_left = 0, pad_value = 0;
+
+  int64_t element_bytes() const { return is_float ? 2 : 1; }
+  int64_t taps() const { return kernel_h * kernel_w; }
+};
+
+Result<Geometry> read_geometry(const RegisterFile& r) {
+  Geometry g;
+  const uint32_t precision = r.get(reg::CNA_CONV_CON1__IN_PRECISION);
+  if (precision != kPrecisionI8 && precision != kPrecisionF16) {
+    return unsupported(str("input precision ", precision));
+  }
+  g.is_float = precision == kPrecisionF16;
+  const uint32_t mode = r.get(reg::CNA_CONV_CON1__CONV_MODE);
+  if (mode != 0 && mode != kDepthwiseMode) return unsupported(str("convolution mode ", mode));
+  g.depthwise = mode == kDepthwiseMode;
+  if (r.is_on(reg::CNA_CONV_CON1__DECONV)) return unsupported("transposed convolution");
+  if (!r.is_on(reg::CNA_CVT_CON0__CVT_BYPASS)) return unsupported("conversion of the input");
+  if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL)) return unsupported("compressed weights");
+  g.in_channels = r.get(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL);
+  g.real_in_channels = r.get(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL) + 1;
+  g.in_height = r.get(reg::CNA_DATA_SIZE0__DATAIN_HEIGHT);
+  g.in_width = r.get(reg::CNA_DATA_SIZE0__DATAIN_WIDTH);
+  g.kernel_h = r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_HEIGHT);
+  g.kernel_w = r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_WIDTH);
+  g.stride_h = r.get(reg::CNA_CONV_CON3__CONV_Y_STRIDE);
+  g.stride_w = r.get(reg::CNA_CONV_CON3__CONV_X_STRIDE);
+  // Stored as the number of skipped pixels.
+  g.dilation_h = r.get(reg::CNA_CONV_CON3__ATROUS_Y_DILATION) + 1;
+  g.dilation_w = r.get(reg::CNA_CONV_CON3__ATROUS_X_DILATION) + 1;
+  g.pad_top = r.get(reg::CNA_PAD_CON0__PAD_TOP);
+  g.pad_left = r.get(reg::CNA_PAD_CON0__PAD_LEFT);
+  g.pad_value = static_cast<int8_t>(r.get(reg::CNA_PAD_CON1));
+  g.out_height = r.get(reg::CORE_DATAOUT_SIZE_0__DATAOUT_HEIGHT) + 1;
+  g.out_width = r.get(reg::CORE_DATAOUT_SIZE_0__DATAOUT_WIDTH) + 1;
+  const int64_t original = r.get(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL) + 1;
+  g.out_channels = g.depthwise ? std::min(original, g.in_channels)
+                               : int64_t{r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_KERNELS)};
+  if (g.in_channels < 1 || g.in_height < 1 || g.in_width < 1 || g.out_channels < 1 ||
+      g.taps() < 1 || g.stride_h < 1 || g.stride_w < 1) {
+    return invalid_model("the list describes an empty convolution");
+  }
+  if (g.in_channels * g.in_height * g.in_width > kMaxElements ||
+      g.out_channels * g.out_height * g.out_width > kMaxElements) {
+    return invalid_model("the list describes a convolution of more than 2^28 elements");
+  }
+  return g;
+}
+
+// [C, H, W] of the channels that exist in memory; float16 is widened.
+template <typename T>
+Result<std::vector<T>> read_feature(const Unit& unit, const Geometry& g) {
+  const RegisterFile& r = unit.registers;
+  const uint64_t base = r.get(reg::CNA_FEATURE_DATA_ADDR);
+  const int64_t line = r.get(reg::CNA_DMA_CON1__LINE_STRIDE);
+  const int64_t surface = static_cast<int32_t>(r.get(reg::CNA_DMA_CON2__SURF_STRIDE) << 4) >> 4;
+  const uint32_t picture_mode = r.get(reg::CNA_CONV_CON1__ARGB_IN);
+  const bool picture = picture_mode != 0;
+  const int64_t channels = picture ? int64_t{picture_mode} - 7 : g.in_channels;
+  if (channels < 1 || channels > g.in_channels)
+    return unsupported(str("picture mode ", picture_mode));
+  const int64_t bytes = g.element_bytes();
+  const int64_t lanes = picture ? channels : kAtomBytes / bytes;
+  const int64_t pixel_bytes = lanes * bytes;
+  // Lines are counted one by one, or in groups of four atoms.
+  const bool single_lines = picture || r.is_on(reg::CNA_CONV_CON1__GROUP_LINE_OFF);
+  const int64_t row_bytes = single_lines ? line * pixel_bytes : line * 4;
+  const int64_t plane_bytes = (surface + (single_lines ? g.in_width : line)) * kAtomBytes;
+  std::vector<T> out(static_cast<size_t>(channels * g.in_height * g.in_width));
+  for (int64_t c0 = 0; c0 < channels; c0 += lanes) {
+    for (int64_t y = 0; y < g.in_height; ++y) {
+      const int64_t at = static_cast<int64_t>(base) + c0 / lanes * plane_bytes + y * row_bytes;
+      if (at < 0) return invalid_model("a negative feature address");
+      RK_ASSIGN(const std::span<uint8_t> row,
+                unit.memory.at(static_cast<uint64_t>(at),
+                               static_cast<uint64_t>(g.in_width * pixel_bytes)));
+      for (int64_t c = c0; c < std::min(c0 + lanes, channels); ++c) {
+        for (int64_t x = 0; x < g.in_width; ++x) {
+          const uint8_t* const from = row.data() + x * pixel_bytes + (c - c0) * bytes;
+          T& to = out[static_cast<size_t>((c * g.in_height + y) * g.in_width + x)];
+          if constexpr (std::is_same_v<T, float>) {
+            to = half_to_float(load<uint16_t>(from));
+          } else {
+            to = static_cast<int8_t>(*from);
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// [OC, IC, taps], or [C, taps] for a depthwise weight.
+template <typename T>
+Result<std::vector<T>> read_weights(const Unit& unit, const Geometry& g) {
+  const RegisterFile& r = unit.registers;
+  const int64_t bytes = g.element_bytes();
+  const int64_t oc_step = g.depthwise ? 1 : 32;
+  const int64_t ic_step = g.depthwise ? 64 : 32;
+  if (g.is_float && (g.in_channels > 32 || g.out_channels > 32)) {
+    return unsupported("blocks of float16 weights of more than 32 channels");
+  }
+  const int64_t rows = g.depthwise ? 1 : g.out_channels;
+  RK_ASSIGN(const std::span<uint8_t> memory,
+            unit.memory.at(r.get(reg::CNA_DCOMP_ADDR0),
+                           static_cast<uint64_t>(rows * g.in_channels * g.taps() * bytes)));
+  std::vector<T> out(static_cast<size_t>(rows * g.in_channels * g.taps()));
+  const uint8_t* from = memory.data();
+  for (int64_t oc0 = 0; oc0 < rows; oc0 += oc_step) {
+    const int64_t oc_end = std::min(oc0 + oc_step, rows);
+    for (int64_t ic0 = 0; ic0 < g.in_channels; ic0 += ic_step) {
+      const int64_t ic_end = std::min(ic0 + ic_step, g.in_channels);
+      for (int64_t tap = 0; tap < g.taps(); ++tap) {
+        for (int64_t oc = oc0; oc < oc_end; ++oc) {
+          for (int64_t ic = ic0; ic < ic_end; ++ic, from += bytes) {
+            T& to = out[static_cast<size_t>((oc * g.in_channels + ic) * g.taps() + tap)];
+            if constexpr (std::is_same_v<T, float>) {
+              to = half_to_float(load<uint16_t>(from));
+            } else {
+              to = static_cast<int8_t>(*from);
+            }
+          }
+        }
+      }
+    }
+  }
+  return out;
+}
+
+// One output channel. `weights` has one row of taps per input channel in `channels`.
+template <typename T, typename Sum>
+void accumulate(const Geometry& g, std::span<const T> feature, std::span<const T> weights,
+                int64_t first_channel, int64_t channel_count, T offset, Sum* sums) {
+  const T pad = static_cast<T>(g.pad_value);
+  for (int64_t i = 0; i < channel_count; ++i) {
+    const T* const plane = feature.data() + (first_channel + i) * g.in_height * g.in_width;
+    for (int64_t tap = 0; tap < g.taps(); ++tap) {
+      const Sum w = static_cast<Sum>(weights[static_cast<size_t>(i * g.taps() + tap)]) + offset;
+      const int64_t dy = tap / g.kernel_w * g.dilation_h - g.pad_top;
+      const int64_t dx = tap % g.kernel_w * g.dilation_w - g.pad_left;
+      for (int64_t y = 0; y < g.out_height; ++y) {
+        const int64_t in_y = y * g.stride_h + dy;
+        const bool row_inside = in_y >= 0 && in_y < g.in_height;
+        for (int64_t x = 0; x < g.out_width; ++x) {
+          const int64_t in_x = x * g.stride_w + dx;
+          const bool inside = row_inside && in_x >= 0 && in_x < g.in_width;
+          const T value = inside ? plane[in_y * g.in_width + in_x] : pad;
+          sums[y * g.out_width + x] += static_cast<Sum>(value) * w;
+        }
+      }
+    }
+  }
+}
+
+template <typename T, typename Sum>
+Result<std::vector<Sum>> sum_up(const Unit& unit, const Geometry& g,
+                                const std::vector<int64_t>& offset) {
+  RK_ASSIGN(const std::vector<T> feature, read_feature<T>(unit, g));
+  RK_ASSIGN(const std::vector<T> weights, read_weights<T>(unit, g));
+  const int64_t in_pixels = g.in_height * g.in_width, out_pixels = g.out_height * g.out_width;
+  const int64_t channels = static_cast<int64_t>(feature.size()) / in_pixels;
+  std::vector<Sum> sums(static_cast<size_t>(g.out_channels * out_pixels));
+  for (int64_t oc = 0; oc < g.out_channels; ++oc) {
+    const int64_t first = g.depthwise ? oc : 0, count = g.depthwise ? 1 : channels;
+    const int64_t row = g.depthwise ? oc : oc * g.in_channels;
+    const auto taps = std::span<const T>(weights).subspan(static_cast<size_t>(row * g.taps()));
+    accumulate<T, Sum>(g, feature, taps, first, count,
+                       static_cast<T>(offset[static_cast<size_t>(oc)]),
+                       sums.data() + oc * out_pixels);
+  }
+  return sums;
+}
+
+}  // namespace
+
+Result<Cube> convolve(const Unit& unit) {
+  RK_ASSIGN(const Geometry g, read_geometry(unit.registers));
+  Cube out;
+  out.is_float = g.is_float;
+  out.channels = g.out_channels;
+  out.height = g.out_height;
+  out.width = g.out_width;
+  if (g.is_float) {
+    const std::vector<int64_t> none(static_cast<size_t>(g.out_channels));
+    RK_ASSIGN(out.floats, (sum_up<float, float>(unit, g, none)));
+    return out;
+  }
+  RK_ASSIGN(const ChannelConstants constants, read_channel_constants(unit, g.out_channels));
+  RK_ASSIGN(out.integers, (sum_up<int32_t, int64_t>(unit, g, constants.offset)));
+  const uint32_t truncate = unit.registers.get(reg::CORE_CLIP_TRUNCATE__CLIP_TRUNCATE);
+  for (int64_t& sum : out.integers) sum >>= truncate;
+  return out;
+}
+
+}  // namespace rk::emulator

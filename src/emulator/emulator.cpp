@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "emulator/emulator.h"
+
+#include "base/checked_math.h"
+#include "emulator/units.h"
+
+namespace rk::emulator {
+namespace {
+
+using format::FileTensor;
+using program::TensorKind;
+
+constexpr uint64_t kFirstAddress = 0x1000;  // so that a forgotten address is noticed
+constexpr uint64_t kGap = 0x1000;           // between tensors: overruns are noticed too
+
+int64_t row_pixels(const FileTensor& picture) {
+  return align_up<int64_t>(picture.shape[3], std::max<int64_t>(picture.width_align, 1));
+}
+
+}  // namespace
+
+Result<Memory> Memory::make(uint64_t size_bytes) {
+  if (size_bytes > kMaxObjectBytes) {
+    return out_of_memory(str(size_bytes, " bytes of simulated memory; the limit is 1 GiB"));
+  }
+  Memory out;
+  out.bytes_.resize(size_bytes);
+  return out;
+}
+
+Result<std::span<uint8_t>> Memory::at(uint64_t address, uint64_t size_bytes) {
+  const auto end = checked_add(address, size_bytes);
+  if (address < kFirstAddress || !end || *end > bytes_.size()) {
+    return invalid_model(str("access to ", size_bytes, " bytes at address ", address,
+                             " outside the simulated memory of ", bytes_.size(), " bytes"));
+  }
+  return std::span<uint8_t>(bytes_).subspan(address, size_bytes);
+}
+
+Result<Emulator> Emulator::create(const format::FileModel& model, TieRule ties) {
+  if (model.graphs.size() != 1 || model.platform != "rk3588") {
+    return unsupported(str("the emulator knows registers of rk3588, not of ", model.platform));
+  }
+  Emulator out(model, ties);
+  RK_ASSIGN(out.lists_, format::TaskLists::read(model, model.graphs.front()));
+  RK_TRY(out.place_tensors());
+  out.set_input_strides();
+  return out;
+}
+
+Status Emulator::place_tensors() {
+  uint64_t end = kFirstAddress;
+  const std::vector<FileTensor>& tensors = model_->graphs.front().tensors;
+  for (const FileTensor& tensor : tensors) {
+    const ByteSpan data = tensor.buffer == 0 ? ByteSpan() : model_->buffers[tensor.buffer].data;
+    const uint64_t size = std::max<uint64_t>(tensor.size_bytes, data.size());
+    address_.push_back(end);
+    size_bytes_.push_back(size);
+    end = align_up<uint64_t>(end + size + kGap, 64);
+    if (end > kMaxObjectBytes) return out_of_memory("the tensors exceed 1 GiB");
+  }
+  RK_ASSIGN(memory_, Memory::make(end));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].buffer == 0) continue;
+    const ByteSpan data = model_->buffers[tensors[i].buffer].data;
+    RK_ASSIGN(const std::span<uint8_t> to, memory_.at(address_[i], data.size()));
+    std::copy(data.begin(), data.end(), to.begin());
+  }
+  return ok_status();
+}
+
+// The lists hold the width as line stride, but the addresses of row bands count rows of the aligned width: the loader
+// writes the real stride into the words that the input geometry table names.
+void Emulator::set_input_strides() {
+  constexpr size_t kLineStride = 3;  // slot of the patch table
+  const format::FileGraph& graph = model_->graphs.front();
+  for (const format::InputGeometry& geometry : graph.input_geometry) {
+    for (const int32_t input : graph.inputs) {
+      const FileTensor& tensor = graph.tensors[static_cast<size_t>(input)];
+      if (tensor.name != geometry.input || tensor.shape.size() != 4) continue;
+      for (const format::GeometryPatch& patch : geometry.patches) {
+        if (!patch.writes[kLineStride]) continue;
+        line_strides_[patch.writes[kLineStride]->word] = static_cast<uint32_t>(row_pixels(tensor));
+      }
+    }
+  }
+}
+
+void Emulator::apply(const format::Task& task, target::RegisterFile& registers) const {
+  for (uint64_t i = task.first_word; i < task.first_word + task.command_count; ++i) {
+    target::RegisterCommand command = lists_.command(i);
+    if (const auto address = lists_.address(i)) {
+      command.value =
+          static_cast<uint32_t>(address_[static_cast<size_t>(address->tensor)] + address->addend);
+    }
+    const auto stride = line_strides_.find(i);
+    if (stride != line_strides_.end() && command.offset == target::reg::CNA_DMA_CON1) {
+      command.value = stride->second;
+    }
+    registers.write(command);
+  }
+}
+
+Result<TaskResult> Emulator::run(const format::Task& task, Core& core) {
+  apply(task, core.registers);
+  const auto result = execute(task, core);
+  core.registers.finish_task(task.units);
+  return result;
+}
+
+Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
+  if ((task.units & format::kUnitPpu) != 0) return TaskResult::kBarrier;
+  const Unit unit{core.registers, memory_, ties_};
+  const bool convolves = (task.units & format::kUnitCna) != 0;
+  RK_ASSIGN(Cube cube, convolves ? convolve(unit) : read_source(unit));
+  RK_TRY(process_and_write(unit, std::move(cube)));
+  return TaskResult::kDone;
+}
+
+// Calls move(place in memory, place in plain) for every element.
+template <typename Move>
+Status Emulator::move_elements(int32_t index, size_t plain_bytes, const Move& move) {
+  const FileTensor& tensor = model_->graphs.front().tensors[static_cast<size_t>(index)];
+  const size_t element = byte_size(tensor.dtype);
+  if (tensor.shape.size() != 4 || tensor.shape[0] != 1 || tensor.native_shape.size() != 5 ||
+      tensor.layout != program::Layout::kNc1hwc2 || (element != 1 && element != 2)) {
+    return unsupported(str("tensor '", tensor.name, "' is no feature"));
+  }
+  const int64_t channels = tensor.shape[1], height = tensor.shape[2], width = tensor.shape[3];
+  const auto bytes = static_cast<int64_t>(element);
+  const auto elements = checked_product(std::vector<int64_t>{channels, height, width, bytes});
+  if (!elements || *elements != plain_bytes) {
+    return invalid_argument(str("tensor '", tensor.name, "': ", plain_bytes, " bytes given"));
+  }
+  const bool picture = tensor.kind == TensorKind::kInput && tensor.native_shape[4] <= 4;
+  const int64_t lanes = picture ? channels : kAtomBytes / bytes;
+  const int64_t row = picture ? row_pixels(tensor) : width;
+  const int64_t plane = picture ? 0 : align_up<int64_t>(height * width, 4) * kAtomBytes;
+  const uint64_t base = address_[static_cast<size_t>(index)];
+  RK_ASSIGN(const std::span<uint8_t> memory,
+            memory_.at(base, size_bytes_[static_cast<size_t>(index)]));
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t pixel = 0; pixel < height * width; ++pixel) {
+      const int64_t place = pixel / width * row + pixel % width;
+      const int64_t at = c / lanes * plane + (place * lanes + c % lanes) * bytes;
+      if (at + bytes > static_cast<int64_t>(memory.size())) {
+        return invalid_model(
+            str("tensor '", tensor.name, "' is larger than its ", memory.size(), " bytes"));
+      }
+      move(memory.data() + at, static_cast<size_t>((c * height * width + pixel) * bytes), element);
+    }
+  }
+  return ok_status();
+}
+
+Status Emulator::store(int32_t tensor, std::span<const uint8_t> plain) {
+  return move_elements(tensor, plain.size(), [&](uint8_t* to, size_t at, size_t size) {
+    std::memcpy(to, plain.data() + at, size);
+  });
+}
+
+Result<std::vector<uint8_t>> Emulator::load(int32_t tensor) {
+  const FileTensor& from = model_->graphs.front().tensors[static_cast<size_t>(tensor)];
+  std::vector<int64_t> extents(from.shape.begin(), from.shape.end());
+  extents.push_back(static_cast<int64_t>(byte_size(from.dtype)));
+  const auto size = checked_product(extents);
+  if (!size || *size > kMaxObjectBytes) return invalid_model("the tensor is too large");
+  std::vector<uint8_t> plain(*size);
+  RK_TRY(move_elements(tensor, plain.size(), [&](const uint8_t* at, size_t to, size_t bytes) {
+    std::memcpy(plain.data() + to, at, bytes);
+  }));
+  return plain;
+}
+
+}  // namespace rk::emulator

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes the register lists of a vendor file for RK3588, word by word as the chip would: convolutions (CNA, CORE, DPU,
+// DPU_RDMA) and the DPU's own copies and additions. It knows registers and bytes, no graph: a test oracle for the
+// lifting of vendor files and for the kernels, slow and obvious. Pooling units are not modelled; their only use in the
+// known files is a barrier between cores.
+//
+// A newcomer's mistake: each core has registers of its own, and a list may rely on what the core's earlier lists wrote.
+// Run the tasks of one lane in order, on one Core.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "base/fixed_point.h"
+#include "base/status.h"
+#include "format/vendor/tasks.h"
+#include "format/vendor_model.h"
+#include "target/registers.h"
+
+namespace rk::emulator {
+
+// One flat address space; every access is checked.
+class Memory {
+ public:
+  static Result<Memory> make(uint64_t size_bytes);
+  Result<std::span<uint8_t>> at(uint64_t address, uint64_t size_bytes);
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+struct Core {
+  target::RegisterFile registers;
+};
+
+enum class TaskResult { kDone, kBarrier };
+
+class Emulator {
+ public:
+  // Copies constants into the simulated memory and gives every tensor a place of its own. `model` must outlive it.
+  static Result<Emulator> create(const format::FileModel& model, TieRule ties);
+
+  const format::TaskLists& lists() const { return lists_; }
+
+  // kUnsupported names what the emulator does not model.
+  Result<TaskResult> run(const format::Task& task, Core& core);
+
+  // A tensor's elements in plain order, [C, H, W], one or two bytes each. Pictures are packed with rows of the aligned
+  // width, features lie in atoms of 16 bytes.
+  Status store(int32_t tensor, std::span<const uint8_t> plain);
+  Result<std::vector<uint8_t>> load(int32_t tensor);
+
+ private:
+  Emulator(const format::FileModel& model, TieRule ties) : model_(&model), ties_(ties) {}
+  Result<TaskResult> execute(const format::Task& task, Core& core);
+  Status place_tensors();
+  void set_input_strides();
+  template <typename Move>
+  Status move_elements(int32_t tensor, size_t plain_bytes, const Move& move);
+  void apply(const format::Task& task, target::RegisterFile& registers) const;
+
+  const format::FileModel* model_;
+  TieRule ties_;
+  format::TaskLists lists_;
+  Memory memory_;
+  std::unordered_map<uint64_t, uint32_t> line_strides_;  // by word
+  std::vector<uint64_t> address_;                        // by tensor
+  std::vector<uint64_t> size_bytes_;                     // by tensor
+};
+
+}  // namespace rk::emulator

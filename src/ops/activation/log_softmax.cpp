@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// LogSoftmax: x - log(sum of exp(x)) along one axis; not the logarithm of Softmax's rounded result.
+#include "ops/activation/softmax.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) { return softmax_f32(call, log_softmax_of); }
+
+Status reference(const EvalCall& call) { return in_f32(call, compute); }
+
+}  // namespace
+
+OpDef log_softmax() {
+  return {
+      .name = "LogSoftmax",
+      .doc = "y = x - log(sum of exp(x)) along an axis",
+      .inputs = {{"x"}},
+      .outputs = {{"y"}},
+      .attrs = {{"axis", int64_t{-1}, "axis of the sum; negative counts from the end"}},
+      .infer = infer_softmax,
+      .reference = reference,
+      .cost = softmax_cost,
+      .quant = QuantRule::kOwnScale,
+      .layout = LayoutRule::kFixed,
+  };
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// PRelu: LeakyRelu with a learned slope that broadcasts to x. A slope per channel of NCHW is
+// [C,1,1], not [C].
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status infer(InferCall& call) {
+  RK_TRY(require_number(call, 0));
+  RK_TRY(require_same_dtype(call, 0, 1));
+  RK_ASSIGN(const Shape shape, broadcast_shapes(call.input(0).shape, call.input(1).shape));
+  if (!(shape == call.input(0).shape)) {
+    return refuse("slope ", rk::to_string(call.input(1).shape), " does not broadcast to x ",
+                  rk::to_string(call.input(0).shape), "; per channel it is [C,1,1]");
+  }
+  return infer_same_as_input(call);
+}
+
+Status compute(const EvalCall& call) {
+  return binary_number(
+      call, [](auto x, auto slope) { return x < decltype(x){0} ? wrap_mul(x, slope) : x; });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef p_relu() {
+  return {
+      .name = "PRelu",
+      .doc = "y = x where x >= 0, slope * x elsewhere",
+      .inputs = {{"x"}, {"slope"}},
+      .outputs = {{"y"}},
+      .infer = infer,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kOwnScale,
+      .layout = LayoutRule::kChannelAxis,
+  };
+}
+
+}  // namespace rk::ops

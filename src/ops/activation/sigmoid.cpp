@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sigmoid: y = 1 / (1 + exp(-x)). Elementwise, any rank.
+#include "ops/shared/activation.h"
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status reference(const EvalCall& call) {
+  return map_f32(call.input(0), call.output(0), [](float x) { return sigmoid_of(x); });
+}
+
+}  // namespace
+
+OpDef sigmoid() {
+  return {
+      .name = "Sigmoid",
+      .doc = "y = 1 / (1 + exp(-x))",
+      .inputs = {{"x"}},
+      .outputs = {{"y"}},
+      .infer = infer_float_same_as_input,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kFixed,
+      .layout = LayoutRule::kAny,
+      .fixed_range = {0.0f, 1.0f},
+      .elementwise_unary = true,
+  };
+}
+
+}  // namespace rk::ops

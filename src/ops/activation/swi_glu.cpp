@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// SwiGLU: the gate's Swish times the other branch, y = a * sigmoid(alpha * a) * b, with
+// broadcasting.
+#include "ops/shared/activation.h"
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status infer(InferCall& call) {
+  RK_TRY(require_float(call, 0));
+  return infer_broadcast(call);
+}
+
+Status compute(const EvalCall& call) {
+  const float alpha = call.node.f32("alpha");
+  broadcast_binary<float, float, float>(call.input(0), call.input(1), call.output(0),
+                                        [=](float a, float b) { return swish_of(a, alpha) * b; });
+  return ok_status();
+}
+
+Status reference(const EvalCall& call) { return in_f32(call, compute); }
+
+}  // namespace
+
+OpDef swi_glu() {
+  return {
+      .name = "SwiGLU",
+      .doc = "y = a * sigmoid(alpha * a) * b with broadcasting",
+      .inputs = {{"a"}, {"b"}},
+      .outputs = {{"y"}},
+      .attrs = {{"alpha", 1.0f, "factor inside the sigmoid"}},
+      .infer = infer,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kOwnScale,
+      .layout = LayoutRule::kAny,
+  };
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Equal: a == b as bool, with broadcasting; bool inputs too.
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) {
+  return compare_numbers(call, [](auto a, auto b) { return a == b; });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef equal() {
+  return {
+      .name = "Equal",
+      .doc = "y = a == b with broadcasting",
+      .inputs = {{"a"}, {"b"}},
+      .outputs = {{"y"}},
+      .infer = infer_compare,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kFloatOnly,
+      .layout = LayoutRule::kChannelAxis,
+  };
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Or: logical or of bool tensors, with broadcasting. The file is not or.cpp because `or` is a C++
+// keyword.
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status reference(const EvalCall& call) {
+  return logical_binary(call, [](bool a, bool b) { return a || b; });
+}
+
+}  // namespace
+
+OpDef logical_or() {
+  return {
+      .name = "Or",
+      .doc = "y = a or b with broadcasting",
+      .inputs = {{"a"}, {"b"}},
+      .outputs = {{"y"}},
+      .infer = infer_logical,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kFloatOnly,
+      .layout = LayoutRule::kChannelAxis,
+  };
+}
+
+}  // namespace rk::ops

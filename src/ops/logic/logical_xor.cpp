@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Xor: logical exclusive or of bool tensors, with broadcasting. The file is not xor.cpp because
+// `xor` is a C++ keyword.
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status reference(const EvalCall& call) {
+  return logical_binary(call, [](bool a, bool b) { return a != b; });
+}
+
+}  // namespace
+
+OpDef logical_xor() {
+  return {
+      .name = "Xor",
+      .doc = "y = a xor b with broadcasting",
+      .inputs = {{"a"}, {"b"}},
+      .outputs = {{"y"}},
+      .infer = infer_logical,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kFloatOnly,
+      .layout = LayoutRule::kChannelAxis,
+  };
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Abs: the magnitude. Elementwise, any rank; the most negative integer stays what it is.
+#include <cmath>
+
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) {
+  return map_number(call.input(0), call.output(0), [](auto x) {
+    using T = decltype(x);
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(x);
+    else
+      return x < T{0} ? wrap_sub(T{0}, x) : x;
+  });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef abs() {
+  return {
+      .name = "Abs",
+      .doc = "y = |x|",
+      .inputs = {{"x"}},
+      .outputs = {{"y"}},
+      .infer = infer_number_same_as_input,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kOwnScale,
+      .layout = LayoutRule::kAny,
+      .elementwise_unary = true,
+  };
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Add: y = a + b with broadcasting. Integers wrap.
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) {
+  return binary_number(call, [](auto a, auto b) { return wrap_add(a, b); });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef add() {
+  return {
+      .name = "Add",
+      .doc = "y = a + b with broadcasting",
+      .inputs = {{"a"}, {"b"}},
+      .outputs = {{"y"}},
+      .infer = infer_broadcast,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kOwnScale,
+      .layout = LayoutRule::kChannelAxis,
+  };
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asin: the inverse sine; NaN outside -1..1. Elementwise, any rank.
+#include <cmath>
+
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status reference(const EvalCall& call) {
+  return map_f32(call.input(0), call.output(0), [](float x) { return std::asin(x); });
+}
+
+}  // namespace
+
+OpDef asin() {
+  return {
+      .name = "Asin",
+      .doc = "y = asin(x)",
+      .inputs = {{"x"}},
+      .outputs = {{"y"}},
+      .infer = infer_float_same_as_input,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kOwnScale,
+      .layout = LayoutRule::kAny,
+      .elementwise_unary = true,
+  };
+}
+
+}  // namespace rk::ops

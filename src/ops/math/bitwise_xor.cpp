@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// BitwiseXor: exclusive or of the bits of two integer tensors, with broadcasting.
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status reference(const EvalCall& call) {
+  return bitwise_binary(call, [](auto a, auto b) { return a ^ b; });
+}
+
+}  // namespace
+
+OpDef bitwise_xor() {
+  return {
+      .name = "BitwiseXor",
+      .doc = "y = exclusive or of the bits of a and b, with broadcasting",
+      .inputs = {{"a"}, {"b"}},
+      .outputs = {{"y"}},
+      .infer = infer_bitwise,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kFloatOnly,
+      .layout = LayoutRule::kAny,
+  };
+}
+
+}  // namespace rk::ops

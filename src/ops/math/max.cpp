@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Max: the largest of all inputs, with broadcasting.
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) {
+  // A NaN anywhere wins, as in numpy.
+  return fold_number(call, [](auto so_far, auto next) {
+    return so_far > next || so_far != so_far ? so_far : next;
+  });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef max() {
+  return {
+      .name = "Max",
+      .doc = "y = largest of all inputs, with broadcasting",
+      .inputs = {{"inputs", ArgDef::kVariadic}},
+      .outputs = {{"y"}},
+      .infer = infer_broadcast,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kOwnScale,
+      .layout = LayoutRule::kChannelAxis,
+  };
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sum: the sum of all inputs, with broadcasting.
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) {
+  return fold_number(call, [](auto so_far, auto next) { return wrap_add(so_far, next); });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef sum() {
+  return {
+      .name = "Sum",
+      .doc = "y = sum of all inputs, with broadcasting",
+      .inputs = {{"inputs", ArgDef::kVariadic}},
+      .outputs = {{"y"}},
+      .infer = infer_broadcast,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kOwnScale,
+      .layout = LayoutRule::kChannelAxis,
+  };
+}
+
+}  // namespace rk::ops

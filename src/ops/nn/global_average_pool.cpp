@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// GlobalAveragePool: the mean over all spatial axes of [N,C,...]; the output keeps them with extent
+// 1.
+#include <numeric>
+
+#include "ops/shared/global_pool.h"
+
+namespace rk::ops {
+namespace {
+
+Status infer(InferCall& call) {
+  RK_TRY(require_float(call, 0));
+  return infer_global_pool(call);
+}
+
+Status compute(const EvalCall& call) {
+  pool_planes<float>(call, [](std::span<const float> plane) {
+    const double sum = std::accumulate(plane.begin(), plane.end(), 0.0);
+    return static_cast<float>(sum / static_cast<double>(plane.size()));
+  });
+  return ok_status();
+}
+
+Status reference(const EvalCall& call) { return in_f32(call, compute); }
+
+}  // namespace
+
+OpDef global_average_pool() {
+  return {
+      .name = "GlobalAveragePool",
+      .doc = "y = mean over the spatial axes",
+      .inputs = {{"x"}},
+      .outputs = {{"y"}},
+      .infer = infer,
+      .reference = reference,
+      .cost = global_pool_cost,
+      .quant = QuantRule::kOwnScale,
+      .layout = LayoutRule::kChannelAxis,
+  };
+}
+
+}  // namespace rk::ops

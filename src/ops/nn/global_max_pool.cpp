@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// GlobalMaxPool: the largest value over all spatial axes of [N,C,...]; the output keeps them with
+// extent 1.
+#include <algorithm>
+
+#include "ops/shared/global_pool.h"
+
+namespace rk::ops {
+namespace {
+
+Status infer(InferCall& call) {
+  RK_TRY(require_number(call, 0));
+  return infer_global_pool(call);
+}
+
+Status compute(const EvalCall& call) {
+  return with_number_type(call.input(0).dtype(), [&](auto tag) {
+    using T = decltype(tag);
+    pool_planes<T>(call, [](std::span<const T> plane) { return *std::ranges::max_element(plane); });
+    return ok_status();
+  });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef global_max_pool() {
+  return {
+      .name = "GlobalMaxPool",
+      .doc = "y = largest value over the spatial axes",
+      .inputs = {{"x"}},
+      .outputs = {{"y"}},
+      .infer = infer,
+      .reference = reference,
+      .cost = global_pool_cost,
+      .quant = QuantRule::kSameScaleAsInput,
+      .layout = LayoutRule::kChannelAxis,
+  };
+}
+
+}  // namespace rk::ops

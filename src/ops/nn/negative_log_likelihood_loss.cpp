@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// NegativeLogLikelihoodLoss: minus the log probability of each place's label, reduced. The input
+// holds log probabilities already; nothing is normalised.
+#include "ops/shared/cross_entropy.h"
+#include "ops/shared/elementwise.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) { return class_loss_f32(call, call.input(0).span<float>()); }
+
+Status reference(const EvalCall& call) { return in_f32(call, compute); }
+
+}  // namespace
+
+OpDef negative_log_likelihood_loss() {
+  return {
+      .name = "NegativeLogLikelihoodLoss",
+      .doc = "y = minus the log probability of the label, weighted per class and reduced",
+      .inputs = {{"x"}, {"labels"}, {"weights", ArgDef::kOptional}},
+      .outputs = {{"y"}},
+      .attrs = class_loss_attrs(),
+      .infer = infer_class_loss,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kFloatOnly,
+      .layout = LayoutRule::kFixed,
+  };
+}
+
+}  // namespace rk::ops

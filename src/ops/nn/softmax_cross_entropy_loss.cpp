@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// SoftmaxCrossEntropyLoss: LogSoftmax over axis 1 and minus the entry of each place's label,
+// reduced. The log probabilities are a second, optional output.
+#include <algorithm>
+
+#include "ops/shared/cross_entropy.h"
+#include "ops/activation/softmax.h"
+
+namespace rk::ops {
+namespace {
+
+Status infer(InferCall& call) {
+  RK_TRY(infer_class_loss(call));
+  return set_output(call, 1, call.input(0).dtype, call.input(0).shape);
+}
+
+Status compute(const EvalCall& call) {
+  std::vector<float> log_probabilities(static_cast<size_t>(call.input(0).elements()));
+  softmax_along(call, split_at(call.input(0).shape(), 1), call.input(0).data<float>(),
+                log_softmax_of, log_probabilities.data());
+  if (call.outputs.size() > 1) {
+    std::ranges::copy(log_probabilities, call.output(1).mutable_data<float>());
+  }
+  return class_loss_f32(call, log_probabilities);
+}
+
+Status reference(const EvalCall& call) { return in_f32(call, compute); }
+
+Cost cost(const Node& node) {
+  return {.ops = 3 * static_cast<uint64_t>(node.input(0).shape().elements())};
+}
+
+}  // namespace
+
+OpDef softmax_cross_entropy_loss() {
+  return {
+      .name = "SoftmaxCrossEntropyLoss",
+      .doc = "y = minus the log softmax of the label, weighted per class and reduced",
+      .inputs = {{"x"}, {"labels"}, {"weights", ArgDef::kOptional}},
+      .outputs = {{"y"}, {"log_prob", ArgDef::kOptional}},
+      .attrs = class_loss_attrs(),
+      .infer = infer,
+      .reference = reference,
+      .cost = cost,
+      .quant = QuantRule::kFloatOnly,
+      .layout = LayoutRule::kFixed,
+  };
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// DequantizeLinear: y = (x - zero_point) * scale. The output has the scale's dtype, or
+// output_dtype.
+#include "ops/shared/quantize_core.h"
+
+namespace rk::ops {
+namespace {
+
+Status infer(InferCall& call) {
+  const DType quantized = call.input(0).dtype;
+  if (!is_integer(quantized) && !is_small_float(quantized)) {
+    return refuse("input 0 ('x') has dtype ", rk::to_string(quantized),
+                  ", expected an integer or a float of at most 8 bits");
+  }
+  RK_TRY(check_scales(call, quantized));
+  DType dtype = is_small_float(call.input(1).dtype) ? DType::kF32 : call.input(1).dtype;
+  if (const int64_t given = call.node.i64("output_dtype"); given != 0) {
+    const auto named = dtype_from_onnx(given);
+    if (!named || !is_float(*named)) {
+      return refuse("attribute 'output_dtype' is ", given, ", expected a float dtype");
+    }
+    dtype = *named;
+  }
+  return set_output(call, 0, dtype, call.input(0).shape);
+}
+
+Status reference(const EvalCall& call) {
+  const Tensor& x = call.input(0);
+  const std::vector<float> scales = call.input(1).to_f32();
+  const std::vector<int64_t> zero_points =
+      call.has_input(2) ? call.input(2).to_i64() : std::vector<int64_t>(scales.size(), 0);
+  const ScaleIndex index(call);
+  Tensor& out = call.output(0);
+  const size_t step = byte_size(out.dtype());
+  uint8_t* to = out.mutable_data<uint8_t>();
+  const bool integer = is_integer(x.dtype());
+  for (int64_t i = 0; i < x.elements(); ++i) {
+    const auto s = static_cast<size_t>(index(i));
+    // Small floats have a zero point of zero.
+    const float centred = integer ? static_cast<float>(wrap_sub(x.at_i64(i), zero_points[s]))
+                                  : static_cast<float>(x.at_f64(i));
+    store_f64(out.dtype(), to, centred * scales[s]);
+    to += step;
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+OpDef dequantize_linear() {
+  return {
+      .name = "DequantizeLinear",
+      .doc = "y = (x - zero_point) * scale",
+      .inputs = {{"x"}, {"scale"}, {"zero_point", ArgDef::kOptional}},
+      .outputs = {{"y"}},
+      .attrs = {{"axis", int64_t{1},
+                 "axis of per-axis or blocked scales; negative counts from the end"},
+                {"block_size", int64_t{0}, "indices of the axis per scale; 0: not blocked"},
+                {"output_dtype", int64_t{0}, "numbered as in ONNX; 0: the scale's dtype"}},
+      .infer = infer,
+      .reference = reference,
+      .cost = elementwise_cost,
+      .quant = QuantRule::kFloatOnly,
+      .layout = LayoutRule::kAny,
+  };
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// RNN: h = f(W x + R h + Wb + Rb) over a sequence, f is Tanh unless told otherwise.
+#include <array>
+
+#include "ops/shared/recurrent.h"
+
+namespace rk::ops {
+namespace {
+
+constexpr std::array<std::string_view, 1> kFunctions = {"Tanh"};
+
+Status infer(InferCall& call) { return infer_recurrent(call, 1, kFunctions); }
+
+Status compute(const EvalCall& call) {
+  RK_ASSIGN(const RecurrentPlan plan, recurrent_plan(call.node, 1));
+  RK_ASSIGN(const std::vector<CellActivation> functions,
+            cell_activations(call.node, plan, kFunctions));
+  const GateClip clip(call.node);
+  run_recurrent(call, plan, 1, false, [&](CellStep& step) {
+    const CellActivation& f = functions[static_cast<size_t>(step.direction)];
+    for (size_t i = 0; i < step.h.size(); ++i)
+      step.h[i] = f(clip(step.from_input[i] + step.from_hidden[i]));
+  });
+  return ok_status();
+}
+
+Status reference(const EvalCall& call) { return in_f32(call, compute); }
+
+}  // namespace
+
+OpDef rnn() {
+  return {
+      .name = "RNN",
+      .doc = "simple recurrent unit over a sequence",
+      .inputs = {{"x"},
+                 {"w"},
+                 {"r"},
+                 {"b", ArgDef::kOptional},
+                 {"sequence_lens", ArgDef::kOptional},
+                 {"initial_h", ArgDef::kOptional}},
+      .outputs = {{"y"}, {"y_h", ArgDef::kOptional}},
+      .attrs = recurrent_attrs(),
+      .infer = infer,
+      .reference = reference,
+      .cost = recurrent_cost,
+      .quant = QuantRule::kFloatOnly,
+      .layout = LayoutRule::kFixed,
+  };
+}
+
+}  // namespace rk::ops

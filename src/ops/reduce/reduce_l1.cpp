@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceL1: the sum of magnitudes.
+#include "ops/shared/reduce.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) {
+  return reduce_numbers(
+      call, 0, [](auto sum, auto x) { return x < 0 ? wrap_sub(sum, x) : wrap_add(sum, x); });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef reduce_l1() {
+  return reduce_def("ReduceL1", "y = sum of magnitudes over the axes", reference);
+}
+
+}  // namespace rk::ops

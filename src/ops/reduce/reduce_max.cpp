@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceMax: the largest value; a NaN wins. Bool tensors count as 0 and 1.
+#include <limits>
+
+#include "ops/shared/reduce.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) {
+  const DType dtype = call.input(0).dtype() == DType::kBool ? DType::kU8 : call.input(0).dtype();
+  return with_number_type(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    using Limits = std::numeric_limits<T>;
+    const T start = Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
+    return reduce_as<T, T>(
+        call, start, [](T best, T x) { return x > best || x != x ? x : best; },
+        [](T best, int64_t) { return best; });
+  });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef reduce_max() {
+  OpDef def = reduce_def("ReduceMax", "y = largest value over the axes", reference);
+  def.infer = infer_reduce_any;
+  def.quant = QuantRule::kSameScaleAsInput;
+  return def;
+}
+
+}  // namespace rk::ops

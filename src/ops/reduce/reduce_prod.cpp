@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceProd: the product. Nothing multiplies to 1.
+#include "ops/shared/reduce.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) {
+  return reduce_numbers(call, 1, [](auto sum, auto x) { return wrap_mul(sum, x); });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef reduce_prod() { return reduce_def("ReduceProd", "y = product over the axes", reference); }
+
+}  // namespace rk::ops

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReduceSumSquare: the sum of squares.
+#include "ops/shared/reduce.h"
+
+namespace rk::ops {
+namespace {
+
+Status compute(const EvalCall& call) {
+  return reduce_numbers(call, 0, [](auto sum, auto x) { return wrap_add(sum, wrap_mul(x, x)); });
+}
+
+Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+
+}  // namespace
+
+OpDef reduce_sum_square() {
+  return reduce_def("ReduceSumSquare", "y = sum of squares over the axes", reference);
+}
+
+}  // namespace rk::ops

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving elements by size, whatever their dtype: quantised tensors take the same paths as float
+// ones.
+#pragma once
+
+#include "ops/shared/shape_util.h"
+
+namespace rk::ops {
+
+// out[i0, i1, ...] = in[offset + i0 * strides[0] + i1 * strides[1] + ...], offsets and strides in
+// elements.
+void move_view(const Tensor& in, int64_t offset, const Strides& strides, Tensor& out);
+
+// out[i0, i1, ...] = in[sources[0][i0], sources[1][i1], ...]; where a source is -1, `fill` (one
+// element) is stored.
+void move_indexed(const Tensor& in, std::span<const std::vector<int64_t>> sources,
+                  const uint8_t* fill, Tensor& out);
+
+// Copies all bytes; the element counts and sizes must agree.
+void copy_bytes(const Tensor& in, Tensor& out);
+
+// A tensor around one axis: `outer` blocks of `extent` rows of `inner` elements.
+struct AxisSplit {
+  int64_t outer = 1;
+  int64_t extent = 1;
+  int64_t inner = 1;
+};
+AxisSplit split_at(const Shape& shape, int axis);
+
+}  // namespace rk::ops

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants in the form their kernels want, each once per model: the variants of a dynamic-shape model, and steps that
+// use one weight in the same way, share them.
+//
+// A newcomer's mistake: what is packed depends on scales and activations too, so the parameters are part of the key.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "ir/tensor.h"
+#include "program/program.h"
+
+namespace rk::runtime::host {
+
+// Not thread-safe: a model makes its plans one at a time.
+class PackedConstants {
+ public:
+  struct ConvKey {
+    DType dtype = DType::kUndefined;
+    int32_t weight = program::kNone;  // indices into Program::weights
+    int32_t bias = program::kNone;
+    int32_t scales = program::kNone;  // of narrow weights
+    int64_t in_channels = 0, out_channels = 0;
+    bool has_addend = false;
+    program::ConvParams params;  // without pads, which belong to the picture
+    bool operator==(const ConvKey&) const = default;
+  };
+  // T is the packed form that belongs to key.dtype; `make` returns a Result<T>.
+  template <typename T, typename Make>
+  Result<std::shared_ptr<const T>> conv(const ConvKey& key, const Make& make) {
+    std::vector<ConvEntry>& entries = convs_[key.weight];
+    for (const ConvEntry& entry : entries) {
+      if (entry.key == key) return std::static_pointer_cast<const T>(entry.packed);
+    }
+    RK_ASSIGN(T packed, make());
+    auto shared = std::make_shared<const T>(std::move(packed));
+    entries.push_back({key, shared});
+    return shared;
+  }
+
+  // A packed form of a weight for convolutions of `input` elements: a PackedConvI8 or PackedConvF16; null: none was made.
+  const void* packed_conv(int32_t weight, DType input) const {
+    const auto found = convs_.find(weight);
+    if (found == convs_.end()) return nullptr;
+    for (const ConvEntry& entry : found->second) {
+      if (entry.key.dtype == input) return entry.packed.get();
+    }
+    return nullptr;
+  }
+
+  // What packed weights may still take beyond the file's own bytes, for forms that buy speed with memory.
+  int64_t& spare_bytes(const program::Program& program) {
+    if (spare_bytes_ < 0) {
+      int64_t weights = 0;
+      for (const program::Blob& blob : program.weights) weights += std::ssize(blob.bytes);
+      spare_bytes_ = weights / 8 * 7;
+    }
+    return spare_bytes_;
+  }
+
+  // A constant operand of an operator, as it is seen there.
+  struct TensorKey {
+    int32_t weight = program::kNone;
+    DType stored = DType::kUndefined;
+    TensorType seen;
+    float scale = 0;
+    int32_t zero_point = 0;
+    bool operator==(const TensorKey&) const = default;
+  };
+  template <typename Make>
+  Result<Tensor> tensor(const TensorKey& key, const Make& make) {
+    std::vector<TensorEntry>& entries = tensors_[key.weight];
+    for (const TensorEntry& entry : entries) {
+      if (entry.key == key) return entry.value;
+    }
+    RK_ASSIGN(Tensor value, make());
+    entries.push_back({key, value});
+    return value;
+  }
+
+  // The operand that holds exactly these bytes of a weight; empty: there is none.
+  Tensor tensor_of_bytes(int32_t weight, ByteSpan bytes) const {
+    const auto found = tensors_.find(weight);
+    if (found == tensors_.end()) return {};
+    for (const TensorEntry& entry : found->second) {
+      if (entry.key.stored == entry.key.seen.dtype && entry.value.bytes().size() == bytes.size())
+        return entry.value;
+    }
+    return {};
+  }
+
+ private:
+  struct ConvEntry {
+    ConvKey key;
+    std::shared_ptr<const void> packed;
+  };
+  struct TensorEntry {
+    TensorKey key;
+    Tensor value;
+  };
+  int64_t spare_bytes_ = -1;  // before the first question
+  std::map<int32_t, std::vector<ConvEntry>> convs_;
+  std::map<int32_t, std::vector<TensorEntry>> tensors_;
+};
+
+}  // namespace rk::runtime::host

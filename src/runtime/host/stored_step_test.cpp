@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on stored tensors against their formulas, element by element, with numbers that fp16 holds exactly. A pooling
+// of single pixels in front makes a tensor blocked; without it, it is plain. 20 channels are a block and a part of one.
+#include <gtest/gtest.h>
+
+#include "base/fixed_point.h"
+#include "base/half.h"
+#include "runtime/session/session.h"
+#include "runtime/test_program.h"
+
+namespace rk::runtime {
+namespace {
+
+using Floats = std::vector<float>;
+
+constexpr int64_t kChannels = 20, kPixels = 15;
+constexpr float kScale = 0.25f;
+constexpr int32_t kZeroPoint = 3;
+
+struct Storage {
+  DType dtype;
+  bool blocked;
+  TestProgram::Type type(const Shape& shape) const {
+    if (dtype == DType::kF16) return {dtype, shape};
+    return {dtype, shape, kScale, kZeroPoint};
+  }
+  // What is left of a number that was stored.
+  float stored(double x) const {
+    const auto number = static_cast<float>(x);
+    if (dtype == DType::kF16) return half_to_float(float_to_half(number));
+    return static_cast<float>(quantize_f32(number, kScale, kZeroPoint) - kZeroPoint) * kScale;
+  }
+};
+
+Floats numbers(int64_t count, int step, float offset) {
+  Floats out;
+  for (int64_t i = 0; i < count; ++i)
+    out.push_back(static_cast<float>(i * step % 23) * 0.5f - offset);
+  return out;
+}
+
+int32_t floats(TestProgram& p, const char* name, const Shape& shape, const Floats& values) {
+  return p.constant(name, {DType::kF32, shape}, TestProgram::bytes_of(values));
+}
+
+class StoredStepTest : public testing::TestWithParam<Storage> {};
+
+TEST_P(StoredStepTest, NormalisesGatesAndAddsRowsAsTheOperatorsDo) {
+  const Storage storage = GetParam();
+  const TestProgram::Type picture = storage.type({2, kChannels, 3, 5});
+  TestProgram p;
+  int32_t x = p.input("x", picture);
+  const int32_t gate = p.input("gate", storage.type({2, kChannels, 1, 1}));
+  if (storage.blocked) {
+    program::PoolParams single;
+    single.kernel = single.stride = {1, 1};
+    const int32_t pooled = p.internal("pooled", picture);
+    p.step("MaxPool", {x}, {pooled}, single);
+    x = pooled;
+  }
+  const Shape per_channel = {kChannels};
+  const Floats scale = numbers(kChannels, 3, 2), bias = numbers(kChannels, 5, 4),
+               mean = numbers(kChannels, 7, 3), shift = numbers(kChannels, 9, 5),
+               row = numbers(5, 4, 1);
+  const int32_t normal = p.output("normal", picture), gated = p.output("gated", picture);
+  const int32_t shifted = p.output("shifted", picture), rows = p.output("rows", picture);
+  const int32_t both = p.output("both", picture), relu = p.output("relu", picture);
+  p.step("BatchNormalization",
+         {x, floats(p, "scale", per_channel, scale), floats(p, "bias", per_channel, bias),
+          floats(p, "mean", per_channel, mean),
+          floats(p, "var", per_channel, Floats(kChannels, 4.0f))},
+         {normal}, program::OpParams{"BatchNormalization", {{"epsilon", 0.0f}}});
+  p.step("Mul", {gate, normal}, {gated}, program::OpParams{"Mul", {}});
+  p.step("Sub", {floats(p, "shift", {kChannels, 1, 1}, shift), normal}, {shifted},
+         program::OpParams{"Sub", {}});
+  p.step("Add", {normal, floats(p, "row", {5}, row)}, {rows}, program::OpParams{"Add", {}});
+  p.step("Add", {normal, shifted}, {both}, program::OpParams{"Add", {}});
+  p.step("Relu", {shifted}, {relu}, program::OpParams{"Relu", {}});
+
+  auto model = LoadedModel::from_program(std::move(p.program), {});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  auto opened = Session::create(model.value(), {});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  Session& session = *opened.value();
+  const Floats values = numbers(2 * kChannels * kPixels, 11, 6),
+               gates = numbers(2 * kChannels, 1, 2);
+  const CallerFormat plain{.dtype = DType::kF32, .format = TensorFormat::kNchw};
+  ASSERT_TRUE(session.set_input(0, plain, values.data(), values.size() * 4).ok());
+  ASSERT_TRUE(session.set_input(1, plain, gates.data(), gates.size() * 4).ok());
+  ASSERT_TRUE(session.run().ok());
+  std::vector<Floats> got;
+  for (size_t i = 0; i < 6; ++i) {
+    got.emplace_back(values.size());
+    ASSERT_TRUE(session.get_output(i, plain, got.back().data(), values.size() * 4).ok());
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t c = i / kPixels % kChannels, n = i / kPixels / kChannels;
+    const double in = storage.stored(values[i]);
+    const float want = storage.stored((in - mean[c]) * (scale[c] / 2) + bias[c]);
+    ASSERT_EQ(got[0][i], want) << i;
+    ASSERT_EQ(got[1][i], storage.stored(storage.stored(gates[n * kChannels + c]) * want)) << i;
+    const float minus = storage.stored(shift[c] - want);
+    ASSERT_EQ(got[2][i], minus) << i;
+    ASSERT_EQ(got[3][i], storage.stored(want + row[i % 5])) << i;
+    ASSERT_EQ(got[4][i], storage.stored(want + minus)) << i;
+    ASSERT_EQ(got[5][i], storage.stored(minus < 0 ? 0.0f : minus)) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Storages, StoredStepTest,
+                         testing::Values(Storage{DType::kF16, true}, Storage{DType::kF16, false},
+                                         Storage{DType::kI8, true}, Storage{DType::kI8, false}));
+
+}  // namespace
+}  // namespace rk::runtime

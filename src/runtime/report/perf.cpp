@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/report/perf.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <map>
+#include <sstream>
+
+#include "program/core_split.h"
+#include "runtime/report/text_table.h"
+
+namespace rk::runtime {
+namespace {
+
+using program::Processor;
+
+std::string_view processor_name(Processor processor) {
+  switch (processor) {
+    case Processor::kCpu:
+      return "CPU";
+    case Processor::kGpu:
+      return "GPU";
+    case Processor::kNpu:
+      return "NPU";
+  }
+  return "?";
+}
+
+struct Total {
+  int64_t calls = 0;
+  int64_t by_processor_us[3] = {0, 0, 0};
+  int64_t sum_us() const { return by_processor_us[0] + by_processor_us[1] + by_processor_us[2]; }
+};
+
+using StepDurations = std::vector<int64_t>;
+
+struct RowFacts {
+  std::string type;
+  DType dtype = DType::kUndefined;
+  Processor processor = Processor::kNpu;
+  std::string input_shapes;
+  std::string output_shape;
+  uint64_t bytes = 0;
+  uint64_t macs = 0;
+  int64_t us = 0;
+  std::string work_load;
+  std::string name;
+};
+
+// "33.3%/33.3%/33.3%": each core's part of the rows; without rows core 0 has all of a step on the NPU.
+std::string work_load(int cores, std::span<const int32_t> rows, bool on_npu) {
+  int64_t all = 0;
+  for (const int32_t count : rows) all += count;
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1);
+  for (int core = 0; core < cores; ++core) {
+    double share = on_npu && core == 0 ? 100 : 0;
+    if (all != 0) {
+      const bool named = static_cast<size_t>(core) < rows.size();
+      share = named ? 100.0 * rows[static_cast<size_t>(core)] / static_cast<double>(all) : 0;
+    }
+    out << (core == 0 ? "" : "/") << share << "%";
+  }
+  return out.str();
+}
+
+}  // namespace
+
+std::string perf_table(const Session& session) {
+  const LoadedModel& model = session.model();
+  const program::Variant& variant = session.variant();
+  const StepDurations& durations = session.step_durations_us();
+  const int cores = model.chip().npu_cores;
+  std::vector<Cells> rows;
+  std::map<std::string, Total> totals;
+  int64_t total_us = 0;
+  uint64_t total_bytes = 0;
+  const auto tensor = [&](int32_t i) -> const program::ProgramTensor& {
+    return variant.tensors[static_cast<size_t>(i)];
+  };
+  const auto add_row = [&](RowFacts facts) {
+    Cells cells = {std::to_string(rows.size() + 1),
+                   facts.type,
+                   std::string(table_type_name(facts.dtype)),
+                   std::string(processor_name(facts.processor)),
+                   facts.input_shapes,
+                   facts.output_shape,
+                   str(facts.bytes, "/", facts.macs, "/", std::max(facts.bytes, facts.macs)),
+                   std::to_string(facts.us),
+                   "\\"};
+    if (cores > 1) cells.push_back(facts.work_load);
+    cells.push_back(std::to_string(facts.bytes / 1024));
+    cells.push_back(facts.name);
+    rows.push_back(std::move(cells));
+    Total& total = totals[facts.type];
+    ++total.calls;
+    total.by_processor_us[static_cast<size_t>(facts.processor)] += facts.us;
+    total_us += facts.us;
+    total_bytes += facts.bytes;
+  };
+  const auto io_row = [&](const char* type, int32_t index, int64_t us, bool input) {
+    const program::ProgramTensor& t = tensor(index);
+    RowFacts facts{.type = type, .dtype = t.dtype, .processor = Processor::kCpu};
+    facts.input_shapes = input ? "\\" : table_shape(t.shape);
+    facts.output_shape = input ? table_shape(t.shape) : "\\";
+    facts.bytes = t.size_bytes;
+    facts.us = us;
+    facts.work_load = work_load(cores, {}, false);
+    facts.name = std::string(type) + ":" + t.name;
+    add_row(std::move(facts));
+  };
+  for (size_t i = 0; i < variant.inputs.size(); ++i)
+    io_row("InputOperator", variant.inputs[i], session.input_durations_us()[i], true);
+  for (size_t i = 0; i < variant.steps.size() && i < durations.size(); ++i) {
+    const program::Step& step = variant.steps[i];
+    const program::ProgramTensor& out = tensor(step.outputs.front());
+    RowFacts facts{.type = step.type, .dtype = out.dtype, .processor = step.processor};
+    for (const int32_t index : step.inputs) {
+      if (index == program::kNone) continue;
+      facts.input_shapes +=
+          (facts.input_shapes.empty() ? "" : ",") + table_shape(tensor(index).shape);
+      facts.bytes += tensor(index).size_bytes;
+    }
+    for (const int32_t index : step.outputs) facts.bytes += tensor(index).size_bytes;
+    facts.output_shape = table_shape(out.shape);
+    facts.macs = step.macs;
+    facts.us = durations[i];
+    facts.work_load = work_load(cores, program::rows_by_core(step.core_rows, session.cores()),
+                                step.processor == Processor::kNpu);
+    facts.name = step.name;
+    add_row(std::move(facts));
+  }
+  for (size_t i = 0; i < variant.outputs.size(); ++i)
+    io_row("OutputOperator", variant.outputs[i], session.output_durations_us()[i], false);
+
+  Cells header = {"ID",
+                  "OpType",
+                  "DataType",
+                  "Target",
+                  "InputShape",
+                  "OutputShape",
+                  "Cycles(DDR/NPU/Total)",
+                  "Time(us)",
+                  "MacUsage(%)"};
+  if (cores > 1) header.emplace_back(cores > 2 ? "WorkLoad(0/1/2)" : "WorkLoad(0/1)");
+  header.insert(header.end(), {"RW(KB)", "FullName"});
+  std::string text =
+      "Times are measured on this machine, not on the chip. The cycles column holds counted work: "
+      "bytes moved / multiply-accumulates / the larger of both.\n";
+  text += draw_table("Network Layer Information Table", header, rows);
+  text += str("Total Operator Elapsed Per Frame Time(us): ", total_us, "\n",
+              "Total Memory Read/Write Per Frame Size(KB): ", total_bytes / 1024, "\n");
+  std::vector<std::pair<std::string, Total>> ranking(totals.begin(), totals.end());
+  std::stable_sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
+    return a.second.sum_us() > b.second.sum_us();
+  });
+  std::vector<Cells> ranked;
+  for (const auto& [type, total] : ranking) {
+    std::ostringstream ratio;
+    const double share =
+        total_us == 0 ? 0
+                      : 100.0 * static_cast<double>(total.sum_us()) / static_cast<double>(total_us);
+    ratio << std::fixed << std::setprecision(2) << share << "%";
+    ranked.push_back({type, std::to_string(total.calls), std::to_string(total.by_processor_us[0]),
+                      std::to_string(total.by_processor_us[1]),
+                      std::to_string(total.by_processor_us[2]), std::to_string(total.sum_us()),
+                      ratio.str()});
+  }
+  return text + draw_table("Operator Time Consuming Ranking Table",
+                           {"OpType", "CallNumber", "CPUTime(us)", "GPUTime(us)", "NPUTime(us)",
+                            "TotalTime(us)", "TimeRatio(%)"},
+                           ranked);
+}
+
+}  // namespace rk::runtime
