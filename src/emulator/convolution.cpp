@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CNA and CORE: the window walk over a feature and blocked weights. Container notes, sections 3.5, 4.1, 4.4.
+// CNA and CORE: the window walk over a feature and blocked weights. docs/facts/container.md, sections 3.5, 4.1, 4.4.
 #include <algorithm>
 
 #include "base/half.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DPU and DPU_RDMA. Stages in order: bias (BS), batch-norm (BN, used for activations), element-wise (EW), output
-// conversion, write. Container notes, sections 3.4, 4.2, 4.3.
+// conversion, write. docs/facts/container.md, sections 3.4, 4.2, 4.3.
 #include <algorithm>
 
 #include "base/half.h"

@@ -2,8 +2,8 @@
 // The tables of a .rknn flatbuffer as plain data, one struct per table, members in slot order.
 // Reading checks every index so that users of a FileModel may follow them freely; it does not judge
 // whether the graph makes sense to run. Buffer payloads are spans into the file: keep its bytes
-// alive as long as the FileModel. Certainty of each slot's meaning is in the container notes of
-// docs/; slots nobody has seen filled are not kept.
+// alive as long as the FileModel. Certainty of each slot's meaning is in
+// docs/facts/container.md; slots nobody has seen filled are not kept.
 #pragma once
 
 #include <array>

@@ -227,7 +227,7 @@ TEST(VendorModelTest, RewritesVendorFilesWithoutLossAndReproducesTheirTrailer) {
   EXPECT_GT(files, 0);
 }
 
-// What public viewers require of a file (container fact sheet, section 6).
+// What public viewers require of a file (docs/facts/container.md, section 6).
 TEST(VendorModelTest, WritesFilesThatViewersOpen) {
   const std::vector<uint8_t> weights(576);
   const FileModel model = small_model(weights);

@@ -46,7 +46,7 @@ int64_t walk(const Extents& e, const Blocks& blocks, const Visit& visit) {
 }
 
 // Rows of oc2 x kw-padded-to-4 x 4 lanes: how RK3576 and RV1126B store a picture's first layer
-// when the bytes exceed the product of the native shape (container sheet, section 4.1).
+// when the bytes exceed the product of the native shape (docs/facts/container.md, section 4.1).
 struct PictureRows {
   bool used = false;
   int64_t oc1 = 0, oc2 = 0, kw_padded = 0;

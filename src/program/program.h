@@ -21,7 +21,7 @@
 
 namespace rk::program {
 
-// Numbered as in the file (container fact sheet, tensor slot 1).
+// Numbered as in the file (docs/facts/container.md, tensor slot 1).
 enum class Layout : uint8_t {
   kPlain = 0x00,  // row-major in the logical shape's order, or not known
   kNchw = 0x02,

@@ -15,7 +15,7 @@ using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
 TEST(ActivationParams, MatchThePublishedExample) {
-  // min 0, max 6: scale 0.023529411764705882, zero point -128 (toolkit API sheet, 2.3).
+  // min 0, max 6: scale 0.023529411764705882, zero point -128 (docs/facts/toolkit.md, 2.3).
   const QuantParams q = activation_params({0, 6});
   EXPECT_THAT(q.scale, ElementsAre(FloatNear(0.023529411764705882f, 1e-9f)));
   EXPECT_THAT(q.zero_point, ElementsAre(-128));

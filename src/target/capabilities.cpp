@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator sheet, sections 7 and 8, in IR operator names. Vendor operators that the IR spells
+// docs/facts/operators.md, sections 7 and 8, in IR operator names. Vendor operators that the IR spells
 // otherwise: exMatMul is MatMul and Gemm, exNorm is LayerNormalization and its relatives, Reshape
 // also stands for Flatten, Squeeze and Unsqueeze, which change nothing but the shape.
 #include "target/capabilities.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of the operator sheet, section 7.1. A limit that the sheet leaves open is not invented.
+// Limits of docs/facts/operators.md, section 7.1. A limit that it leaves open is not invented.
 // What the converter resolves before placement (ceil mode, auto_pad) is judged by its result.
 #include "target/limits.h"
 

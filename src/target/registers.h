@@ -86,7 +86,7 @@ class RegisterFile {
   uint8_t bank_[kUnits] = {};
 };
 
-// Where an int8 convolution's constants lie on a chip (container notes, section 3.6). A zero offset: not known there.
+// Where an int8 convolution's constants lie on a chip (docs/facts/container.md, section 3.6). A zero offset: not known there.
 struct ConvRegisters {
   RegisterField output_scale, output_shift;
   uint16_t output_offset = 0;

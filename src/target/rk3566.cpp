@@ -23,7 +23,7 @@ const Target& rk3566() {
       .input_width_align_f16 = 4,
       .output_nhwc_channel_align_i8 = 8,
       .output_nhwc_channel_align_f16 = 4,
-      // The sheet gives "<" where the others have "<=": one less.
+      // docs/facts/operators.md gives "<" where the others have "<=": one less.
       .picture = {.line_i8 = 1023,
                   .line_f16 = 1023,
                   .max_width = 4096,

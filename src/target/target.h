@@ -18,11 +18,11 @@ class Node;
 
 namespace rk::target {
 
-// Which library a chip's programs link, hence which API calls exist there (runtime API sheet,
+// Which library a chip's programs link, hence which API calls exist there (docs/facts/runtime.md,
 // section 1).
 enum class Family : uint8_t { kA1, kA2, kB, kC };
 
-// How weights and bias of a convolution lie in memory (container sheet, sections 4.1 and 4.2).
+// How weights and bias of a convolution lie in memory (docs/facts/container.md, sections 4.1 and 4.2).
 struct WeightLayout {
   int oc2 = 0;             // output channels per block; 0: not known, written plain
   int oc2_min = 1;         // a single, smaller block is padded to this
@@ -35,7 +35,7 @@ struct WeightLayout {
   int bias_channel_align = 0;
 };
 
-// How wide a picture the first convolution can take (operator sheet, section 7.3):
+// How wide a picture the first convolution can take (docs/facts/operators.md, section 7.3):
 // width * kernel height <= line * N, N = banks - max(ceil(kernel area / area), reserved), 1..7.
 struct PictureLimit {
   int line_i8 = 0;  // 0: no limit known

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which permutations the NPU can do, and up to which sizes (operator sheet, section 7.2).
+// Which permutations the NPU can do, and up to which sizes (docs/facts/operators.md, section 7.2).
 #pragma once
 
 #include <string>

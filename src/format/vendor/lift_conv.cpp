@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The convolution family. Geometry comes from the node's parameter table, weights and bias block from its constants,
-// and the requantisation from the registers of its first task (container notes, sections 3.6 and 4.3).
+// and the requantisation from the registers of its first task (docs/facts/container.md, 3.6 and 4.3).
 #include <cmath>
 
 #include "base/checked_math.h"

@@ -155,7 +155,7 @@ Result<CallerView> output_view(const ProgramTensor& tensor, const CallerFormat& 
 ChannelAffine input_affine(const ProgramTensor& tensor, const program::InputInfo& info) {
   if (tensor.shape.rank() != 4 || !holds_reals(tensor)) return {};
   const auto channels = static_cast<size_t>(tensor.shape[1]);
-  // Beyond four channels the chip has one pair for all of them (operator sheet, section 5.1).
+  // Beyond four channels the chip has one pair for all of them (docs/facts/operators.md, section 5.1).
   const size_t entries = channels > 4 ? 1 : channels;
   const auto pick = [](const std::vector<float>& values, size_t c, float otherwise) {
     if (values.empty()) return otherwise;

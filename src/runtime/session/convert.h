@@ -68,7 +68,7 @@ Strides blocked_strides(const PictureExtents& extents, int64_t c2);  // NC1HWC2,
 int64_t span_elements(const PictureExtents& extents, const Strides& strides);
 
 // (x - mean) / stddev for each channel before quantisation; empty: x itself. With fewer entries than channels the
-// first one serves them all (operator sheet: more than four channels take mean[0] and std[0]).
+// first one serves them all (docs/facts/operators.md, 5.1: more than four channels take mean[0] and std[0]).
 using ChannelAffine = std::vector<kernels::BorderAffine>;
 
 // Converts every element. Quantised to quantised of another scale goes through float. Numbers that do not fit an
