@@ -5,6 +5,8 @@
 // is written by CMake, one line per file of cases.
 #include "ops/registry.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
