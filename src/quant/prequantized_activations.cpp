@@ -5,6 +5,7 @@
 //   a stored number. So parameters may wander over MaxPool, Reshape, Concat, Relu and Clip, and a clamp whose limits are
 //   the ends of the stored range does nothing.
 #include <algorithm>
+#include <cmath>
 
 #include "quant/prequantized.h"
 #include "quant/qdq.h"
