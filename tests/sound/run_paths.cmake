@@ -1,0 +1,16 @@
+# Every element of the run paths of FILES (comma-separated) starts with $ORIGIN: an empty or relative one is a library out of
+# whatever folder the program is started in.
+string(REPLACE "," ";" files "${FILES}")
+foreach(file ${files})
+  execute_process(COMMAND readelf -d ${file} OUTPUT_VARIABLE dynamic RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "readelf ${file}: ${failed}")
+  endif()
+  string(REGEX MATCHALL "\\((RPATH|RUNPATH)\\)[^\n]*\\[[^\n]*\\]" paths "${dynamic}")
+  foreach(path ${paths})
+    string(REGEX REPLACE ".*\\[(.*)\\]" "\\1" path "${path}")
+    if(NOT ":${path}" MATCHES "^(:\\$ORIGIN[^:]*)+$")
+      message(FATAL_ERROR "${file}: run path '${path}' has an element that does not start with $ORIGIN")
+    endif()
+  endforeach()
+endforeach()
