@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "format/flat_reader.h"
+#include "base/flat_reader.h"
 #include "format/flat_writer.h"
 
 namespace rk::format {

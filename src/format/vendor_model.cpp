@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "format/flat_reader.h"
+#include "base/flat_reader.h"
 #include "format/flat_writer.h"
 #include "format/vendor_tables.h"
 

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "frontends/frontend.h"
-#include "frontends/suggest.h"
+#include "base/suggest.h"
 #include "toolkit/config_check.h"
 #include "toolkit/hybrid_data.h"
 #include "toolkit/quantization_cfg.h"
@@ -29,7 +29,7 @@ std::vector<std::string> value_names(const Graph& graph) {
 
 Result<Value*> find_tensor(const Graph& graph, std::string_view name, std::string_view where) {
   if (Value* value = graph.find(name)) return value;
-  const std::string close = frontends::close_names(name, value_names(graph));
+  const std::string close = close_names(name, value_names(graph));
   return invalid_argument(str(where, " names '", name, "', which is no tensor of the .model file",
                               close.empty() ? "" : "; close names: ", close));
 }
@@ -132,8 +132,10 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
                                 "' do not belong together: give the two files of one "
                                 "hybrid_quantization_step1, unchanged"));
   }
-  auto graph = frontends::import_onnx_bytes(model, "", {}, state_->registry());
-  if (!graph.ok()) return graph.status().with_context(str("'", files.model, "'"));
+  const frontends::ModelFile file{"", model};
+  auto imported = frontends::import_files({&file, 1}, "onnx", {}, state_->registry());
+  if (!imported.ok()) return imported.status().with_context(str("'", files.model, "'"));
+  Graph* const graph = &imported->graph;
   RK_TRY(config(data.config));
   for (const auto& [name, params] : data.own_params) {
     RK_ASSIGN(Value* const value, find_tensor(*graph, name, "the .data file"));

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "format/model_info.h"
+#include "frontends/model_source.h"
 #include "runtime/version.h"
 #include "toolkit/onnx_edit.h"
 #include "toolkit/options.h"
@@ -174,12 +175,17 @@ Result<Json> Methods::config(const Json& options) {
   return Json();
 }
 
-Result<Json> Methods::load_onnx(const Json& options, const std::vector<Tensor>& arrays) {
-  std::string model;
+Result<Json> Methods::load(std::string_view format, const Json& options,
+                           const std::vector<Tensor>& arrays) {
+  RK_ASSIGN(const frontends::ModelSource* const source, frontends::find_source(format));
+  std::vector<std::string> paths;
   LoadOptions load;
   OptionReader reader(options);
-  reader.read("model", model);
+  for (const frontends::FilePart& part : source->parts) {
+    reader.read(part.argument, paths.emplace_back());
+  }
   reader.read("inputs", load.inputs);
+  reader.read("input_is_nchw", load.input_is_nchw);
   reader.read("input_size_list", load.input_size_list);
   reader.read("outputs", load.outputs);
   // A list of null (as in the model) and anything else (the next array).
@@ -193,8 +199,12 @@ Result<Json> Methods::load_onnx(const Json& options, const std::vector<Tensor>& 
     load.input_initial_val.back() = arrays[next++];
   }
   RK_TRY(reader.finish());
-  if (model.empty()) return invalid_argument("model is not given: the path of an .onnx file");
-  RK_TRY(toolkit_.load_onnx(model, load));
+  for (size_t i = 0; i < paths.size(); ++i) {
+    if (!paths[i].empty()) continue;
+    return invalid_argument(str(source->parts[i].argument, " is not given: the path of a ",
+                                source->parts[i].ending, " file"));
+  }
+  RK_TRY(toolkit_.load(paths, std::string(format), load));
   built_ = false;
   file_.reset();
   simulator_.reset();
@@ -335,8 +345,8 @@ Result<Json> Methods::get_sdk_version(const Json& options) {
 Result<Json> Methods::call(std::string_view method, const Json& options,
                            const std::vector<Tensor>& arrays) {
   if (method == "config") return config(options);
-  if (method == "load_onnx") return load_onnx(options, arrays);
   if (method == "load_rknn") return load_rknn(options);
+  if (method.starts_with("load_")) return load(method.substr(5), options, arrays);
   if (method == "build") return build(options);
   if (method == "hybrid_quantization_step1") return hybrid_step1(options);
   if (method == "hybrid_quantization_step2") return hybrid_step2(options);

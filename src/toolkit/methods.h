@@ -30,7 +30,9 @@ class Methods {
 
  private:
   Result<Json> config(const Json& options);
-  Result<Json> load_onnx(const Json& options, const std::vector<Tensor>& arrays);
+  // load_<format>: the files under the names that the format's row has for them.
+  Result<Json> load(std::string_view format, const Json& options,
+                    const std::vector<Tensor>& arrays);
   Result<Json> load_rknn(const Json& options);
   Result<Json> build(const Json& options);
   Result<Json> accuracy_analysis(const Json& options);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "frontends/suggest.h"
+#include "base/suggest.h"
 
 namespace rk::toolkit {
 namespace {
@@ -179,7 +179,7 @@ Status OptionReader::finish() const {
     return options_.is_null() ? ok_status() : invalid_argument("options are not a JSON object");
   for (const Json::Member& member : *members) {
     if (std::ranges::find(known_, member.key) != known_.end()) continue;
-    const std::string close = frontends::close_names(member.key, known_);
+    const std::string close = close_names(member.key, known_);
     return invalid_argument(str("unknown parameter '", member.key, "'",
                                 close.empty() ? "" : "; did you mean ", close,
                                 close.empty() ? "" : "?"));

@@ -54,6 +54,7 @@ struct LoadOptions {
   std::vector<std::vector<int64_t>> input_size_list;
   std::vector<std::optional<Tensor>> input_initial_val;  // inputs that become constants
   std::vector<std::string> outputs;                      // cut the graph here
+  bool input_is_nchw = false;  // TFLite, TensorFlow: the rank-4 inputs are NCHW already
 };
 
 struct BuildOptions {
@@ -124,6 +125,9 @@ struct SlipReport {
 };
 std::string to_text(const SlipReport& report);
 
+// The keys under `models` of an rknn_convert yml file that name a model's files, for its `platform`.
+Result<std::vector<std::string>> yml_file_keys(const std::string& platform);
+
 class Toolkit {
  public:
   Toolkit();
@@ -137,7 +141,13 @@ class Toolkit {
   Status reg_custom_op(ops::CustomOp op);
   // What the graphs and Programs of this object may use; null: the standard operators.
   std::shared_ptr<const OpRegistry> operators() const;
-  Status load_onnx(const std::string& path, const LoadOptions& options = {});
+  // The files of one model in the order of its load_... call; `format` is the word of that call ("onnx", "tflite",
+  // ...), empty: told from the files.
+  Status load(const std::vector<std::string>& paths, const std::string& format,
+              const LoadOptions& options = {});
+  Status load_onnx(const std::string& path, const LoadOptions& options = {}) {
+    return load({path}, "onnx", options);
+  }
   Status build(const BuildOptions& options);
   // Instead of build(). Writes <model>.model, <model>.data and <model>.quantization.cfg.
   Result<HybridFiles> hybrid_quantization_step1(const HybridOptions& options);

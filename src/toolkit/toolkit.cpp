@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "evaluator/evaluate.h"
 #include "format/writer.h"
-#include "frontends/frontend.h"
+#include "frontends/model_source.h"
 #include "ops/registry.h"
 #include "passes/pipeline.h"
 #include "passes/prune_channels.h"
@@ -121,6 +121,13 @@ Result<Graph> optimize(const Graph& imported, const Config& config, const target
   return graph;
 }
 
+Result<std::vector<std::string>> yml_file_keys(const std::string& platform) {
+  RK_ASSIGN(const frontends::ModelSource* const source, frontends::find_source(platform));
+  std::vector<std::string> keys;
+  for (const frontends::FilePart& part : source->parts) keys.emplace_back(part.yml_key);
+  return keys;
+}
+
 Toolkit::Toolkit() : state_(std::make_unique<State>()) {}
 Toolkit::~Toolkit() = default;
 Toolkit::Toolkit(Toolkit&&) noexcept = default;
@@ -160,21 +167,26 @@ std::shared_ptr<const OpRegistry> Toolkit::operators() const {
   return state_->registries.empty() ? nullptr : state_->registries.back();
 }
 
-Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
-  if (!state_->config) return invalid_argument("load_onnx: call config() first");
+Status Toolkit::load(const std::vector<std::string>& paths, const std::string& format,
+                     const LoadOptions& options) {
+  if (!state_->config) {
+    return invalid_argument(str(format.empty() ? "load" : "load_", format, ": call config() first"));
+  }
   frontends::ImportOptions import;
   import.inputs = options.inputs;
   import.input_shapes = options.input_size_list;
   import.outputs = options.outputs;
   import.input_initial_values = options.input_initial_val;
+  import.input_is_nchw = options.input_is_nchw;
   const std::vector<ShapeSet>& sets = state_->config->dynamic_input;
-  state_->import = [path, import,
+  state_->import = [paths, format, import,
                     &registry = state_->registry()](const ShapeSet& shapes) -> Result<Graph> {
     frontends::ImportOptions at = import;
     if (!shapes.empty()) at.input_shapes = shapes;
-    RK_ASSIGN(Graph graph, frontends::import_onnx(path, at, registry));
-    RK_TRY(quant::float_borders(graph));
-    return graph;
+    RK_ASSIGN(frontends::Imported model, frontends::import_model(paths, format, at, registry));
+    for (const std::string& note : model.notes) log(LogLevel::kWarning, note);
+    RK_TRY(quant::float_borders(model.graph));
+    return std::move(model.graph);
   };
   auto imported = state_->import(sets.empty() ? ShapeSet{} : sets[max_shape(sets)]);
   if (!imported.ok() && !sets.empty())
@@ -182,7 +194,7 @@ Status Toolkit::load_onnx(const std::string& path, const LoadOptions& options) {
   RK_ASSIGN(Graph graph, std::move(imported));
   RK_TRY(check_inputs(*state_->config, graph));
   state_->imported = std::move(graph);
-  state_->model_name = std::filesystem::path(path).stem().string();
+  state_->model_name = std::filesystem::path(paths[0]).stem().string();
   state_->program.reset();
   return ok_status();
 }

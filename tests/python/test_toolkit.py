@@ -260,8 +260,9 @@ class Mistakes(unittest.TestCase):
             self.assertIn("E inference: ", err.getvalue())
             self.assertIn(text, err.getvalue())
 
-    def test_what_is_not_offered_says_so_and_checks_its_arguments(self):
+    def test_loading_checks_its_arguments_and_refuses_what_is_no_model(self):
         rknn = RKNN()
+        rknn.config(target_platform="rk3588")
         here = os.path.abspath(__file__)
         for method, good, bad in (
                 ("load_tflite", (here,), ("missing",)),
@@ -269,9 +270,28 @@ class Mistakes(unittest.TestCase):
                 ("load_darknet", (here, here), ("missing", here)),
                 ("load_pytorch", (here, [[1, 3, 8, 8]]), ("missing", [[1]])),
                 ("load_tensorflow", (here, ["x"], [[1, 8, 8, 3]], ["y"]), ("missing", [], [], [])),
+                ("load_onnx", (here,), ("missing",)),
                 ("export_encrypted_rknn_model", (here,), ("missing",))):
             self.failing(method, lambda: getattr(rknn, method)(*good))
             self.assertIn("missing", self.failing(method, lambda: getattr(rknn, method)(*bad)))
+        for method in ("load_tflite", "load_tensorflow", "load_pytorch"):
+            more = {"load_tflite": (), "load_tensorflow": (["x"], [[1]], ["y"]), "load_pytorch": ([[1]],)}[method]
+            self.assertIn("it is an ONNX model; use load_onnx",
+                          self.failing(method, lambda: getattr(rknn, method)(models.DIGITS_ONNX, *more)))
+
+    def test_input_size_list_is_a_list_of_lists(self):
+        rknn = RKNN()
+        here = os.path.abspath(__file__)
+        for call in (lambda: rknn.load_pytorch(here, [1, 3, 8, 8]),
+                     lambda: rknn.load_pytorch(here, None),
+                     lambda: rknn.load_tensorflow(here, ["x"], [1, 8, 8, 3], ["y"]),
+                     lambda: rknn.load_tensorflow(here, ["x", "z"], [[1, 8, 8, 3]], ["y"])):
+            with self.assertRaisesRegex(ValueError, r"one list per input, as in input_size_list=\[\["):
+                call()
+
+    def test_what_is_not_offered_says_so_and_checks_its_arguments(self):
+        rknn = RKNN()
+        here = os.path.abspath(__file__)
         self.failing("codegen", lambda: rknn.codegen("out"))
         with self.assertRaisesRegex(ValueError, "crypt_level"):
             rknn.export_encrypted_rknn_model(here, crypt_level=4)

@@ -53,7 +53,7 @@ Status read_own_options(const Arguments& args, ConvertRequest& request) {
 Status analyze_command(const std::vector<std::string>& words) {
   RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
   if (args.has("--help")) {
-    std::printf("usage: rknn analyze MODEL.onnx -t CHIP (--dataset FILE | --float) -i INPUT\n%s",
+    std::printf("usage: rknn analyze MODEL [WEIGHTS] -t CHIP (--dataset FILE | --float) -i INPUT\n%s",
                 help_text(kOptions).c_str());
     return ok_status();
   }
@@ -62,7 +62,7 @@ Status analyze_command(const std::vector<std::string>& words) {
   RK_TRY(read_own_options(args, request));
   toolkit::Toolkit toolkit;
   RK_TRY(toolkit.config(request.config));
-  RK_TRY(toolkit.load_onnx(request.model, request.load));
+  RK_TRY(toolkit.load(request.model, request.format, request.load));
   RK_TRY(toolkit.build(request.build));
   RK_ASSIGN(const analysis::AccuracyReport report,
             toolkit.accuracy_analysis(args.all("--input"), {.output_dir = args.get("--output"),

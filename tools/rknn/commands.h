@@ -23,7 +23,8 @@ Status run_command(const std::vector<std::string>& words);
 
 // One conversion, however it was asked for.
 struct ConvertRequest {
-  std::string model;
+  std::vector<std::string> model;  // its files, in the order of the load_... call
+  std::string format;              // empty: told from the files
   std::string output;
   toolkit::Config config;
   toolkit::LoadOptions load;

@@ -23,8 +23,8 @@ Status compare_command(const std::vector<std::string>& words) {
   RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
   if (args.has("--help")) {
     std::printf(
-        "usage: rknn compare MODEL.onnx -t CHIP --dataset FILE [--over FILE] [--labels FILE]\n"
-        "       rknn compare MODEL.onnx -t CHIP -i INPUT --golden OUT.npy\n%s",
+        "usage: rknn compare MODEL [WEIGHTS] -t CHIP --dataset FILE [--over FILE] [--labels FILE]\n"
+        "       rknn compare MODEL [WEIGHTS] -t CHIP -i INPUT --golden OUT.npy\n%s",
         help_text(kOptions).c_str());
     return ok_status();
   }
@@ -32,7 +32,7 @@ Status compare_command(const std::vector<std::string>& words) {
   RK_TRY(read_model_options(args, request));
   toolkit::Toolkit toolkit;
   RK_TRY(toolkit.config(request.config));
-  RK_TRY(toolkit.load_onnx(request.model, request.load));
+  RK_TRY(toolkit.load(request.model, request.format, request.load));
   if (args.has("--golden")) {
     RK_ASSIGN(const toolkit::SlipReport report,
               toolkit.find_slip(args.all("--input"), args.all("--golden")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rknn convert: the options of rknn.api.RKNN.config, load_onnx and build as flags, or a yml file.
+// rknn convert: the options of rknn.api.RKNN.config, load_... and build as flags, or a yml file.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +17,8 @@ namespace {
 const std::vector<OptionDef> kOptions = {
     {"--output", "-o", "FILE", "the .rknn file to write; default: the model's name with .rknn"},
     {"--target", "-t", "CHIP", "rk3588, rk3566, rk3562, rk3576, rv1106, ..."},
+    {"--format", "", "NAME", "of the model: onnx, tflite, tensorflow, ...; default: told from its files"},
+    {"--nchw", "", "", "TFLite, TensorFlow: the inputs are NCHW already"},
     {"--config", "-i", "FILE.yml", "take model and options from an rknn_convert yml file"},
     {"--dataset", "", "FILE", "quantise to int8 with the samples listed in FILE"},
     {"--float", "", "", "do not quantise: float16, or as a model that is quantised already says"},
@@ -48,9 +50,9 @@ const std::vector<OptionDef> kOptions = {
 
 Status read_flags(const Arguments& args, ConvertRequest& request) {
   toolkit::Config& config = request.config;
-  if (!args.words().empty()) request.model = args.words().front();
-  if (args.words().size() > 1)
-    return invalid_argument(str("one model at a time; '", args.words()[1], "' is too many"));
+  if (!args.words().empty()) request.model = args.words();
+  if (args.has("--format")) request.format = args.get("--format");
+  if (args.has("--nchw")) request.load.input_is_nchw = true;
   config.target_platform = args.get("--target", config.target_platform);
   config.quantized_dtype = args.get("--dtype", config.quantized_dtype);
   config.quantized_algorithm = args.get("--algorithm", config.quantized_algorithm);
@@ -141,7 +143,7 @@ Status write_placement(const toolkit::Toolkit& toolkit, const std::string& page)
 Status convert_command(const std::vector<std::string>& words) {
   RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
   if (args.has("--help")) {
-    std::printf("usage: rknn convert MODEL.onnx -t CHIP [--dataset FILE | --float] [options]\n%s",
+    std::printf("usage: rknn convert MODEL [WEIGHTS] -t CHIP [--dataset FILE | --float] [options]\n%s",
                 help_text(kOptions).c_str());
     return ok_status();
   }
@@ -155,13 +157,13 @@ Status convert_command(const std::vector<std::string>& words) {
         "give --dataset FILE to quantise to int8, or --float for a float16 model");
   }
   if (request.output.empty()) {
-    request.output = std::filesystem::path(request.model).replace_extension(".rknn").string();
+    request.output = std::filesystem::path(request.model[0]).replace_extension(".rknn").string();
   }
   request.build.progress = show_progress;
 
   toolkit::Toolkit toolkit;
   RK_TRY(toolkit.config(request.config));
-  RK_TRY(toolkit.load_onnx(request.model, request.load));
+  RK_TRY(toolkit.load(request.model, request.format, request.load));
   RK_TRY(toolkit.build(request.build));
   RK_TRY(toolkit.export_rknn(request.output));
   if (args.has("--report")) RK_TRY(write_placement(toolkit, args.get("--report")));

@@ -21,7 +21,7 @@ const std::vector<OptionDef> kStep2Options = {
 Status step1(const std::vector<std::string>& words) {
   RK_ASSIGN(const Arguments args, Arguments::parse(words, kStep1Options));
   if (args.has("--help")) {
-    std::printf("usage: rknn hybrid step1 MODEL.onnx -t CHIP --dataset FILE\n%s",
+    std::printf("usage: rknn hybrid step1 MODEL [WEIGHTS] -t CHIP --dataset FILE\n%s",
                 help_text(kStep1Options).c_str());
     return ok_status();
   }
@@ -44,7 +44,7 @@ Status step1(const std::vector<std::string>& words) {
   }
   toolkit::Toolkit toolkit;
   RK_TRY(toolkit.config(request.config));
-  RK_TRY(toolkit.load_onnx(request.model, request.load));
+  RK_TRY(toolkit.load(request.model, request.format, request.load));
   RK_ASSIGN(const toolkit::HybridFiles files, toolkit.hybrid_quantization_step1(hybrid));
   std::printf("%s\n%s\n%s\n", files.model.c_str(), files.data.c_str(), files.cfg.c_str());
   return ok_status();

@@ -5,6 +5,7 @@ namespace rk::tools {
 
 std::vector<OptionDef> with_model_options(const std::vector<OptionDef>& own) {
   std::vector<OptionDef> out = {
+      {"--format", "", "NAME", "of the model: onnx, tflite, tensorflow, ...; default: told from its files"},
       {"--target", "-t", "CHIP", "rk3588, rk3566, rk3562, rk3576, rv1106, ..."},
       {"--dataset", "", "FILE", "quantise to int8 with the samples listed in FILE"},
       {"--mean", "", "a,b,c", "per channel; repeat for further inputs"},
@@ -21,8 +22,9 @@ std::vector<OptionDef> with_model_options(const std::vector<OptionDef>& own) {
 }
 
 Status read_model_options(const Arguments& args, ConvertRequest& request) {
-  if (args.words().size() != 1) return invalid_argument("give one model; --help tells how");
-  request.model = args.words().front();
+  if (args.words().empty()) return invalid_argument("give a model; --help tells how");
+  request.model = args.words();
+  request.format = args.get("--format");
   toolkit::Config& config = request.config;
   config.target_platform = args.get("--target");
   config.quantized_algorithm = args.get("--algorithm", config.quantized_algorithm);

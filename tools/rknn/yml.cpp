@@ -26,12 +26,13 @@ std::vector<std::vector<float>> lists(const YAML::Node& node) {
 Status read_models(const YAML::Node& models, const std::filesystem::path& folder,
                    ConvertRequest& request) {
   const auto beside = [&](const std::string& path) { return (folder / path).string(); };
-  const auto platform = models["platform"].as<std::string>("onnx");
-  if (platform != "onnx") {
-    return unsupported(str("platform '", platform, "' is not offered by this version; 'onnx' is"));
+  request.format = models["platform"].as<std::string>("onnx");
+  auto keys = toolkit::yml_file_keys(request.format);
+  if (!keys.ok()) return keys.status().with_context("models.platform");
+  for (const std::string& key : *keys) {
+    if (!models[key]) return invalid_argument(str("models.", key, " is missing"));
+    request.model.push_back(beside(models[key].as<std::string>()));
   }
-  if (!models["model_file_path"]) return invalid_argument("models.model_file_path is missing");
-  request.model = beside(models["model_file_path"].as<std::string>());
   if (models["name"]) request.output = models["name"].as<std::string>() + ".rknn";
   request.build.do_quantization = models["quantize"].as<bool>(false);
   if (models["dataset"]) request.build.dataset = beside(models["dataset"].as<std::string>());

@@ -103,38 +103,54 @@ class RKNN:
     @named_arguments()
     def load_onnx(self, model, inputs=None, input_size_list=None, input_initial_val=None, outputs=None):
         values = [None if v is None else native.fitting(v) for v in input_initial_val or []]
-        options = {"model": model, "inputs": inputs, "input_size_list": input_size_list, "outputs": outputs,
-                   "input_initial_val": [None if v is None else True for v in values] or None}
-        _, ok = self._call("load_onnx", options, [v for v in values if v is not None])
+        return self._load("load_onnx", {"model": model}, [v for v in values if v is not None],
+                          inputs=inputs, input_size_list=input_size_list, outputs=outputs,
+                          input_initial_val=[None if v is None else True for v in values] or None)
+
+    def _load(self, method, files, arrays=(), **options):
+        """`files` by the names of the call's arguments; 0 or -1."""
+        for name, path in files.items():
+            if not self._check_file(method, name, path):
+                return -1
+        options.update((name, os.fspath(path)) for name, path in files.items())
+        _, ok = self._call(method, options, arrays)
         if ok:
             self._on_progress("Loading", 1, 1)
         return 0 if ok else -1
 
-    def _load_later(self, method, files):
-        for name, path in files:
-            if not self._check_file(method, name, path):
-                return -1
-        return self._fail(method, "this version imports ONNX only: export the model to ONNX and call load_onnx()")
+    @staticmethod
+    def _check_sizes(method, sizes, inputs=None):
+        """input_size_list must be one list of numbers per input."""
+        form = "one list per input, as in input_size_list=[[1, 3, 224, 224]]"
+        if not isinstance(sizes, (list, tuple)) or not all(isinstance(s, (list, tuple)) for s in sizes):
+            raise ValueError("%s: input_size_list is %r; give %s" % (method, sizes, form))
+        if inputs is not None and len(inputs) != len(sizes):
+            raise ValueError("%s: input_size_list has %d entries, inputs has %d (%s); give %s"
+                             % (method, len(sizes), len(inputs), ", ".join(map(str, inputs)), form))
 
     @named_arguments()
     def load_caffe(self, model, blobs, input_name=None):
-        return self._load_later("load_caffe", (("model", model), ("blobs", blobs)))
+        return self._load("load_caffe", {"model": model, "blobs": blobs}, inputs=input_name)
 
     @named_arguments()
     def load_tensorflow(self, tf_pb, inputs, input_size_list, outputs, input_is_nchw=False):
-        return self._load_later("load_tensorflow", (("tf_pb", tf_pb),))
+        inputs = [inputs] if isinstance(inputs, str) else inputs
+        self._check_sizes("load_tensorflow", input_size_list, inputs)
+        return self._load("load_tensorflow", {"tf_pb": tf_pb}, inputs=inputs, input_size_list=input_size_list,
+                          outputs=outputs, input_is_nchw=input_is_nchw)
 
     @named_arguments()
     def load_tflite(self, model, input_is_nchw=False):
-        return self._load_later("load_tflite", (("model", model),))
+        return self._load("load_tflite", {"model": model}, input_is_nchw=input_is_nchw)
 
     @named_arguments()
     def load_darknet(self, model, weight):
-        return self._load_later("load_darknet", (("model", model), ("weight", weight)))
+        return self._load("load_darknet", {"model": model, "weight": weight})
 
     @named_arguments()
     def load_pytorch(self, model, input_size_list):
-        return self._load_later("load_pytorch", (("model", model),))
+        self._check_sizes("load_pytorch", input_size_list)
+        return self._load("load_pytorch", {"model": model}, input_size_list=input_size_list)
 
     @named_arguments()
     def load_rknn(self, path):

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "frontends/onnx/rk_onnx.pb.h"
-#include "frontends/suggest.h"
+#include "base/suggest.h"
 
 namespace rk::frontends {
 namespace {

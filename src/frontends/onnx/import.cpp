@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens once per model: parsing, choosing inputs and outputs, the final report.
-#include "frontends/onnx/import.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "base/log.h"
+#include "base/suggest.h"
 #include "frontends/onnx/importer.h"
 #include "frontends/onnx/tensor_data.h"
-#include "frontends/suggest.h"
 
 namespace rk::frontends {
 namespace {
@@ -55,6 +53,13 @@ std::optional<std::vector<int64_t>> static_dims(const onnx::TypeProto* type) {
     out.push_back(dim.dim_value());
   }
   return out;
+}
+
+// Where tensors that the file leaves outside are looked for; empty: nowhere.
+std::string folder_of(const std::string& path) {
+  if (path.empty()) return {};
+  const size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
 }  // namespace
@@ -318,8 +323,9 @@ Result<Graph> OnnxImporter::run() {
   return std::move(graph_);
 }
 
-Result<Graph> import_onnx_model(ByteSpan bytes, const std::string& base_dir,
-                                const ImportOptions& options, const OpRegistry& registry) {
+Result<Imported> import_onnx_files(std::span<const ModelFile> files, const ImportOptions& options,
+                                   const OpRegistry& registry) {
+  const ByteSpan bytes = files[0].bytes;
   onnx::ModelProto model;
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
     return invalid_model("an ONNX file cannot be larger than 2 GiB");
@@ -334,7 +340,9 @@ Result<Graph> import_onnx_model(ByteSpan bytes, const std::string& base_dir,
         "the file holds no ONNX graph; a TensorFlow .pb belongs to "
         "load_tensorflow, a .caffemodel to load_caffe");
   }
-  return OnnxImporter(model, base_dir, options, registry).run();
+  RK_ASSIGN(Graph graph,
+            OnnxImporter(model, folder_of(files[0].path), options, registry).run());
+  return Imported{std::move(graph), {}};
 }
 
 }  // namespace rk::frontends

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "frontends/onnx/graph_builder.h"
+#include "frontends/graph_builder.h"
 
 namespace rk::frontends {
 

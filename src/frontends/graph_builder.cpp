@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontends/onnx/graph_builder.h"
+#include "frontends/graph_builder.h"
 
 #include <algorithm>
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace rk::frontends {
+namespace rk {
 
 // At most three names, closest first, quoted and joined: "'conv1', 'conv2'". Empty when nothing is close.
 std::string close_names(std::string_view wanted, const std::vector<std::string>& names);
 
-}  // namespace rk::frontends
+}  // namespace rk

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "frontends/suggest.h"
+#include "base/suggest.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "base/status.h"
 
-namespace rk::frontends {
+namespace rk {
 namespace {
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -47,4 +47,4 @@ std::string close_names(std::string_view wanted, const std::vector<std::string>&
   return out;
 }
 
-}  // namespace rk::frontends
+}  // namespace rk

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slot reader. All arithmetic on positions is 64-bit over 32-bit inputs, so it cannot wrap.
-#include "format/flat_reader.h"
+#include "base/flat_reader.h"
 
 #include <algorithm>
 #include <ios>
 
-namespace rk::format {
+namespace rk {
 namespace {
 
 // Decoding a table costs its C++ object besides its fields; shared tables pay each time they are
@@ -143,4 +143,4 @@ Result<std::vector<FlatTable>> FlatTable::tables(int slot, const char* kind) con
   return out;
 }
 
-}  // namespace rk::format
+}  // namespace rk

@@ -15,7 +15,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-namespace rk::format {
+namespace rk {
 
 // One flatbuffer region. Tables point into it: the bytes and the region must outlive them.
 class FlatRegion {
@@ -93,4 +93,4 @@ class FlatTable {
   uint16_t table_size_ = 4;
 };
 
-}  // namespace rk::format
+}  // namespace rk

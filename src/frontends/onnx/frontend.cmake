@@ -1,0 +1,1 @@
+rk_frontend_proto(onnx rk_onnx.proto)
