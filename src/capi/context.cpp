@@ -15,6 +15,7 @@ constexpr uint32_t kMaxHandle = 0x7fffffff;
 struct Table {
   std::mutex mutex;
   std::unordered_map<uint32_t, std::shared_ptr<Context>> contexts;
+  std::unordered_map<uint32_t, std::shared_ptr<MatmulContext>> products;
   uint32_t last = 0;
 };
 
@@ -24,9 +25,13 @@ Table& table() {
   return *table;
 }
 
-// `last` is the newest handle: what is not above it has existed.
+// Under the table's lock. `last` is the newest handle: what is not above it has existed.
 Status no_such_context(rknn_context handle, uint32_t last) {
   const auto number = static_cast<uint32_t>(handle);
+  if (table().products.contains(number)) {
+    return Status(Code::kInvalidContext,
+                  str("context ", handle, " is a matmul context: use the rknn_matmul_* calls"));
+  }
   if (number == 0 || number > last) {
     return Status(Code::kInvalidContext, str("context ", handle, " was never made"));
   }
@@ -36,7 +41,51 @@ Status no_such_context(rknn_context handle, uint32_t last) {
                     "uses a context after rknn_destroy, and set the handle to 0"));
 }
 
+// Under the table's lock.
+uint32_t new_handle() {
+  uint32_t& last = table().last;
+  do {
+    last = last == kMaxHandle ? 1 : last + 1;
+  } while (table().contexts.contains(last) || table().products.contains(last));
+  return last;
+}
+
+Status no_such_matmul(rknn_matmul_ctx handle) {
+  return Status(Code::kInvalidContext,
+                str("matmul context ", handle,
+                    " does not exist: it was never made by rknn_matmul_create, or is destroyed"));
+}
+
 }  // namespace
+
+rknn_matmul_ctx add_matmul(std::shared_ptr<MatmulContext> context) {
+  const std::lock_guard lock(table().mutex);
+  const uint32_t handle = new_handle();
+  table().products.emplace(handle, std::move(context));
+  return handle;
+}
+
+Result<std::shared_ptr<MatmulContext>> find_matmul(rknn_matmul_ctx handle) {
+  const std::lock_guard lock(table().mutex);
+  const auto it = table().products.find(static_cast<uint32_t>(handle));
+  if (it == table().products.end()) return no_such_matmul(handle);
+  return it->second;
+}
+
+Result<std::shared_ptr<MatmulContext>> remove_matmul(rknn_matmul_ctx handle) {
+  const std::lock_guard lock(table().mutex);
+  const auto it = table().products.find(static_cast<uint32_t>(handle));
+  if (it == table().products.end()) return no_such_matmul(handle);
+  std::shared_ptr<MatmulContext> context = std::move(it->second);
+  table().products.erase(it);
+  return context;
+}
+
+std::optional<int> matmul_domain(rknn_context handle) {
+  const auto context = find_matmul(handle);
+  if (!context.ok()) return std::nullopt;
+  return (*context)->product.kind().iommu_domain;
+}
 
 Result<LockedContext> find_context(rknn_context handle) {
   std::shared_ptr<Context> context;
@@ -51,12 +100,9 @@ Result<LockedContext> find_context(rknn_context handle) {
 
 rknn_context add_context(std::shared_ptr<Context> context) {
   const std::lock_guard lock(table().mutex);
-  uint32_t& last = table().last;
-  do {
-    last = last == kMaxHandle ? 1 : last + 1;
-  } while (table().contexts.contains(last));
-  table().contexts.emplace(last, std::move(context));
-  return last;
+  const uint32_t handle = new_handle();
+  table().contexts.emplace(handle, std::move(context));
+  return handle;
 }
 
 Result<std::shared_ptr<Context>> remove_context(rknn_context handle) {

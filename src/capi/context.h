@@ -8,14 +8,16 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "base/buffer.h"
 #include "capi/api.h"
-#include "runtime/threads/frame_worker.h"
-#include "runtime/session/session.h"
-#include "runtime/device/sram.h"
 #include "runtime/advice/validate.h"
+#include "runtime/device/sram.h"
+#include "runtime/matmul/product.h"
+#include "runtime/session/session.h"
+#include "runtime/threads/frame_worker.h"
 
 namespace rk::capi {
 
@@ -120,5 +122,16 @@ Result<LockedContext> find_context(rknn_context handle);
 rknn_context add_context(std::shared_ptr<Context> context);
 // Hands out what the handle stood for; other threads may still hold it.
 Result<std::shared_ptr<Context>> remove_context(rknn_context handle);
+
+// A matmul context, in the same table: its handle is good for the memory calls and for rknn_matmul_* only.
+struct MatmulContext {
+  std::mutex mutex;
+  runtime::matmul::Product product;
+};
+rknn_matmul_ctx add_matmul(std::shared_ptr<MatmulContext> context);
+Result<std::shared_ptr<MatmulContext>> find_matmul(rknn_matmul_ctx handle);
+Result<std::shared_ptr<MatmulContext>> remove_matmul(rknn_matmul_ctx handle);
+// The IOMMU domain of a matmul context; nothing for every other handle.
+std::optional<int> matmul_domain(rknn_context handle);
 
 }  // namespace rk::capi

@@ -14,6 +14,7 @@
 #include "capi/attributes.h"
 #include "capi/context.h"
 #include "capi/guard.h"
+#include "runtime/device/iommu.h"
 
 namespace rk::capi {
 namespace {
@@ -24,6 +25,7 @@ struct MemoryEntry {
   std::unique_ptr<rknn_tensor_mem> description;
   std::shared_ptr<DeviceMemory> memory;
   uint32_t maker = 0;  // the context it was made with; 0: none
+  runtime::IommuShare iommu;
 };
 
 struct Registry {
@@ -37,41 +39,25 @@ Registry& registry() {
   return *registry;
 }
 
-rknn_tensor_mem* add_memory(rknn_context maker, std::shared_ptr<DeviceMemory> memory,
-                            const rknn_tensor_mem& description) {
+Result<rknn_tensor_mem*> add_memory(rknn_context maker, std::shared_ptr<DeviceMemory> memory,
+                                    const rknn_tensor_mem& description) {
+  // What matmul contexts allocate lies in the address space they chose.
+  runtime::IommuShare iommu;
+  if (const auto domain = matmul_domain(maker)) {
+    RK_ASSIGN(iommu, runtime::IommuShare::take(*domain, memory->size_bytes()));
+  }
   auto owned = std::make_unique<rknn_tensor_mem>(description);
   rknn_tensor_mem* const key = owned.get();
   const std::lock_guard lock(registry().mutex);
-  registry().entries[key] = {std::move(owned), std::move(memory), static_cast<uint32_t>(maker)};
+  registry().entries[key] = {std::move(owned), std::move(memory), static_cast<uint32_t>(maker),
+                             std::move(iommu)};
   return key;
 }
 
-// A memory and the part of it that a tensor may use.
-struct Place {
-  std::shared_ptr<DeviceMemory> memory;
-  uint64_t offset_bytes = 0;
-  uint64_t size_bytes = 0;
-};
-
-Result<Place> find_memory(const rknn_tensor_mem* mem) {
-  if (mem == nullptr) return invalid_argument("mem is NULL");
-  const std::lock_guard lock(registry().mutex);
-  const auto it = registry().entries.find(mem);
-  if (it == registry().entries.end()) {
-    return invalid_argument("mem was not made by an rknn_create_mem call, or is destroyed");
-  }
-  const std::shared_ptr<DeviceMemory>& memory = it->second.memory;
-  const int64_t offset = mem->offset;
-  if (offset < 0 || static_cast<uint64_t>(offset) > memory->size_bytes()) {
-    return invalid_argument(
-        str("offset ", offset, " lies outside the memory of ", memory->size_bytes(), " bytes"));
-  }
-  return Place{memory, static_cast<uint64_t>(offset),
-               memory->size_bytes() - static_cast<uint64_t>(offset)};
-}
-
 // Memory belongs to no context, but a wrong handle is worth an error.
-Status check_context(rknn_context handle) { return find_context(handle).status(); }
+Status check_context(rknn_context handle) {
+  return matmul_domain(handle) ? ok_status() : find_context(handle).status();
+}
 
 Result<rknn_tensor_mem*> create(rknn_context maker, uint64_t size_bytes, bool cacheable = true) {
   RK_ASSIGN(std::shared_ptr<DeviceMemory> memory, DeviceMemory::allocate(size_bytes));
@@ -272,6 +258,23 @@ Status check_flag(const Context& context, uint32_t flags, std::string_view names
 
 }  // namespace
 
+Result<Place> find_memory(const rknn_tensor_mem* mem) {
+  if (mem == nullptr) return invalid_argument("mem is NULL");
+  const std::lock_guard lock(registry().mutex);
+  const auto it = registry().entries.find(mem);
+  if (it == registry().entries.end()) {
+    return invalid_argument("mem was not made by an rknn_create_mem call, or is destroyed");
+  }
+  const std::shared_ptr<DeviceMemory>& memory = it->second.memory;
+  const int64_t offset = mem->offset;
+  if (offset < 0 || static_cast<uint64_t>(offset) > memory->size_bytes()) {
+    return invalid_argument(
+        str("offset ", offset, " lies outside the memory of ", memory->size_bytes(), " bytes"));
+  }
+  return Place{memory, static_cast<uint64_t>(offset),
+               memory->size_bytes() - static_cast<uint64_t>(offset)};
+}
+
 std::shared_ptr<DeviceMemory> memory_around(ByteSpan bytes) {
   const std::lock_guard lock(registry().mutex);
   for (const auto& [key, entry] : registry().entries) {
@@ -352,7 +355,7 @@ int rknn_mem_sync(rknn_context context, rknn_tensor_mem* mem, rknn_mem_sync_mode
       return rk::invalid_argument(rk::str("mode ", static_cast<int>(mode), " is not 1, 2 or 3"));
     }
     // One CPU reads and writes: there is nothing to bring in line.
-    if (context != 0 && rk::capi::validating()) {
+    if (context != 0 && rk::capi::validating() && !rk::capi::matmul_domain(context)) {
       RK_ASSIGN(const auto locked, find_context(context));
       locked->validator.synced(*place.memory, static_cast<int>(mode));
     }

@@ -10,6 +10,15 @@
 
 namespace rk::capi {
 
+// A memory and the part of it that a tensor may use.
+struct Place {
+  std::shared_ptr<runtime::DeviceMemory> memory;
+  uint64_t offset_bytes = 0;
+  uint64_t size_bytes = 0;
+};
+// kInvalidArgument for what no rknn_create_mem call made, or what is destroyed.
+Result<Place> find_memory(const rknn_tensor_mem* mem);
+
 // The memory object that holds all these bytes; null when there is none.
 std::shared_ptr<runtime::DeviceMemory> memory_around(ByteSpan bytes);
 

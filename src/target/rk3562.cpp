@@ -41,6 +41,21 @@ const Target& rk3562() {
                      .bias_channel_align = 16},
       .macs_per_cycle_i8 = 512,  // from 1 TOPS, at an assumed 1 GHz
       .npu_mhz = 1000,
+      .matmul = {.types = 0x6,
+                 .k_max = 10240,
+                 .transposed_b = true,
+                 .i8 = {.a_block = 16,
+                        .b_block = {.n = 16, .k = 32},
+                        .k_align = 32,
+                        .n_align = 16,
+                        .n_align_guide = 16,
+                        .n_max_guide = 4096},
+                 .f16 = {.a_block = 8,
+                         .b_block = {.n = 8, .k = 32},
+                         .k_align = 32,
+                         .n_align = 8,
+                         .n_align_guide = 16,
+                         .n_max_guide = 4096}},
       .npu = npu_rows(Column::kRk3562),
   };
   return target;

@@ -43,6 +43,21 @@ const Target& rk3566() {
                      .bias_channel_align = 16},
       .macs_per_cycle_i8 = 512,  // assumed from 0.8 TOPS
       .npu_mhz = 800,            // assumed; RK3568 runs faster
+      .matmul = {.types = 0x6,
+                 .k_max = 10240,
+                 .transposed_b = false,
+                 .i8 = {.a_block = 8,
+                        .b_block = {.n = 16, .k = 32},
+                        .k_align = 32,
+                        .n_align = 16,
+                        .n_align_guide = 16,
+                        .n_max_guide = 4096},
+                 .f16 = {.a_block = 4,
+                         .b_block = {.n = 8, .k = 16},
+                         .k_align = 16,
+                         .n_align = 8,
+                         .n_align_guide = 16,
+                         .n_max_guide = 4096}},
       .npu = npu_rows(Column::kRk3566),
   };
   return target;

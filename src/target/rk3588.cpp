@@ -43,6 +43,28 @@ const Target& rk3588() {
       .sram_bytes = 956 * 1024,
       .macs_per_cycle_i8 = 1024,  // from 6 TOPS at 1 GHz over three cores
       .npu_mhz = 1000,
+      // INT8 to INT32, INT8 and FLOAT32; FLOAT16 to both; INT4 to INT16.
+      .matmul = {.types = 0x61e,
+                 .k_segment = 8192,
+                 .transposed_b = true,
+                 .i4 = {.a_block = 32,
+                        .b_block = {.n = 64, .k = 32},
+                        .k_align = 32,
+                        .n_align = 64,
+                        .n_align_guide = 64,
+                        .n_max_guide = 8192},
+                 .i8 = {.a_block = 16,
+                        .b_block = {.n = 32, .k = 32},
+                        .k_align = 32,
+                        .n_align = 32,
+                        .n_align_guide = 32,
+                        .n_max_guide = 4096},
+                 .f16 = {.a_block = 8,
+                         .b_block = {.n = 16, .k = 32},
+                         .k_align = 32,
+                         .n_align = 16,
+                         .n_align_guide = 32,
+                         .n_max_guide = 4096}},
       .npu = npu_rows(Column::kRk3588),
   };
   return target;

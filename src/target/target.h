@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "ir/type.h"
+#include "target/matmul.h"
 
 namespace rk {
 class Node;
@@ -81,6 +82,7 @@ struct Target {
   int64_t sram_bytes = 0;
   int macs_per_cycle_i8 = 0;    // of one core; 0: unknown
   int npu_mhz = 0;              // 0: unknown
+  MatmulRules matmul;           // of rknn_matmul_api.h; no types: the chip has no such interface
   std::vector<Capability> npu;  // one row per operator
 
   // The row for an operator, null when the NPU has none.

@@ -49,7 +49,7 @@ class OnnxImporter {
     std::map<std::string, Binding> values;
     std::map<std::string, const onnx::TensorProto*> constants;  // of the file, made when first used
     std::map<std::string, const onnx::SparseTensorProto*> sparse_constants;  // likewise
-    std::string prefix;                                         // of names from inside
+    std::string prefix;                                                      // of names from inside
     std::map<std::string, std::string> result_names;  // inside name -> name it gets outside
     AttrBindings attrs;
     const Opsets* opsets = nullptr;
@@ -149,7 +149,7 @@ class OnnxImporter {
   std::vector<std::string> output_names_;
   std::vector<std::string> unsupported_;  // one message each
   std::set<const onnx::NodeProto*> noted_;
-  std::vector<Value*> counts_;  // how much of a padded result is real; outputs of the graph
+  std::vector<Value*> counts_;      // how much of a padded result is real; outputs of the graph
   bool shapes_overridden_ = false;  // then the file's value_info is about other shapes
   size_t expanded_nodes_ = 0;
 };
