@@ -11,6 +11,7 @@
 #define RK_ISA_END RK_TARGET_END
 
 #include "kernels/arm64_neon.h"
+
 #include "kernels/gemm/matrix_i8.h"
 
 namespace rk::kernels {

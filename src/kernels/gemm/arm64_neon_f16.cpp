@@ -3,6 +3,7 @@
 #if defined(__aarch64__)
 
 #include "kernels/arm64_neon.h"
+
 #include "kernels/gemm/lane_matrix_f16.h"
 
 namespace rk::kernels {

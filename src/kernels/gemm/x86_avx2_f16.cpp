@@ -2,8 +2,9 @@
 // matrix_f16 with AVX2, FMA and F16C: see lane_matrix_f16.h.
 #if defined(__x86_64__)
 
-#include "kernels/gemm/lane_matrix_f16.h"
 #include "kernels/x86_avx2.h"
+
+#include "kernels/gemm/lane_matrix_f16.h"
 
 namespace rk::kernels {
 

@@ -3,8 +3,9 @@
 // panel of B is widened once where many rows meet it, else as it is read, so that one row costs one pass over memory.
 #if defined(__x86_64__)
 
-#include "kernels/gemm/matrix_i8.h"
 #include "kernels/x86_avx2.h"
+
+#include "kernels/gemm/matrix_i8.h"
 
 namespace rk::kernels {
 

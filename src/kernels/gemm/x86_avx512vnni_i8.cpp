@@ -3,8 +3,9 @@
 // at -128 times its sum (matrix_i8.cpp). Four elements of a row of A are spread over a vector by the instruction itself.
 #if defined(__x86_64__)
 
-#include "kernels/gemm/matrix_i8.h"
 #include "kernels/x86_avx512.h"
+
+#include "kernels/gemm/matrix_i8.h"
 
 namespace rk::kernels {
 
