@@ -78,10 +78,10 @@ Result<std::optional<Section>> read_section(ByteReader& in, ByteSpan file) {
   RK_ASSIGN(section.version, in.read<uint32_t>());
   RK_ASSIGN(const uint32_t expected, in.read<uint32_t>());
   RK_ASSIGN(const uint64_t size_bytes, in.read<uint64_t>());
-  if (section.version != kSectionVersion) {
+  if (section.version < kOldestSectionVersion || section.version > kSectionVersion) {
     return unsupported(str("the OPENRKNN section has version ", section.version,
-                           ", this build reads version ", kSectionVersion,
-                           ". Convert the model again with this version, or update"));
+                           ", this build reads versions ", kOldestSectionVersion, " to ",
+                           kSectionVersion, ". Update, or convert the model again"));
   }
   RK_ASSIGN(section.payload, in.take(size_bytes));
   const uint32_t found = crc32(section.payload);

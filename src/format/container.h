@@ -24,7 +24,10 @@
 namespace rk::format {
 
 inline constexpr uint32_t kContainerVersion = 6;
-inline constexpr uint32_t kSectionVersion = 2;
+// The section's form: 2 is members in order, 3 is tagged records (record_codec.h). Every version from
+// the oldest on is read; the newest is written. A new member of a struct needs no new version.
+inline constexpr uint32_t kOldestSectionVersion = 2;
+inline constexpr uint32_t kSectionVersion = 3;
 inline constexpr std::string_view kFlatIdentifier = "RKNN";
 
 // The part of the file only we read. Its checksum has been verified.

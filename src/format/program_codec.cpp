@@ -1,116 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// One describe() per struct, instantiated by an Encoder and a Decoder, so that the two directions
-// cannot disagree. The Decoder keeps its first failure and then reads nothing more; every loop over
-// a count stops with it.
+// Every struct of a Program, spelled once for all directions and versions (record_codec.h).
 #include "format/program_codec.h"
 
-#include <algorithm>
-#include <initializer_list>
-#include <type_traits>
+#include <concepts>
 
-namespace rk::format {
-namespace {
+#include "format/container.h"
+#include "format/record_codec.h"
+
+namespace rk::format::record {
 
 using namespace program;
+
+namespace {
 
 constexpr uint32_t kMaxVariants = 512;
 // Steps that variants share are stored once but copied for each of them; this bounds the copies.
 constexpr uint64_t kMaxSharedBytes = uint64_t{256} << 20;
 
-class Encoder {
- public:
-  static constexpr bool kReading = false;
+}  // namespace
 
-  template <typename T>
-  void number(const T& value) {
-    out_.write(value);
-  }
-  void flag(const bool& value) { out_.write(static_cast<uint8_t>(value)); }
-  template <typename E>
-  void choice(const E& value, std::initializer_list<E>, const char*) {
-    out_.write(value);
-  }
-  void text(const std::string& value) { out_.write_string(value); }
-  template <typename T>
-  void numbers(const std::vector<T>& values) {
-    out_.write_vector(values);
-  }
-  template <typename T, typename Each>
-  void list(std::vector<T>& values, const char*, const Each& each) {
-    out_.write(static_cast<uint32_t>(values.size()));
-    for (T& value : values) each(value);
-  }
-  ByteWriter& writer() { return out_; }
+template <typename T>
+concept Number =
+    std::is_arithmetic_v<std::remove_const_t<T>> && !std::is_same_v<std::remove_const_t<T>, bool>;
 
- private:
-  ByteWriter out_;
-};
-
-class Decoder {
- public:
-  static constexpr bool kReading = true;
-
-  explicit Decoder(ByteSpan bytes) : in_(bytes) {}
-
-  const Status& status() const { return status_; }
-  bool ok() const { return status_.ok(); }
-  void fail(std::string message) {
-    if (ok()) status_ = invalid_model(std::move(message));
-  }
-  template <typename T>
-  void number(T& value) {
-    keep(ok() ? in_.read<T>() : Result<T>(status_), value);
-  }
-  void flag(bool& value) {
-    uint8_t byte = 0;
-    number(byte);
-    if (byte > 1) fail(str("a flag of the compiled model is ", int{byte}, ", expected 0 or 1"));
-    value = byte == 1;
-  }
-  template <typename E>
-  void choice(E& value, std::initializer_list<E> allowed, const char* what) {
-    std::underlying_type_t<E> raw{};
-    number(raw);
-    value = static_cast<E>(raw);
-    if (ok() && std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
-      fail(str("the compiled model has ", what, " ", int{raw}, ", which does not exist"));
-    }
-  }
-  void text(std::string& value) {
-    keep(ok() ? in_.read_string() : Result<std::string>(status_), value);
-  }
-  template <typename T>
-  void numbers(std::vector<T>& values) {
-    keep(ok() ? in_.read_vector<T>() : Result<std::vector<T>>(status_), values);
-  }
-  // Elements are appended one by one, so a count that lies ends at the last byte, not in an
-  // allocation.
-  template <typename T, typename Each>
-  void list(std::vector<T>& values, const char* what, const Each& each) {
-    uint32_t count = 0;
-    number(count);
-    if (count > in_.remaining()) {
-      fail(str("the compiled model claims ", count, " ", what, " in ", in_.remaining(), " bytes"));
-    }
-    for (uint32_t i = 0; i < count && ok(); ++i) each(values.emplace_back());
-  }
-  ByteReader& reader() { return in_; }
-
- private:
-  template <typename T>
-  void keep(Result<T> result, T& value) {
-    if (result.ok()) {
-      value = std::move(*result);
-    } else if (ok()) {
-      status_ = result.status().with_context("compiled model");
-    }
-  }
-  ByteReader in_;
-  Status status_;
-};
+template <typename Io, Number T>
+void describe(Io& io, T& value) {
+  io.number(value);
+}
+template <typename Io>
+void describe(Io& io, As<Io, bool>& value) {
+  io.flag(value);
+}
+template <typename Io>
+void describe(Io& io, As<Io, std::string>& value) {
+  io.text(value);
+}
+template <Number T>
+void describe(Encoder& io, const std::vector<T>& values) {
+  io.numbers(values);
+}
+template <std::derived_from<ValueDecoder> Io, Number T>
+void describe(Io& io, std::vector<T>& values) {
+  io.numbers(values);
+}
+template <typename Io>
+void describe(Io& io, As<Io, std::vector<std::string>>& values) {
+  io.list(values, "strings");
+}
+template <typename Io>
+void describe(Io& io, As<Io, std::vector<std::vector<int32_t>>>& values) {
+  io.list(values, "rows of cores");
+}
 
 template <typename Io>
-void describe(Io& io, DType& dtype) {
+void describe(Io& io, As<Io, DType>& dtype) {
   io.choice(dtype,
             {DType::kUndefined, DType::kF32,    DType::kU8,       DType::kI8,   DType::kU16,
              DType::kI16,       DType::kI32,    DType::kI64,      DType::kBool, DType::kF16,
@@ -120,12 +63,61 @@ void describe(Io& io, DType& dtype) {
             "data type");
 }
 
-void describe(Encoder& io, Shape& shape) {
+template <typename Io>
+void describe(Io& io, As<Io, TensorKind>& kind) {
+  io.choice(kind,
+            {TensorKind::kDummy, TensorKind::kInput, TensorKind::kOutput, TensorKind::kInternal,
+             TensorKind::kNpuConstant, TensorKind::kCpuConstant, TensorKind::kHelperConstant},
+            "tensor kind");
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, Layout>& layout) {
+  io.choice(layout, {Layout::kPlain, Layout::kNchw, Layout::kNc1hwc2, Layout::kWeight}, "layout");
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, Processor>& processor) {
+  io.choice(processor, {Processor::kCpu, Processor::kGpu, Processor::kNpu}, "processor");
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, Activation>& activation) {
+  io.choice(activation, {Activation::kNone, Activation::kRelu, Activation::kClip}, "activation");
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, PoolKind>& kind) {
+  io.choice(kind, {PoolKind::kMax, PoolKind::kAverage}, "pooling kind");
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, ResizeMode>& mode) {
+  io.choice(mode, {ResizeMode::kNearest, ResizeMode::kLinear}, "resize mode");
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, CoordinateMode>& mode) {
+  io.choice(mode,
+            {CoordinateMode::kHalfPixel, CoordinateMode::kPytorchHalfPixel,
+             CoordinateMode::kAlignCorners, CoordinateMode::kAsymmetric},
+            "coordinate mode");
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, NearestMode>& mode) {
+  io.choice(mode,
+            {NearestMode::kRoundPreferFloor, NearestMode::kRoundPreferCeil, NearestMode::kFloor,
+             NearestMode::kCeil},
+            "nearest mode");
+}
+
+static void describe(Encoder& io, const Shape& shape) {
   io.number(static_cast<uint8_t>(shape.rank()));
   for (const int64_t extent : shape.dims()) io.number(extent);
 }
 
-void describe(Decoder& io, Shape& shape) {
+static void describe(ValueDecoder& io, Shape& shape) {
   uint8_t rank = 0;
   io.number(rank);
   std::vector<int64_t> dims;
@@ -140,35 +132,13 @@ void describe(Decoder& io, Shape& shape) {
 }
 
 template <typename Io>
-void describe(Io& io, ProgramTensor& t) {
-  io.text(t.name);
-  describe(io, t.dtype);
-  io.choice(t.kind,
-            {TensorKind::kDummy, TensorKind::kInput, TensorKind::kOutput, TensorKind::kInternal,
-             TensorKind::kNpuConstant, TensorKind::kCpuConstant, TensorKind::kHelperConstant},
-            "tensor kind");
-  io.choice(t.layout, {Layout::kPlain, Layout::kNchw, Layout::kNc1hwc2, Layout::kWeight}, "layout");
-  describe(io, t.shape);
-  io.numbers(t.native_shape);
-  io.number(t.scale);
-  io.number(t.zero_point);
-  io.number(t.min);
-  io.number(t.max);
-  io.number(t.size_bytes);
-  io.number(t.offset_in_arena);
-  io.number(t.weight);
-  io.number(t.plane_align);
-  io.number(t.width_align);
-}
-
-template <typename Io>
-void describe(Io& io, Extent2& e) {
+void describe(Io& io, As<Io, Extent2>& e) {
   io.number(e.h);
   io.number(e.w);
 }
 
 template <typename Io>
-void describe(Io& io, Pads2& p) {
+void describe(Io& io, As<Io, Pads2>& p) {
   io.number(p.top);
   io.number(p.left);
   io.number(p.bottom);
@@ -176,109 +146,131 @@ void describe(Io& io, Pads2& p) {
 }
 
 template <typename Io>
-void describe(Io& io, ScaleShift& s) {
+void describe(Io& io, As<Io, ScaleShift>& s) {
   io.number(s.scale);
   io.number(s.shift);
 }
 
 template <typename Io>
-void describe(Io& io, OutputStage& s) {
+void describe(Io& io, As<Io, OutputStage>& s) {
   describe(io, s.scale);
   io.number(s.zero_point);
 }
 
 template <typename Io>
-void describe(Io& io, InputStage& s) {
+void describe(Io& io, As<Io, InputStage>& s) {
   io.number(s.offset);
   describe(io, s.scale);
 }
 
 template <typename Io>
-void describe(Io& io, std::vector<InputStage>& stages) {
-  io.list(stages, "input stages", [&](InputStage& stage) { describe(io, stage); });
+void describe(Io& io, As<Io, std::vector<InputStage>>& stages) {
+  io.list(stages, "input stages");
 }
 
 template <typename Io>
-void describe(Io& io, Activation& a) {
-  io.choice(a, {Activation::kNone, Activation::kRelu, Activation::kClip}, "activation");
+void describe(Io& io, As<Io, ProgramTensor>& value) {
+  io.record(value, [](auto& of, auto& t) {
+    of.field(1, t.name);
+    of.field(2, t.dtype);
+    of.field(3, t.kind);
+    of.field(4, t.layout);
+    of.field(5, t.shape);
+    of.field(6, t.native_shape);
+    of.field(7, t.scale);
+    of.field(8, t.zero_point);
+    of.field(9, t.min);
+    of.field(10, t.max);
+    of.field(11, t.size_bytes);
+    of.field(12, t.offset_in_arena);
+    of.field(13, t.weight);
+    of.field(14, t.plane_align);
+    of.field(15, t.width_align);
+  });
 }
 
 template <typename Io>
-void describe(Io& io, program::ConvParams& p) {
-  describe(io, p.kernel);
-  describe(io, p.stride);
-  describe(io, p.dilation);
-  describe(io, p.pads);
-  io.number(p.group);
-  io.flag(p.transposed);
-  describe(io, p.activation);
-  describe(io, p.post_activation);
-  io.number(p.pad_value);
-  io.number(p.multiplier_shift);
-  io.number(p.clip_limit);
-  describe(io, p.addend);
-  describe(io, p.output);
-  io.number(p.clip_limit_f32);
+void describe(Io& io, As<Io, program::ConvParams>& value) {
+  io.record(value, [](auto& of, auto& p) {
+    of.field(1, p.kernel);
+    of.field(2, p.stride);
+    of.field(3, p.dilation);
+    of.field(4, p.pads);
+    of.field(5, p.group);
+    of.field(6, p.transposed);
+    of.field(7, p.activation);
+    of.field(8, p.post_activation);
+    of.field(9, p.pad_value);
+    of.field(10, p.multiplier_shift);
+    of.field(11, p.clip_limit);
+    of.field(12, p.addend);
+    of.field(13, p.output);
+    of.field(14, p.clip_limit_f32);
+  });
 }
 
 template <typename Io>
-void describe(Io& io, SumParams& p) {
-  describe(io, p.inputs);
-  describe(io, p.activation);
-  describe(io, p.output);
+void describe(Io& io, As<Io, SumParams>& value) {
+  io.record(value, [](auto& of, auto& p) {
+    of.field(1, p.inputs);
+    of.field(2, p.activation);
+    of.field(3, p.output);
+  });
 }
 
 template <typename Io>
-void describe(Io& io, program::ConcatParams& p) {
-  io.number(p.axis);
-  describe(io, p.inputs);
-  describe(io, p.output);
-  io.flag(p.identity);
+void describe(Io& io, As<Io, program::ConcatParams>& value) {
+  io.record(value, [](auto& of, auto& p) {
+    of.field(1, p.axis);
+    of.field(2, p.inputs);
+    of.field(3, p.output);
+    of.field(4, p.identity);
+  });
 }
 
 template <typename Io>
-void describe(Io& io, PoolParams& p) {
-  io.choice(p.kind, {PoolKind::kMax, PoolKind::kAverage}, "pooling kind");
-  describe(io, p.kernel);
-  describe(io, p.stride);
-  describe(io, p.pads);
-  io.flag(p.count_include_pad);
-  describe(io, p.by_count);
-  describe(io, p.output);
+void describe(Io& io, As<Io, PoolParams>& value) {
+  io.record(value, [](auto& of, auto& p) {
+    of.field(1, p.kind);
+    of.field(2, p.kernel);
+    of.field(3, p.stride);
+    of.field(4, p.pads);
+    of.field(5, p.count_include_pad);
+    of.field(6, p.by_count);
+    of.field(7, p.output);
+  });
 }
 
 template <typename Io>
-void describe(Io& io, program::ResizeParams& p) {
-  io.choice(p.mode, {ResizeMode::kNearest, ResizeMode::kLinear}, "resize mode");
-  io.choice(p.coordinates,
-            {CoordinateMode::kHalfPixel, CoordinateMode::kPytorchHalfPixel,
-             CoordinateMode::kAlignCorners, CoordinateMode::kAsymmetric},
-            "coordinate mode");
-  io.choice(p.nearest,
-            {NearestMode::kRoundPreferFloor, NearestMode::kRoundPreferCeil, NearestMode::kFloor,
-             NearestMode::kCeil},
-            "nearest mode");
-  io.number(p.scale_h);
-  io.number(p.scale_w);
-  describe(io, p.input);
-  describe(io, p.output);
-  io.flag(p.identity);
+void describe(Io& io, As<Io, program::ResizeParams>& value) {
+  io.record(value, [](auto& of, auto& p) {
+    of.field(1, p.mode);
+    of.field(2, p.coordinates);
+    of.field(3, p.nearest);
+    of.field(4, p.scale_h);
+    of.field(5, p.scale_w);
+    of.field(6, p.input);
+    of.field(7, p.output);
+    of.field(8, p.identity);
+  });
 }
 
 template <typename Io>
-void describe(Io& io, TableParams& p) {
-  io.text(p.function);
-  io.numbers(p.table);
+void describe(Io& io, As<Io, TableParams>& value) {
+  io.record(value, [](auto& of, auto& p) {
+    of.field(1, p.function);
+    of.field(2, p.table);
+  });
 }
 
-void describe(Encoder& io, Tensor& tensor) {
-  TensorType type = tensor.type();
+static void describe(Encoder& io, const Tensor& tensor) {
+  const TensorType type = tensor.type();
   describe(io, type.dtype);
   describe(io, type.shape);
   if (!tensor.empty()) io.writer().write_bytes(tensor.bytes());
 }
 
-void describe(Decoder& io, Tensor& tensor) {
+static void describe(ValueDecoder& io, Tensor& tensor) {
   TensorType type;
   describe(io, type.dtype);
   describe(io, type.shape);
@@ -292,36 +284,11 @@ void describe(Decoder& io, Tensor& tensor) {
   tensor = std::move(*made);
 }
 
-template <typename Io>
-void describe(Io& io, int64_t& value) {
-  io.number(value);
-}
-template <typename Io>
-void describe(Io& io, float& value) {
-  io.number(value);
-}
-template <typename Io>
-void describe(Io& io, std::string& value) {
-  io.text(value);
-}
-template <typename Io>
-void describe(Io& io, std::vector<int64_t>& values) {
-  io.numbers(values);
-}
-template <typename Io>
-void describe(Io& io, std::vector<float>& values) {
-  io.numbers(values);
-}
-template <typename Io>
-void describe(Io& io, std::vector<std::string>& values) {
-  io.list(values, "strings", [&](std::string& value) { io.text(value); });
-}
-
 // A variant is its alternative's index, then the alternative.
 template <typename... Ts>
-void describe(Encoder& io, std::variant<Ts...>& value) {
+void describe(Encoder& io, const std::variant<Ts...>& value) {
   io.number(static_cast<uint8_t>(value.index()));
-  std::visit([&](auto& alternative) { describe(io, alternative); }, value);
+  std::visit([&](const auto& alternative) { describe(io, alternative); }, value);
 }
 
 template <typename Variant, size_t... Indices>
@@ -329,8 +296,8 @@ void emplace_index(Variant& value, size_t index, std::index_sequence<Indices...>
   ((index == Indices ? (void)value.template emplace<Indices>() : (void)0), ...);
 }
 
-template <typename... Ts>
-void describe(Decoder& io, std::variant<Ts...>& value) {
+template <std::derived_from<ValueDecoder> Io, typename... Ts>
+void describe(Io& io, std::variant<Ts...>& value) {
   uint8_t index = 0;
   io.number(index);
   if (index >= sizeof...(Ts))
@@ -339,15 +306,16 @@ void describe(Decoder& io, std::variant<Ts...>& value) {
   std::visit([&](auto& alternative) { describe(io, alternative); }, value);
 }
 
-void describe(Encoder& io, AttrMap& attrs) {
+static void describe(Encoder& io, const AttrMap& attrs) {
   io.number(static_cast<uint32_t>(attrs.size()));
-  for (auto& [name, value] : attrs) {
+  for (const auto& [name, value] : attrs) {
     io.text(name);
     describe(io, value);
   }
 }
 
-void describe(Decoder& io, AttrMap& attrs) {
+template <std::derived_from<ValueDecoder> Io>
+void describe(Io& io, AttrMap& attrs) {
   uint32_t count = 0;
   io.number(count);
   for (uint32_t i = 0; i < count && io.ok(); ++i) {
@@ -358,136 +326,210 @@ void describe(Decoder& io, AttrMap& attrs) {
 }
 
 template <typename Io>
-void describe(Io& io, OpParams& p) {
-  io.text(p.op);
-  describe(io, p.attrs);
+void describe(Io& io, As<Io, OpParams>& value) {
+  io.record(value, [](auto& of, auto& p) {
+    of.field(1, p.op);
+    of.field(2, p.attrs);
+  });
 }
 
 // Without its cost and its rows, which differ between variants that share steps.
 template <typename Io>
-void describe(Io& io, Step& s) {
-  io.text(s.type);
-  io.text(s.name);
-  io.choice(s.processor, {Processor::kCpu, Processor::kGpu, Processor::kNpu}, "processor");
-  io.numbers(s.inputs);
-  io.numbers(s.outputs);
-  describe(io, s.params);
+void describe(Io& io, As<Io, Step>& value) {
+  io.record(value, [](auto& of, auto& s) {
+    of.field(1, s.type);
+    of.field(2, s.name);
+    of.field(3, s.processor);
+    of.field(4, s.inputs);
+    of.field(5, s.outputs);
+    of.field(6, s.params);
+  });
 }
 
 template <typename Io>
-void describe(Io& io, std::vector<Step>& steps) {
-  io.list(steps, "steps", [&](Step& step) { describe(io, step); });
+void describe(Io& io, As<Io, InputInfo>& value) {
+  io.record(value, [](auto& of, auto& info) {
+    of.field(1, info.mean);
+    of.field(2, info.std);
+    of.field(3, info.rgb2bgr);
+    of.field(4, info.model_dtype);
+  });
 }
 
 template <typename Io>
-void describe(Io& io, InputInfo& info) {
-  io.numbers(info.mean);
-  io.numbers(info.std);
-  io.flag(info.rgb2bgr);
-  describe(io, info.model_dtype);
+void describe(Io& io, As<Io, RemovedWeight>& value) {
+  io.record(value, [](auto& of, auto& removed) {
+    of.field(1, removed.weight);
+    of.field(2, removed.size_bytes);
+    of.field(3, removed.crc32);
+  });
 }
 
 template <typename Io>
-void describe_tensors(Io& io, Variant& v) {
-  io.list(v.tensors, "tensors", [&](ProgramTensor& tensor) { describe(io, tensor); });
-  io.numbers(v.inputs);
-  io.numbers(v.outputs);
-  io.number(v.arena_bytes);
+void describe(Io& io, As<Io, std::vector<ProgramTensor>>& tensors) {
+  io.records(tensors, "tensors");
+}
+template <typename Io>
+void describe(Io& io, As<Io, std::vector<Step>>& steps) {
+  io.records(steps, "steps");
+}
+template <typename Io>
+void describe(Io& io, As<Io, std::vector<InputInfo>>& inputs) {
+  io.records(inputs, "inputs");
+}
+template <typename Io>
+void describe(Io& io, As<Io, std::vector<RemovedWeight>>& removed) {
+  io.records(removed, "constants left out");
 }
 
-std::vector<uint8_t> encode_steps(Variant& variant) {
+// A variant as it is stored: what differs between variants that share steps lies apart.
+struct StoredVariant {
+  Variant variant;
+  bool shares_steps = false;  // with the first variant
+  std::vector<uint64_t> macs = {};
+  std::vector<std::vector<int32_t>> core_rows = {};
+};
+
+template <typename Io>
+void describe(Io& io, As<Io, StoredVariant>& value) {
+  io.record(value, [](auto& of, auto& v) {
+    of.field(1, v.variant.tensors);
+    of.field(2, v.variant.inputs);
+    of.field(3, v.variant.outputs);
+    of.field(4, v.variant.arena_bytes);
+    of.field(5, v.shares_steps);
+    of.field(6, v.variant.steps);
+    of.field(7, v.macs);
+    of.field(8, v.core_rows);
+  });
+}
+
+static std::vector<uint8_t> encode_steps(const Variant& variant) {
   Encoder io;
   describe(io, variant.steps);
   return io.writer().release();
 }
 
-void describe_variants(Encoder& io, std::vector<Variant>& variants) {
-  io.number(static_cast<uint32_t>(variants.size()));
+static void describe(Encoder& io, const std::vector<Variant>& variants) {
+  std::vector<StoredVariant> stored;
   std::vector<uint8_t> first_steps;
-  for (size_t i = 0; i < variants.size(); ++i) {
-    describe_tensors(io, variants[i]);
-    const std::vector<uint8_t> steps = encode_steps(variants[i]);
-    const bool shared = i > 0 && steps == first_steps;
-    io.flag(shared);
-    if (!shared) io.writer().write_bytes(steps);
-    if (i == 0) first_steps = steps;
-    std::vector<uint64_t> macs;
-    for (const Step& step : variants[i].steps) macs.push_back(step.macs);
-    io.numbers(macs);
-    for (const Step& step : variants[i].steps) io.numbers(step.core_rows);
+  for (const Variant& variant : variants) {
+    StoredVariant& out = stored.emplace_back(StoredVariant{.variant = variant});
+    const std::vector<uint8_t> steps = encode_steps(variant);
+    out.shares_steps = stored.size() > 1 && steps == first_steps;
+    if (out.shares_steps) out.variant.steps.clear();
+    if (stored.size() == 1) first_steps = steps;
+    for (const Step& step : variant.steps) {
+      out.macs.push_back(step.macs);
+      out.core_rows.push_back(step.core_rows);
+    }
+  }
+  io.records(stored, "variants");
+}
+
+// Steps, costs and rows of one variant put together; `first` is the first variant, already whole.
+static Status join(StoredVariant& stored, const Variant* first) {
+  Variant& variant = stored.variant;
+  if (stored.shares_steps) {
+    if (first == nullptr)
+      return invalid_model("the compiled model's first variant has no steps of its own");
+    variant.steps = first->steps;
+  }
+  if (stored.macs.size() != variant.steps.size() ||
+      stored.core_rows.size() != variant.steps.size()) {
+    return invalid_model(str("the compiled model has ", stored.macs.size(), " costs and ",
+                             stored.core_rows.size(), " divisions among cores for ",
+                             variant.steps.size(), " steps"));
+  }
+  for (size_t i = 0; i < variant.steps.size(); ++i) {
+    variant.steps[i].macs = stored.macs[i];
+    variant.steps[i].core_rows = std::move(stored.core_rows[i]);
+  }
+  return ok_status();
+}
+
+// The copies that sharing variants make.
+class SharedSize {
+ public:
+  Status add(const Variant& first) {
+    if (step_bytes_ == 0) step_bytes_ = encode_steps(first).size();
+    bytes_ += step_bytes_ + first.steps.size() * sizeof(Step);
+    if (bytes_ > kMaxSharedBytes)
+      return invalid_model("the compiled model's variants are too large together");
+    return ok_status();
+  }
+
+ private:
+  uint64_t step_bytes_ = 0, bytes_ = 0;
+};
+
+static void describe(RecordDecoder& io, std::vector<Variant>& variants) {
+  std::vector<StoredVariant> stored;
+  io.records(stored, "variants");
+  if (!io.ok()) return;
+  if (stored.size() > kMaxVariants) {
+    return io.fail(
+        str("the compiled model has ", stored.size(), " variants, at most ", kMaxVariants));
+  }
+  SharedSize shared;
+  for (StoredVariant& one : stored) {
+    const Variant* const first = variants.empty() ? nullptr : &variants.front();
+    Status status = one.shares_steps && first ? shared.add(*first) : ok_status();
+    if (status.ok()) status = join(one, first);
+    if (!status.ok()) return io.fail(status.message());
+    variants.push_back(std::move(one.variant));
   }
 }
 
-void describe_variants(Decoder& io, std::vector<Variant>& variants) {
+// Version 2: the flag and the steps come before the costs, the rows have no count.
+static void describe(PositionalDecoder& io, std::vector<Variant>& variants) {
   uint32_t count = 0;
   io.number(count);
   if (count > kMaxVariants)
     return io.fail(str("the compiled model has ", count, " variants, at most ", kMaxVariants));
-  uint64_t first_steps_bytes = 0, shared_bytes = 0;
+  SharedSize shared;
   for (uint32_t i = 0; i < count && io.ok(); ++i) {
-    Variant& variant = variants.emplace_back();
-    describe_tensors(io, variant);
-    bool shared = false;
-    io.flag(shared);
-    if (shared && i == 0)
-      return io.fail("the compiled model's first variant has no steps of its own");
-    const size_t start = io.reader().offset();
-    if (!shared) describe(io, variant.steps);
-    if (i == 0) first_steps_bytes = io.reader().offset() - start;
-    if (shared) shared_bytes += first_steps_bytes;
-    if (shared_bytes > kMaxSharedBytes)
-      return io.fail("the compiled model's variants are too large together");
-    std::vector<uint64_t> macs;
-    io.numbers(macs);
+    StoredVariant one;
+    describe(io, one.variant.tensors);
+    describe(io, one.variant.inputs);
+    describe(io, one.variant.outputs);
+    describe(io, one.variant.arena_bytes);
+    describe(io, one.shares_steps);
+    if (!one.shares_steps) describe(io, one.variant.steps);
+    describe(io, one.macs);
+    for (size_t s = 0; s < one.macs.size() && io.ok(); ++s)
+      describe(io, one.core_rows.emplace_back());
     if (!io.ok()) return;
-    const std::vector<Step>& steps = shared ? variants.front().steps : variant.steps;
-    if (macs.size() != steps.size()) {
-      return io.fail(
-          str("the compiled model has ", macs.size(), " costs for ", steps.size(), " steps"));
-    }
-    if (shared) variant.steps = variants.front().steps;
-    for (size_t s = 0; s < macs.size(); ++s) {
-      variant.steps[s].macs = macs[s];
-      io.numbers(variant.steps[s].core_rows);
-    }
+    const Variant* const first = variants.empty() ? nullptr : &variants.front();
+    Status status = one.shares_steps && first ? shared.add(*first) : ok_status();
+    if (status.ok()) status = join(one, first);
+    if (!status.ok()) return io.fail(status.message());
+    variants.push_back(std::move(one.variant));
   }
 }
 
 template <typename Io>
-void describe(Io& io, RemovedWeight& removed) {
-  io.number(removed.weight);
-  io.number(removed.size_bytes);
-  io.number(removed.crc32);
+void describe(Io& io, As<Io, Program>& value) {
+  io.record(value, [](auto& of, auto& p) {
+    of.field(1, p.target);
+    of.field(2, p.framework);
+    of.field(3, p.toolkit_version);
+    of.field(4, p.compiler_version);
+    of.field(5, p.custom_string);
+    of.field(6, p.name);
+    of.field(7, p.single_core);
+    of.field(8, p.batch);
+    of.field(9, p.removed);
+    of.field(10, p.inputs);
+    of.field(11, p.variants);
+  });
 }
+
+namespace {
 
 template <typename Io>
-void describe(Io& io, Program& p) {
-  io.text(p.target);
-  io.text(p.framework);
-  io.text(p.toolkit_version);
-  io.text(p.compiler_version);
-  io.text(p.custom_string);
-  io.text(p.name);
-  io.flag(p.single_core);
-  io.number(p.batch);
-  io.list(p.removed, "constants left out", [&](RemovedWeight& removed) { describe(io, removed); });
-  io.list(p.inputs, "inputs", [&](InputInfo& info) { describe(io, info); });
-  describe_variants(io, p.variants);
-}
-
-}  // namespace
-
-std::vector<uint8_t> encode_program(const Program& program) {
-  Encoder io;
-  io.number(static_cast<uint32_t>(program.weights.size()));
-  // describe() takes the struct by mutable reference for the Decoder's sake; the Encoder only
-  // looks.
-  describe(io, const_cast<Program&>(program));
-  return io.writer().release();
-}
-
-Result<Program> decode_program(ByteSpan payload, std::vector<Blob> weights) {
-  Decoder io(payload);
+Result<Program> decode(ByteSpan payload, std::vector<Blob> weights) {
+  Io io(payload);
   uint32_t weight_count = 0;
   io.number(weight_count);
   if (io.ok() && weight_count != weights.size()) {
@@ -495,13 +537,33 @@ Result<Program> decode_program(ByteSpan payload, std::vector<Blob> weights) {
                 weights.size()));
   }
   Program program;
-  describe(io, program);
+  io.sized(program);
   RK_TRY(io.status());
   if (!io.reader().at_end()) {
     return invalid_model(str(io.reader().remaining(), " unread bytes after the compiled model"));
   }
   program.weights = std::move(weights);
   return program;
+}
+
+}  // namespace
+}  // namespace rk::format::record
+
+namespace rk::format {
+
+std::vector<uint8_t> encode_program(const program::Program& program) {
+  record::Encoder io;
+  io.number(static_cast<uint32_t>(program.weights.size()));
+  io.sized(program);
+  return io.writer().release();
+}
+
+Result<program::Program> decode_program(uint32_t version, ByteSpan payload,
+                                        std::vector<program::Blob> weights) {
+  RK_ASSERT(version >= kOldestSectionVersion && version <= kSectionVersion,
+            "split_container() accepts no other version");
+  if (version == 2) return record::decode<record::PositionalDecoder>(payload, std::move(weights));
+  return record::decode<record::RecordDecoder>(payload, std::move(weights));
 }
 
 }  // namespace rk::format

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Program as bytes, the payload of our section of a .rknn file. Weights are not in it: tensors
 // name them by index, and the index is that of the flatbuffer buffer, so the bytes exist once and
-// other readers see them too. The order of fields in program_codec.cpp is the format: a change
-// needs a new kSectionVersion.
+// other readers see them too. record_codec.h says how the bytes stay readable across versions.
 #pragma once
 
 #include <vector>
@@ -17,8 +16,10 @@ namespace rk::format {
 // repeating them.
 std::vector<uint8_t> encode_program(const program::Program& program);
 
-// The Program with the given weights. Every byte may be hostile: counts and enumerations are
+// The Program with the given weights, of a section of the given version (one that
+// split_container() accepts). Every byte may be hostile: counts and enumerations are
 // checked here, meaning is checked by program::verify(), which the caller runs.
-Result<program::Program> decode_program(ByteSpan payload, std::vector<program::Blob> weights);
+Result<program::Program> decode_program(uint32_t version, ByteSpan payload,
+                                        std::vector<program::Blob> weights);
 
 }  // namespace rk::format

@@ -17,8 +17,9 @@ Result<program::Program> read_rknn(ByteSpan file, std::shared_ptr<const void> ow
   std::vector<program::Blob> weights;
   weights.reserve(model.buffers.size());
   for (const FileBuffer& buffer : model.buffers) weights.push_back({owner, buffer.data});
-  RK_ASSIGN(program::Program program,
-            decode_program(container.section->payload, std::move(weights)));
+  RK_ASSIGN(
+      program::Program program,
+      decode_program(container.section->version, container.section->payload, std::move(weights)));
   if (!program.removed.empty()) {
     if (options.weights_from != nullptr) {
       RK_TRY(take_weights(program, *options.weights_from));

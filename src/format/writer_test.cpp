@@ -322,23 +322,70 @@ TEST(ReaderTest, SurvivesTwoThousandDamagedPrograms) {
           if (damaged.end() - at >= 4) std::fill_n(at, 4, uint8_t{0xFF});
       }
     }
-    const Result<Program> decoded = decode_program(damaged, program.weights);
+    const Result<Program> decoded = decode_program(kSectionVersion, damaged, program.weights);
     if (!decoded.ok() || !verify(*decoded).ok()) ++refused;
   }
   EXPECT_GT(refused, 500) << "seed " << seed;
   for (size_t size = 0; size < payload.size(); ++size) {
-    EXPECT_FALSE(decode_program(ByteSpan(payload).first(size), program.weights).ok()) << size;
+    const ByteSpan part = ByteSpan(payload).first(size);
+    EXPECT_FALSE(decode_program(kSectionVersion, part, program.weights).ok()) << size;
   }
 }
 
 TEST(ReaderTest, RefusesAnotherNumberOfWeightsAndTrailingBytes) {
   const Program program = sample();
   std::vector<uint8_t> payload = encode_program(program);
-  EXPECT_THAT(decode_program(payload, {}).status().message(),
+  EXPECT_THAT(decode_program(kSectionVersion, payload, {}).status().message(),
               HasSubstr("uses 3 weight buffers, the file has 0"));
   payload.push_back(0);
-  EXPECT_THAT(decode_program(payload, program.weights).status().message(),
+  EXPECT_THAT(decode_program(kSectionVersion, payload, program.weights).status().message(),
               HasSubstr("1 unread bytes"));
+}
+
+// The payload is u32 weight count, u32 size of the record, the record; a field is u16 tag, u32 size
+// and the value.
+std::vector<uint8_t> with_field(std::vector<uint8_t> payload, uint16_t tag) {
+  const auto append = [&](auto value) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
+    payload.insert(payload.end(), bytes, bytes + sizeof value);
+  };
+  append(tag);
+  append(uint32_t{3});
+  payload.insert(payload.end(), {7, 8, 9});
+  const auto size_bytes = static_cast<uint32_t>(payload.size() - 8);
+  std::memcpy(payload.data() + 4, &size_bytes, sizeof size_bytes);
+  return payload;
+}
+
+TEST(ReaderTest, AFieldItDoesNotKnowIsRefusedUnlessItMayBeIgnored) {
+  const Program program = sample();
+  const std::vector<uint8_t> payload = encode_program(program);
+  const Result<Program> needed =
+      decode_program(kSectionVersion, with_field(payload, 0x7000), program.weights);
+  ASSERT_FALSE(needed.ok());
+  EXPECT_EQ(needed.status().code(), Code::kUnsupported);
+  EXPECT_THAT(needed.status().message(),
+              HasSubstr("field 28672, which this version does not know"));
+  const Result<Program> ignored =
+      decode_program(kSectionVersion, with_field(payload, 0xF000), program.weights);
+  ASSERT_TRUE(ignored.ok()) << ignored.status().message();
+  EXPECT_EQ(to_text(*ignored), to_text(program));
+}
+
+TEST(ReaderTest, RefusesFieldsOutOfOrder) {
+  const Program program = sample();
+  EXPECT_THAT(
+      decode_program(kSectionVersion, with_field(encode_program(program), 1), program.weights)
+          .status()
+          .message(),
+      HasSubstr("not in ascending order"));
+}
+
+TEST(WriterTest, MembersWithTheirDefaultTakeNoSpace) {
+  Program program;
+  program.framework.clear();
+  EXPECT_EQ(encode_program(program).size(), 4u + 4 + 6 + 4) << "counts, and an empty text";
+  EXPECT_EQ(encode_program(Program()).size(), 4u + 4);
 }
 
 TEST(ModelInfoTest, PrintsAsPythonDoes) {
