@@ -21,6 +21,7 @@ help:
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
 	@echo "make check-quant  accuracy figures of int8, of accuracy analysis and of calibration (needs ../shared)"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
+	@echo "make check-cost  the cost model beside the vendor compiler's tables (needs ../shared)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime where it is installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
@@ -107,6 +108,12 @@ check-quant: configure-release
 .PHONY: check-vendor
 check-vendor: release
 	@$(PYTHON) tests/vendor/check.py $(BUILD)/release/tests/vendor/vendor_check
+
+# What a model costs on a chip, counted beside the tables of the vendor's compiler.
+.PHONY: check-cost
+check-cost: configure-release
+	@$(call NINJA,release,cost_check)
+	@$(PYTHON) tests/check.py check-cost -- $(PYTHON) tests/cost/check.py $(BUILD)/release/tests/cost/cost_check
 
 # One wheel for every Python: both packages, both libraries with what they need, headers, the rknn command.
 .PHONY: wheel

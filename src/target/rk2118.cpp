@@ -30,6 +30,13 @@ const Target& rk2118() {
                   .reserved = 2,
                   .depthwise_area = 4096,
                   .depthwise_reserved = 1},
+      .cost = {.output_lanes_f16 = 8,
+               .input_lanes_f16 = 4,
+               .min_cycles_f16 = 4,
+               .depthwise_lanes = 16,
+               .ddr_bytes_per_cycle = 7.465},
+      // No published rates: RK3566's.
+      .time = {.npu_mhz = 500, .cycle_factor = 0.631, .ms_per_mb = 1.834, .us_per_step = 63.0},
       .npu = npu_rows(Column::kRk2118),
   };
   return target;

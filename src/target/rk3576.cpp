@@ -36,6 +36,16 @@ Target common() {
                      .depthwise_c2 = 0,
                      .bias_group = 8,
                      .bias_channel_align = 32},
+      .cost = {.output_lanes_i8 = 32,
+               .output_lanes_f16 = 16,
+               .input_lanes_i8 = 32,
+               .input_lanes_f16 = 32,
+               .min_cycles_i8 = 4,
+               .min_cycles_f16 = 2,
+               .depthwise_lanes = 64,
+               .ddr_bytes_per_cycle = 7.465,
+               .weight_align_f16 = 8,
+               .depthwise_bias_bytes_i8 = 6},
       // RV1126B has the calls but no published list: taken to be RK3576's.
       .matmul = {.types = 0x9b6,
                  .k_segment = 4096,
@@ -68,8 +78,11 @@ Target make_rk3576() {
   target.npu_name = "RKNPU f2";
   target.family = Family::kA2;
   target.npu_cores = 2;
-  target.macs_per_cycle_i8 = 1536;  // from 6 TOPS over two cores, at an assumed 1 GHz
-  target.npu_mhz = 1000;
+  target.time = {.npu_mhz = 950,
+                 .cycle_factor = 0.797,
+                 .ms_per_mb = 0.477,
+                 .us_per_step = 2.5,
+                 .fitted = true};
   return target;
 }
 
@@ -79,8 +92,8 @@ Target make_rv1126b() {
   target.npu_name = "RKNPU f3";
   target.family = Family::kA1;
   target.npu_cores = 1;
-  target.macs_per_cycle_i8 = 1536;  // from 3 TOPS, at an assumed 1 GHz
-  target.npu_mhz = 1000;
+  // No published rates: RK3576's, whose array and memory the compiler counts alike.
+  target.time = {.npu_mhz = 900, .cycle_factor = 0.797, .ms_per_mb = 0.477, .us_per_step = 2.5};
   return target;
 }
 

@@ -21,8 +21,8 @@ Target common() {
                   .reserved = 2,
                   .depthwise_area = 4096,
                   .depthwise_reserved = 1},
-      .macs_per_cycle_i8 = 512,  // assumed from 0.5 to 1 TOPS
-      .npu_mhz = 0,
+      // No published rates: RK3566's.
+      .time = {.npu_mhz = 500, .cycle_factor = 0.631, .ms_per_mb = 1.834, .us_per_step = 63.0},
   };
 }
 
@@ -40,6 +40,15 @@ Target make_rv1106() {
   target.input_width_align_i8 = 16;
   target.input_width_align_f16 = 8;  // float16 inputs are not offered; assumed for sizes
   target.weights_i8 = {.bias_group = 8, .bias_channel_align = 32};  // assumed as RK3588
+  target.cost = {.output_lanes_i8 = 16,
+                 .output_lanes_f16 = 8,
+                 .input_lanes_i8 = 32,
+                 .input_lanes_f16 = 16,
+                 .min_cycles_i8 = 4,
+                 .min_cycles_f16 = 2,
+                 .depthwise_lanes = 32,
+                 .ddr_bytes_per_cycle = 6.1595,
+                 .depthwise_bias_bytes_i8 = 6};
   target.npu = npu_rows(Column::kRv1106);
   return target;
 }
@@ -57,6 +66,15 @@ Target make_rv1106b() {
   target.input_width_align_i8 = 8;
   target.input_width_align_f16 = 4;
   target.weights_i8 = {.bias_group = 4, .bias_channel_align = 16};  // assumed as RK3566
+  target.cost = {.output_lanes_i8 = 8,
+                 .output_lanes_f16 = 4,
+                 .input_lanes_i8 = 16,
+                 .input_lanes_f16 = 8,
+                 .min_cycles_i8 = 4,
+                 .min_cycles_f16 = 2,
+                 .depthwise_lanes = 16,
+                 .ddr_bytes_per_cycle = 7.465,
+                 .depthwise_bias_bytes_i8 = 6};
   target.npu = npu_rows(Column::kRv1106b);
   return target;
 }

@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "ir/type.h"
+#include "target/cost.h"
 #include "target/matmul.h"
 
 namespace rk {
@@ -80,8 +81,8 @@ struct Target {
   WeightLayout weights_i8;
   WeightLayout weights_f16;
   int64_t sram_bytes = 0;
-  int macs_per_cycle_i8 = 0;    // of one core; 0: unknown
-  int npu_mhz = 0;              // 0: unknown
+  CostModel cost;
+  TimeModel time;
   MatmulRules matmul;           // of rknn_matmul_api.h; no types: the chip has no such interface
   std::vector<Capability> npu;  // one row per operator
 

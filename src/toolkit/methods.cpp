@@ -305,9 +305,9 @@ Result<Json> Methods::eval_perf(const Json& options) {
   reader.read("fix_freq", ignored);
   RK_TRY(reader.finish());
   RK_ASSIGN(Simulator* const simulator, running("eval_perf"));
-  RK_ASSIGN(const std::string text, simulator->performance());
-  log(LogLevel::kWarning,
-      "times are this machine's: the chip's own are not modelled by this version");
+  const std::string text = simulator->performance();
+  log(LogLevel::kInfo,
+      "eval_perf: times are predicted for the chip (docs/board-model.md); `rknn bench` measures this machine");
   return Json(text);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/simulator.h"
 
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 
 #include "base/log.h"
+#include "program/cost.h"
 #include "runtime/report/perf.h"
 
 namespace rk::toolkit {
@@ -166,25 +168,16 @@ Status Simulator::run(std::span<const Feed> inputs, std::span<const ArrayRef> ou
   return ok_status();
 }
 
-Result<std::string> Simulator::performance() {
-  if (!session_->has_run()) {
-    for (size_t i = 0; i < input_count(); ++i) {
-      CallerFormat format;
-      format.dtype = DType::kU8;
-      RK_ASSIGN(const uint64_t bytes, session_->input_bytes(i, format));
-      const std::vector<uint8_t> zeros(bytes);
-      RK_TRY(session_->set_input(i, format, zeros.data(), zeros.size()));
-    }
-    RK_TRY(session_->run());
-  }
-  if (options_.perf_debug) return runtime::perf_table(*session_);
-  const double us = static_cast<double>(session_->run_duration_us());
+std::string Simulator::performance() const {
+  if (options_.perf_debug) return runtime::perf_table(*session_, runtime::PerfTimes::kPredicted);
+  const program::ProgramCost cost =
+      program::cost_of(session_->model().chip(), session_->variant(), {.cores = session_->cores()});
   const std::string rule(70, '=');
   std::ostringstream out;
   out << rule << "\n"
       << std::string(29, ' ') << "Performance\n"
-      << rule << "\nTotal Time(us): " << session_->run_duration_us() << "\nFPS: " << std::fixed
-      << std::setprecision(2) << 1e6 / us << "\n"
+      << rule << "\nTotal Time(us): " << std::llround(cost.us) << "\nFPS: " << std::fixed
+      << std::setprecision(2) << cost.fps() << "\n"
       << rule << "\n";
   return out.str();
 }

@@ -76,8 +76,8 @@ class Simulator {
   // Calls choose_shapes() first. `outputs` have the types of output_type().
   Status run(std::span<const Feed> inputs, std::span<const ArrayRef> outputs);
 
-  // The table of eval_perf for the last run, after one on zeros if there was none. Times are this machine's.
-  Result<std::string> performance();
+  // The table of eval_perf, predicted for the chip. Needs no run.
+  std::string performance() const;
   MemoryUse memory() const;
 
  private:

@@ -96,7 +96,7 @@ void print_chip(const target::Target& chip, const Readings& before, const Readin
                 double interval_us) {
   std::printf("\n%s (%d NPU core%s", std::string(chip.name).c_str(), chip.npu_cores,
               chip.npu_cores == 1 ? "" : "s");
-  if (chip.npu_mhz != 0) std::printf(", assumed clock %d MHz", chip.npu_mhz);
+  if (chip.time.npu_mhz != 0) std::printf(", assumed clock %d MHz", chip.time.npu_mhz);
   std::printf(")\n");
   std::array<double, runtime::kStatusCores> busy{};
   uint64_t sram = 0;

@@ -2,11 +2,13 @@
 #include "runtime/report/perf.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <map>
 #include <sstream>
 
 #include "program/core_split.h"
+#include "program/cost.h"
 #include "runtime/report/text_table.h"
 
 namespace rk::runtime {
@@ -40,8 +42,8 @@ struct RowFacts {
   Processor processor = Processor::kNpu;
   std::string input_shapes;
   std::string output_shape;
-  uint64_t bytes = 0;
-  uint64_t macs = 0;
+  target::NpuCost counted;
+  double mac_usage = 0;
   int64_t us = 0;
   std::string work_load;
   std::string name;
@@ -64,13 +66,36 @@ std::string work_load(int cores, std::span<const int32_t> rows, bool on_npu) {
   return out.str();
 }
 
+// "23.46", or a dash for steps without multiplications.
+std::string percent(double share) {
+  if (share == 0) return "\\";
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(2) << 100 * share;
+  return out.str();
+}
+
+std::string times_line(const target::Target& chip, int cores, PerfTimes times) {
+  if (times == PerfTimes::kHost) {
+    return "Times are measured on this machine, not on the chip; cycles and RW(KB) are counted for "
+           "the chip.\n";
+  }
+  return str("Times are predicted for ", chip.name, " at ", chip.time.npu_mhz, " MHz on ", cores,
+             cores == 1 ? " core" : " cores",
+             chip.time.fitted ? " (fitted to published frame rates"
+                              : " (no published frame rates of this chip: taken over from another",
+             "; docs/board-model.md).\n");
+}
+
 }  // namespace
 
-std::string perf_table(const Session& session) {
+std::string perf_table(const Session& session, PerfTimes times) {
   const LoadedModel& model = session.model();
   const program::Variant& variant = session.variant();
   const StepDurations& durations = session.step_durations_us();
   const int cores = model.chip().npu_cores;
+  const program::ProgramCost cost =
+      program::cost_of(model.chip(), variant, {.cores = session.cores()});
+  const bool predicted = times == PerfTimes::kPredicted;
   std::vector<Cells> rows;
   std::map<std::string, Total> totals;
   int64_t total_us = 0;
@@ -85,33 +110,33 @@ std::string perf_table(const Session& session) {
                    std::string(processor_name(facts.processor)),
                    facts.input_shapes,
                    facts.output_shape,
-                   str(facts.bytes, "/", facts.macs, "/", std::max(facts.bytes, facts.macs)),
+                   str(facts.counted.ddr_cycles, "/", facts.counted.npu_cycles, "/",
+                       facts.counted.total_cycles()),
                    std::to_string(facts.us),
-                   "\\"};
+                   percent(facts.mac_usage)};
     if (cores > 1) cells.push_back(facts.work_load);
-    cells.push_back(std::to_string(facts.bytes / 1024));
+    cells.push_back(std::to_string(facts.counted.read_bytes / 1024));
     cells.push_back(facts.name);
     rows.push_back(std::move(cells));
     Total& total = totals[facts.type];
     ++total.calls;
     total.by_processor_us[static_cast<size_t>(facts.processor)] += facts.us;
     total_us += facts.us;
-    total_bytes += facts.bytes;
+    total_bytes += facts.counted.read_bytes;
   };
   const auto io_row = [&](const char* type, int32_t index, int64_t us, bool input) {
     const program::ProgramTensor& t = tensor(index);
     RowFacts facts{.type = type, .dtype = t.dtype, .processor = Processor::kCpu};
     facts.input_shapes = input ? "\\" : table_shape(t.shape);
     facts.output_shape = input ? table_shape(t.shape) : "\\";
-    facts.bytes = t.size_bytes;
-    facts.us = us;
+    facts.us = predicted ? 0 : us;
     facts.work_load = work_load(cores, {}, false);
     facts.name = std::string(type) + ":" + t.name;
     add_row(std::move(facts));
   };
   for (size_t i = 0; i < variant.inputs.size(); ++i)
     io_row("InputOperator", variant.inputs[i], session.input_durations_us()[i], true);
-  for (size_t i = 0; i < variant.steps.size() && i < durations.size(); ++i) {
+  for (size_t i = 0; i < variant.steps.size() && (predicted || i < durations.size()); ++i) {
     const program::Step& step = variant.steps[i];
     const program::ProgramTensor& out = tensor(step.outputs.front());
     RowFacts facts{.type = step.type, .dtype = out.dtype, .processor = step.processor};
@@ -119,12 +144,11 @@ std::string perf_table(const Session& session) {
       if (index == program::kNone) continue;
       facts.input_shapes +=
           (facts.input_shapes.empty() ? "" : ",") + table_shape(tensor(index).shape);
-      facts.bytes += tensor(index).size_bytes;
     }
-    for (const int32_t index : step.outputs) facts.bytes += tensor(index).size_bytes;
     facts.output_shape = table_shape(out.shape);
-    facts.macs = step.macs;
-    facts.us = durations[i];
+    facts.counted = cost.steps[i].counted;
+    facts.mac_usage = cost.steps[i].mac_usage;
+    facts.us = predicted ? std::llround(cost.steps[i].us) : durations[i];
     facts.work_load = work_load(cores, program::rows_by_core(step.core_rows, session.cores()),
                                 step.processor == Processor::kNpu);
     facts.name = step.name;
@@ -144,9 +168,7 @@ std::string perf_table(const Session& session) {
                   "MacUsage(%)"};
   if (cores > 1) header.emplace_back(cores > 2 ? "WorkLoad(0/1/2)" : "WorkLoad(0/1)");
   header.insert(header.end(), {"RW(KB)", "FullName"});
-  std::string text =
-      "Times are measured on this machine, not on the chip. The cycles column holds counted work: "
-      "bytes moved / multiply-accumulates / the larger of both.\n";
+  std::string text = times_line(model.chip(), session.cores(), times);
   text += draw_table("Network Layer Information Table", header, rows);
   text += str("Total Operator Elapsed Per Frame Time(us): ", total_us, "\n",
               "Total Memory Read/Write Per Frame Size(KB): ", total_bytes / 1024, "\n");

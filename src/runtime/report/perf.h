@@ -8,8 +8,12 @@
 
 namespace rk::runtime {
 
-// Of the session's last run, which must have collected step durations. Times are this machine's, not the chip's; the
-// shares of the cores are the rows that each of them computed.
-std::string perf_table(const Session& session);
+enum class PerfTimes {
+  kHost,       // measured on this machine, in the session's last run, which must have collected step durations
+  kPredicted,  // of the chip, from counted cycles and traffic (program/cost.h)
+};
+
+// Cycles and RW(KB) are counted for the chip in both forms; the shares of the cores are the rows that each computes.
+std::string perf_table(const Session& session, PerfTimes times);
 
 }  // namespace rk::runtime

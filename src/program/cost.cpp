@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program/cost.h"
+
+#include <algorithm>
+
+#include "program/core_split.h"
+#include "target/target.h"
+
+namespace rk::program {
+namespace {
+
+constexpr double kMegabyte = 1024.0 * 1024.0;
+
+const ProgramTensor& tensor(const Variant& variant, int32_t index) {
+  return variant.tensors[static_cast<size_t>(index)];
+}
+
+bool is_model_input(const Variant& variant, int32_t index) {
+  return std::ranges::find(variant.inputs, index) != variant.inputs.end();
+}
+
+// Other types than int8 are counted as float16: that is what the NPU stores them as.
+DType counted_type(DType dtype) { return dtype == DType::kI8 ? DType::kI8 : DType::kF16; }
+
+target::NpuCost conv_step_cost(const target::Target& target, const Variant& variant,
+                               const Step& step, const ConvParams& conv) {
+  const ProgramTensor& in = tensor(variant, step.inputs[0]);
+  const ProgramTensor& out = tensor(variant, step.outputs[0]);
+  if (in.shape.rank() != 4 || out.shape.rank() != 4) return {};
+  target::ConvGeometry geometry{
+      .dtype = counted_type(in.dtype),
+      .batch = in.shape[0],
+      .in_channels = in.shape[1],
+      .in_h = in.shape[2],
+      .in_w = in.shape[3],
+      .out_channels = out.shape[1],
+      .out_h = out.shape[2],
+      .out_w = out.shape[3],
+      .kernel_h = conv.kernel.h,
+      .kernel_w = conv.kernel.w,
+      .group = std::max(conv.group, 1),
+      .has_bias = step.inputs.size() > 2 && step.inputs[2] != kNone,
+      .has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone,
+  };
+  const int64_t channels = geometry.in_channels;
+  geometry.picture =
+      is_model_input(variant, step.inputs[0]) && (channels == 1 || channels == 3 || channels == 4);
+  return target::conv_cost(target, geometry);
+}
+
+target::NpuCost matmul_step_cost(const target::Target& target, const Variant& variant,
+                                 const Step& step) {
+  const ProgramTensor& a = tensor(variant, step.inputs[0]);
+  const ProgramTensor& out = tensor(variant, step.outputs[0]);
+  const int rank = out.shape.rank();
+  if (rank < 2 || a.shape.rank() < 2) return {};
+  const int64_t m = out.shape[rank - 2], n = out.shape[rank - 1], k = a.shape[a.shape.rank() - 1];
+  const int64_t batch = m * n == 0 ? 0 : out.shape.elements() / (m * n);
+  return target::matmul_cost(target, counted_type(a.dtype), batch, m, k, n);
+}
+
+// Steps that only move, add or look up: what they read, no cycles.
+target::NpuCost move_cost(const target::Target& target, const Variant& variant, const Step& step) {
+  target::NpuCost cost;
+  for (const int32_t index : step.inputs) {
+    if (index == kNone) continue;
+    const ProgramTensor& in = tensor(variant, index);
+    cost.read_bytes += in.is_constant() ? in.size_bytes
+                                        : target::counted_feature_bytes(target, in.dtype, in.shape);
+  }
+  for (const int32_t index : step.outputs) {
+    const ProgramTensor& out = tensor(variant, index);
+    cost.written_bytes += target::counted_feature_bytes(target, out.dtype, out.shape);
+  }
+  return cost;
+}
+
+target::NpuCost counted(const target::Target& target, const Variant& variant, const Step& step) {
+  if (step.processor == Processor::kNpu) {
+    if (const auto* conv = std::get_if<ConvParams>(&step.params)) {
+      const target::NpuCost cost = conv_step_cost(target, variant, step, *conv);
+      if (cost.total_cycles() != 0) return cost;
+    }
+    const auto* op = std::get_if<OpParams>(&step.params);
+    const bool reads = !step.inputs.empty() && step.inputs[0] != kNone;
+    if (op != nullptr && op->op == "MatMul" && reads)
+      return matmul_step_cost(target, variant, step);
+  }
+  return move_cost(target, variant, step);
+}
+
+// The largest part of a step that one of `cores` computes.
+double largest_share(const Step& step, int cores) {
+  const std::span<const int32_t> rows = rows_by_core(step.core_rows, cores);
+  int64_t all = 0, most = 0;
+  for (const int32_t count : rows) {
+    all += count;
+    most = std::max<int64_t>(most, count);
+  }
+  return all == 0 ? 1 : static_cast<double>(most) / static_cast<double>(all);
+}
+
+double step_us(const target::Target& target, const Step& step, const StepCost& cost,
+               const CostOptions& options) {
+  const target::TimeModel& time = target.time;
+  const double mhz = options.npu_mhz > 0 ? options.npu_mhz : std::max(time.npu_mhz, 1);
+  const double megabytes = static_cast<double>(cost.counted.read_bytes) / kMegabyte;
+  if (step.processor != Processor::kNpu) {
+    return 1000 * time.cpu_ms_per_mb *
+           (megabytes + static_cast<double>(cost.counted.written_bytes) / kMegabyte);
+  }
+  if (cost.counted.total_cycles() == 0) return time.us_per_step + 1000 * time.ms_per_mb * megabytes;
+  // Cores share the multiplications, not the memory.
+  const double share = largest_share(step, options.cores);
+  const double cycles = std::max(static_cast<double>(cost.counted.npu_cycles) * share,
+                                 static_cast<double>(cost.counted.ddr_cycles));
+  return time.us_per_step + time.cycle_factor * cycles / mhz;
+}
+
+double mac_usage(const target::Target& target, const Step& step, const StepCost& cost,
+                 DType dtype) {
+  const target::CostModel& model = target.cost;
+  const int64_t lanes = dtype == DType::kI8
+                            ? int64_t{model.output_lanes_i8} * model.input_lanes_i8
+                            : int64_t{model.output_lanes_f16} * model.input_lanes_f16;
+  const auto possible =
+      static_cast<double>(cost.counted.total_cycles()) * static_cast<double>(lanes);
+  return possible == 0 ? 0 : std::min(1.0, static_cast<double>(step.macs) / possible);
+}
+
+}  // namespace
+
+ProgramCost cost_of(const target::Target& target, const Variant& variant,
+                    const CostOptions& options) {
+  ProgramCost result;
+  bool several = false;
+  for (const Step& step : variant.steps) {
+    StepCost cost{.counted = counted(target, variant, step)};
+    cost.several_cores = options.cores > 1 && !rows_by_core(step.core_rows, options.cores).empty();
+    cost.us = step_us(target, step, cost, options);
+    const bool reads = !step.inputs.empty() && step.inputs[0] != kNone;
+    const DType dtype = tensor(variant, reads ? step.inputs[0] : step.outputs[0]).dtype;
+    cost.mac_usage = mac_usage(target, step, cost, counted_type(dtype));
+    if (step.processor == Processor::kNpu && cost.several_cores != several) {
+      cost.us += target.time.us_per_core_switch;
+      several = cost.several_cores;
+    }
+    result.us += cost.us;
+    result.read_bytes += cost.counted.read_bytes;
+    result.cycles += cost.counted.total_cycles();
+    result.steps.push_back(cost);
+  }
+  return result;
+}
+
+}  // namespace rk::program

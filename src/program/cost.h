@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Program costs on its chip: each step's counted cycles and traffic (target/cost.h) and the time predicted from
+// them. No host time enters; nothing here was measured on a board.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "program/program.h"
+#include "target/cost.h"
+
+namespace rk::program {
+
+struct StepCost {
+  target::NpuCost counted;  // cycles are 0 for steps that the vendor's table does not count either
+  double us = 0;            // predicted, on the cores of CostOptions
+  double mac_usage =
+      0;  // share of the array's multiplications that are useful, 0 to 1; 0 when there are none
+  bool several_cores = false;
+};
+
+struct CostOptions {
+  int cores = 1;    // 1 up to the chip's
+  int npu_mhz = 0;  // 0: the chip's highest clock
+};
+
+struct ProgramCost {
+  std::vector<StepCost> steps;  // as the variant's
+  double us = 0;                // all steps, switches between core counts included
+  uint64_t read_bytes = 0;
+  uint64_t cycles = 0;  // sum of the steps' total cycles
+  double fps() const { return us > 0 ? 1e6 / us : 0; }
+};
+
+// `variant` must be of a verified Program for `target`.
+ProgramCost cost_of(const target::Target& target, const Variant& variant,
+                    const CostOptions& options);
+
+}  // namespace rk::program
