@@ -1,0 +1,1 @@
+rk_frontend_proto(caffe rk_caffe.proto)
