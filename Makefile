@@ -18,6 +18,7 @@ help:
 	@echo "make test-arm64  kernel tests, C callers and a model's bytes for 64-bit ARM under qemu-user"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
 	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
+	@echo "make check-frontends  TFLite, Darknet and Caffe models against other engines (needs ../shared)"
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
 	@echo "make check-quant  accuracy figures of int8, of accuracy analysis and of calibration (needs ../shared)"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
@@ -77,6 +78,17 @@ check-onnx: configure-release
 	@$(call NINJA,release,onnx_conformance quantized_ops networks)
 	@$(PYTHON) tests/conformance/check.py --binary $(BUILD)/release/tests/conformance/onnx_conformance \
 	  --quantized $(BUILD)/release/tests/conformance/quantized_ops --networks $(BUILD)/release/tests/networks/networks
+
+# TFLite, Darknet and Caffe: tiny models, real networks and single layers of ../shared, 20,000 damaged files each.
+FRONTENDS ?= tflite,darknet,caffe
+.PHONY: check-frontends
+check-frontends: configure-release
+	@$(call NINJA,release,frontend_cases frontend_run fuzz)
+	@$(PYTHON) tests/check.py check-frontends \
+	  -- $(BUILD)/release/tests/frontends/frontend_cases \
+	  -- $(PYTHON) tests/frontends/check.py --binary $(BUILD)/release/tests/frontends/frontend_run --formats $(FRONTENDS) \
+	     --work $(BUILD)/check-frontends \
+	  -- LONG=1 $(BUILD)/release/tests/fuzz/fuzz --gtest_filter='*FrontendFuzz*'
 
 # The C interface: flows in C99, threads, load, random calls, overhead. LONG=1 takes 10 minutes of load and 5 of calls.
 .PHONY: check-runtime
