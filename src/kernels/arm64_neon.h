@@ -13,6 +13,7 @@
 #define RK_ISA_BEGIN
 #define RK_ISA_END
 #endif
+#define RK_VARIANT(entry) entry##__neon
 
 RK_ISA_BEGIN
 
@@ -99,6 +100,23 @@ struct NeonHalf {
       vst1_u16(to + i, vreinterpret_u16_f16(vcvt_f16_f32(vld1q_f32(from + i))));
   }
 };
+
+// The default modes for a while: the host program may have changed them.
+struct FpcrDefault {
+  uint64_t saved;
+  FpcrDefault() {
+    asm volatile("mrs %0, fpcr" : "=r"(saved));
+    asm volatile("msr fpcr, %0" : : "r"(uint64_t{0}) : "memory");
+  }
+  ~FpcrDefault() { asm volatile("msr fpcr, %0" : : "r"(saved) : "memory"); }
+  FpcrDefault(const FpcrDefault&) = delete;
+  FpcrDefault& operator=(const FpcrDefault&) = delete;
+};
+
+// What the templates of several instruction sets call them.
+using IsaF32 = NeonF32;
+using IsaHalf = NeonHalf;
+using IsaRounding = FpcrDefault;
 
 }  // namespace
 }  // namespace rk::kernels

@@ -1,64 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detection by the compiler's builtins on x86 (they check the operating system's register saving
-// too) and by the auxiliary vector on ARM.
+// Detection by the compiler's builtins on x86 (they check the operating system's register saving too), by cpuid where
+// they do not know a feature, and by the auxiliary vector on ARM.
 #include "kernels/cpu_features.h"
 
+#include <atomic>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
-#if defined(__aarch64__) && defined(__linux__)
+#include "base/log.h"
+#include "base/status.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
 
 namespace rk::kernels {
+namespace {
 
-const char* to_string(CpuFeature feature) {
-  switch (feature) {
-    case CpuFeature::kBaseline:
-      return "generic";
-    case CpuFeature::kX86Avx2:
-      return "avx2";
-    case CpuFeature::kX86Avx512Vnni:
-      return "avx512vnni";
-    case CpuFeature::kArm64Neon:
-      return "neon";
-    case CpuFeature::kArm64DotProd:
-      return "dotprod";
-  }
-  return "?";
-}
+constexpr CpuFeatures kAll = ~CpuFeatures{0};
 
-bool cpu_has(CpuFeature feature) {
-  switch (feature) {
-    case CpuFeature::kBaseline:
-      return true;
 #if defined(__x86_64__)
-    case CpuFeature::kX86Avx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-             __builtin_cpu_supports("f16c");
-    case CpuFeature::kX86Avx512Vnni:
-      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-             __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni");
-#elif defined(__aarch64__) && defined(__linux__)
-    case CpuFeature::kArm64Neon:
-      return true;
-    case CpuFeature::kArm64DotProd:
-      return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+constexpr CpuTier kTiers[] = {{"avx512vnni", needs::kAvx512Vbmi | cpu::kAvxVnni},
+                              {"cascadelake", needs::kAvx512Vnni},
+                              {"avx512", needs::kAvx512},
+                              {"avxvnni", needs::kAvxVnni},
+                              {"avx2", needs::kAvx2},
+                              {"generic", needs::kNothing}};
+#elif defined(__aarch64__)
+constexpr CpuTier kTiers[] = {{"i8mm", needs::kI8mm},
+                              {"dotprod", needs::kDotProd},
+                              {"neon", needs::kNeon},
+                              {"generic", needs::kNothing}};
+#else
+constexpr CpuTier kTiers[] = {{"generic", needs::kNothing}};
 #endif
+
+CpuFeatures detect() {
+  CpuFeatures found = 0;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) found |= cpu::kAvx2;
+  if (__builtin_cpu_supports("fma")) found |= cpu::kFma;
+  if (__builtin_cpu_supports("f16c")) found |= cpu::kF16c;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    found |= cpu::kAvx512Core;
+    if (__builtin_cpu_supports("avx512vbmi")) found |= cpu::kAvx512Vbmi;
+    if (__builtin_cpu_supports("avx512vnni")) found |= cpu::kAvx512Vnni;
+  }
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned kAvxVnniBit = 1u << 4;  // leaf 7.1, eax
+  if ((found & cpu::kAvx2) != 0 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 &&
+      (a & kAvxVnniBit) != 0) {
+    found |= cpu::kAvxVnni;
+  }
+#elif defined(__aarch64__)
+  found |= cpu::kNeon;
+#if defined(__linux__)
+  if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) found |= cpu::kDotProd;
+#if defined(HWCAP2_I8MM)
+  if ((getauxval(AT_HWCAP2) & HWCAP2_I8MM) != 0) found |= cpu::kI8mm;
+#endif
+#endif
+#endif
+  return found;
+}
+
+CpuFeatures from_environment() {
+  const char* const value = std::getenv("RKNN_KERNEL");
+  if (value == nullptr || *value == '\0') return kAll;
+  std::string known;
+  for (const CpuTier& tier : kTiers) {
+    if (std::string_view(value) == tier.name) return tier.features;
+    known += str(known.empty() ? "" : ", ", tier.name);
+  }
+  log(LogLevel::kWarning,
+      str("RKNN_KERNEL='", value, "' is not a class of CPUs; known here: ", known,
+          ". The generic kernels are used"));
+  return needs::kNothing;
+}
+
+CpuFeatures process_limit() {
+  static const CpuFeatures limit = from_environment();
+  return limit;
+}
+
+std::atomic<CpuFeatures> test_limit{kAll};
+std::atomic<uint32_t> epoch{1};
+
+}  // namespace
+
+std::span<const CpuTier> cpu_tiers() { return kTiers; }
+
+CpuFeatures cpu_features() {
+  static const CpuFeatures found = detect();
+  return found;
+}
+
+CpuFeatures allowed_features() {
+  return cpu_features() & process_limit() & test_limit.load(std::memory_order_acquire);
+}
+
+const char* feature_name(CpuFeatures single) {
+  switch (single) {
+    case cpu::kAvx2:
+      return "avx2";
+    case cpu::kFma:
+      return "fma";
+    case cpu::kF16c:
+      return "f16c";
+    case cpu::kAvxVnni:
+      return "avxvnni";
+    case cpu::kAvx512Core:
+      return "avx512";
+    case cpu::kAvx512Vnni:
+      return "avx512vnni";
+    case cpu::kAvx512Vbmi:
+      return "avx512vbmi";
+    case cpu::kNeon:
+      return "neon";
+    case cpu::kDotProd:
+      return "dotprod";
+    case cpu::kI8mm:
+      return "i8mm";
     default:
-      return false;
+      return "?";
   }
 }
 
-bool kernel_allowed(CpuFeature feature) {
-  static const std::string_view forced = [] {
-    const char* value = std::getenv("RKNN_KERNEL");
-    return std::string_view(value != nullptr ? value : "");
-  }();
-  if (feature == CpuFeature::kBaseline) return true;
-  return (forced.empty() || forced == to_string(feature)) && cpu_has(feature);
+KernelLimit::KernelLimit(CpuFeatures features)
+    : before_(test_limit.exchange(features, std::memory_order_acq_rel)) {
+  epoch.fetch_add(1, std::memory_order_acq_rel);
 }
+
+KernelLimit::~KernelLimit() {
+  test_limit.store(before_, std::memory_order_release);
+  epoch.fetch_add(1, std::memory_order_acq_rel);
+}
+
+uint32_t kernel_limit_epoch() { return epoch.load(std::memory_order_acquire); }
 
 }  // namespace rk::kernels

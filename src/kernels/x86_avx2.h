@@ -13,6 +13,7 @@
 
 #define RK_ISA_BEGIN RK_TARGET_BEGIN("avx2,fma,f16c")
 #define RK_ISA_END RK_TARGET_END
+#define RK_VARIANT(entry) entry##__avx2
 
 RK_ISA_BEGIN
 
@@ -105,6 +106,20 @@ struct Avx2Half {
                                          _mm256_cvtps_ph(_mm256_loadu_ps(from), kNearest)));
   }
 };
+
+// The default modes for a while: the host program may have changed them.
+struct MxcsrDefault {
+  unsigned saved = _mm_getcsr();
+  MxcsrDefault() { _mm_setcsr(0x1f80); }
+  ~MxcsrDefault() { _mm_setcsr(saved); }
+  MxcsrDefault(const MxcsrDefault&) = delete;
+  MxcsrDefault& operator=(const MxcsrDefault&) = delete;
+};
+
+// What the templates of several instruction sets call them.
+using IsaF32 = Avx2F32;
+using IsaHalf = Avx2Half;
+using IsaRounding = MxcsrDefault;
 
 }  // namespace
 }  // namespace rk::kernels

@@ -11,6 +11,7 @@
 
 #define RK_ISA_BEGIN RK_AVX512_BEGIN
 #define RK_ISA_END RK_AVX512_END
+#define RK_VARIANT(entry) entry##__avx512
 
 RK_ISA_BEGIN
 
@@ -88,6 +89,10 @@ struct Avx512Half {
                         _mm512_cvtps_ph(_mm512_loadu_ps(from), kNearest));
   }
 };
+
+// What the templates of several instruction sets call them.
+using IsaF32 = Avx512F32;
+using IsaHalf = Avx512Half;
 
 }  // namespace
 }  // namespace rk::kernels

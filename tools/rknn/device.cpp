@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "kernels/dispatch.h"
 #include "rknn/arguments.h"
 #include "rknn/commands.h"
 #include "runtime/device/device.h"
@@ -23,6 +24,7 @@ namespace {
 
 const std::vector<OptionDef> kOptions = {
     {"--interval", "", "MS", "how long the load is watched, default 500"},
+    {"--kernels", "", "", "list the compute kernels and which of them this CPU uses"},
     {"--help", "-h", "", "this text"},
 };
 
@@ -121,12 +123,44 @@ void print_chip(const target::Target& chip, const Readings& before, const Readin
   print_sram(chip, sram);
 }
 
+std::string feature_names(kernels::CpuFeatures features) {
+  std::string names;
+  for (kernels::CpuFeatures bit = 1; bit != 0; bit <<= 1) {
+    if ((features & bit) == 0) continue;
+    names += names.empty() ? "" : " ";
+    names += kernels::feature_name(bit);
+  }
+  return names.empty() ? "-" : names;
+}
+
+// One line per variant; '*' before the one an entry point uses. A convolution's choice depends on its filter too.
+void print_kernels() {
+  std::printf("CPU features: %s\n", feature_names(kernels::cpu_features()).c_str());
+  std::printf("in use:       %s\n", feature_names(kernels::allowed_features()).c_str());
+  for (const kernels::KernelFamily& family : kernels::kernel_families()) {
+    std::printf("%.*s\n", static_cast<int>(family.entry.size()), family.entry.data());
+    const kernels::KernelVariant* const best = kernels::find_kernel(family.entry);
+    for (const kernels::KernelVariant* const variant : family.variants) {
+      const char mark = variant == best ? '*' : variant->allowed() ? '+' : ' ';
+      std::printf("  %c %-36.*s %s\n", mark, static_cast<int>(variant->name.size()),
+                  variant->name.data(), feature_names(variant->needs).c_str());
+    }
+  }
+  std::printf("* used, + usable here; RKNN_KERNEL limits the choice to a class of CPUs:");
+  for (const kernels::CpuTier& tier : kernels::cpu_tiers()) std::printf(" %s", tier.name);
+  std::printf("\n");
+}
+
 }  // namespace
 
 Status device_command(const std::vector<std::string>& words) {
   RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
   if (args.has("--help")) {
     std::printf("usage: rknn device [options]\n%s", help_text(kOptions).c_str());
+    return ok_status();
+  }
+  if (args.has("--kernels")) {
+    print_kernels();
     return ok_status();
   }
   RK_ASSIGN(const auto interval, parse_ints("--interval", args.get("--interval", "500")));

@@ -8,14 +8,10 @@
 #include <limits>
 
 #include "base/checked_math.h"
-#include "kernels/conv/blocking.h"
-#include "kernels/cpu_features.h"
+#include "kernels/conv/common/blocking.h"
+#include "kernels/dispatch.h"
 
 namespace rk::kernels {
-
-#define RK_KERNEL(feature, kernel) extern const ConvI8Kernel kernel;
-#include "kernels/conv/variants.inc"
-#undef RK_KERNEL
 
 namespace {
 
@@ -26,17 +22,6 @@ constexpr int32_t kMaxExtent = 1 << 24;
 bool legal(int32_t extent) { return extent >= 1 && extent <= kMaxExtent; }
 bool legal(Extent2 extent) { return legal(extent.h) && legal(extent.w); }
 bool legal_pad(int32_t pad) { return pad >= -kMaxExtent && pad <= kMaxExtent; }
-
-struct Candidate {
-  CpuFeature feature;
-  const ConvI8Kernel* kernel;
-};
-
-const Candidate kCandidates[] = {
-#define RK_KERNEL(feature, kernel) {CpuFeature::feature, &kernel},
-#include "kernels/conv/variants.inc"
-#undef RK_KERNEL
-};
 
 // Sum of |w + o| of one output channel.
 uint64_t weight_magnitude(const ConvI8Params& params, int32_t channel, int64_t offset) {
@@ -150,7 +135,9 @@ Result<PackedConvI8> prepare(const ConvI8Params& params) {
 Status finish(const ConvI8Params& params, const ConvI8Kernel& kernel, PackedConvI8& packed) {
   packed.kernel = &kernel;
   RK_TRY(fill_constants(params, kernel.channel_tile, packed));
-  return kernel.pack(params, packed);
+  RK_TRY(kernel.pack(params, packed));
+  note_chosen(static_cast<const void*>(&kernel));
+  return ok_status();
 }
 
 }  // namespace
@@ -185,10 +172,9 @@ Status check_conv_extents(const ConvExtents& extents) {
 
 Result<PackedConvI8> pack_conv_i8(const ConvI8Params& params) {
   RK_ASSIGN(PackedConvI8 packed, prepare(params));
-  for (const Candidate& candidate : kCandidates) {
-    if (!kernel_allowed(candidate.feature) || !candidate.kernel->accepts(packed)) continue;
-    if (candidate.kernel->pays != nullptr && !candidate.kernel->pays(params)) continue;
-    const Status status = finish(params, *candidate.kernel, packed);
+  for (const ConvI8Kernel* const kernel : allowed_tables<ConvI8Kernel>("conv_i8")) {
+    if (!kernel->accepts(packed) || (kernel->pays != nullptr && !kernel->pays(params))) continue;
+    const Status status = finish(params, *kernel, packed);
     if (status.code() == Code::kUnsupported) continue;
     RK_TRY(status);
     return packed;
@@ -251,10 +237,9 @@ void unpack_conv_i8(const PackedConvI8& packed, const int16_t* weight_offset, in
 
 std::vector<ConvI8Variant> conv_i8_variants() {
   std::vector<ConvI8Variant> variants;
-  for (const Candidate& candidate : kCandidates) {
-    if (cpu_has(candidate.feature)) {
-      variants.push_back({to_string(candidate.feature), candidate.kernel});
-    }
+  for (const KernelVariant& variant : kernel_variants()) {
+    if (variant.family == "conv_i8" && variant.runs_here())
+      variants.push_back({variant.name, static_cast<const ConvI8Kernel*>(variant.object)});
   }
   return variants;
 }

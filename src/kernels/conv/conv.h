@@ -3,20 +3,22 @@
 // depthwise, strided, dilated, transposed, on blocked activations (layout/blocked.h). Also the
 // geometry shared by every convolution dtype.
 //
-//   acc = sum x * (w + o[c])                       x as stored; a tap outside the input reads the
-//   input zero point v   = rne((acc + bias[c]) * m[c] / 2^14) v   = max(v, 0)  or  min(max(v, 0),
-//   clip)      activation v  += rne((e + e_offset) * e_scale / 2^e_shift)      residual, if any v
-//   = max(v, 0)                                relu_after_add y   = sat8(rne(v * out_scale /
-//   2^out_shift) + zp_out)
+//   acc = sum x * (w + o[c])                           x as stored; a tap outside the input reads
+//                                                      the input zero point
+//   v   = rne((acc + bias[c]) * m[c] / 2^14)
+//   v   = max(v, 0)  or  min(max(v, 0), clip)          activation, if any
+//   v  += rne((e + e_offset) * e_scale / 2^e_shift)    residual, if any
+//   v   = max(v, 0)                                    relu_after_add
+//   y   = sat8(rne(v * out_scale / 2^out_shift) + zp_out)
 //
-// A newcomer's mistake: `bias` already holds -zp_in * sum(w + o) over all taps of the kernel, also
-// for a transposed convolution; that is why a missing tap counts as the zero point and not as
-// nothing.
+// Invariant: `bias` already holds -zp_in * sum(w + o) over all taps of the kernel, also for a
+// transposed convolution; that is why a missing tap counts as the zero point and not as nothing.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/buffer.h"
@@ -159,7 +161,7 @@ struct ConvI8Kernel {
 };
 
 struct ConvI8Variant {
-  const char* feature;
+  std::string_view name;
   const ConvI8Kernel* kernel;
 };
 // The variants this CPU can run, best first; for tests and benchmarks.

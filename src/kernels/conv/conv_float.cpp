@@ -5,25 +5,17 @@
 
 #include "base/checked_math.h"
 #include "base/half.h"
-#include "kernels/conv/blocking.h"
+#include "kernels/conv/common/blocking.h"
 #include "kernels/conv/conv_f16.h"
 #include "kernels/conv/conv_f32.h"
-#include "kernels/conv/half_weights.h"
+#include "kernels/conv/f16/half_weights.h"
 #include "kernels/dispatch.h"
 
 namespace rk::kernels {
 
-#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
-#include "kernels/conv/float_variants.inc"
-#undef RK_KERNEL
+decltype(conv_f16) conv_f16_half;
 
 namespace {
-
-const KernelVariant kVariants[] = {
-#define RK_KERNEL(feature, entry, kernel) RK_KERNEL_VARIANT(feature, entry, kernel),
-#include "kernels/conv/float_variants.inc"
-#undef RK_KERNEL
-};
 
 bool is_half(float value) {
   return std::bit_cast<uint32_t>(half_to_float(float_to_half(value))) ==
@@ -32,7 +24,7 @@ bool is_half(float value) {
 
 // Whether this CPU has a variant that takes these weights as fp16.
 bool packs_half(const ConvF16Params& params) {
-  if (select_kernel(kVariants, "conv_f16_half") == nullptr || !takes_dense_tiles(params.filter) ||
+  if (find_kernel("conv_f16_half") == nullptr || !takes_dense_tiles(params.filter) ||
       !wants_half_weights(params.filter, params.output_pixels)) {
     return false;
   }
@@ -137,7 +129,7 @@ void unpack_conv_f16(const PackedConvF16& packed, float* weights_f32) {
 }
 
 bool takes_interleaved_input(const PackedConvF16& packed) {
-  return select_kernel(kVariants, "conv_f16_half") != nullptr && is_few(packed.params.filter);
+  return find_kernel("conv_f16_half") != nullptr && is_few(packed.params.filter);
 }
 
 int64_t conv_f16_units(const ConvF16Args& args) {
@@ -145,16 +137,16 @@ int64_t conv_f16_units(const ConvF16Args& args) {
 }
 
 void conv_f16_half(const ConvF16Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, conv_f16_half, args, units);
+  RK_DISPATCH(conv_f16_half, args, units);
 }
 
 void conv_f16(const ConvF16Args& args, IndexRange units) {
   if (args.packed->half) return conv_f16_half(args, units);
-  RK_DISPATCH(kVariants, conv_f16, args, units);
+  RK_DISPATCH(conv_f16, args, units);
 }
 
 void conv_f32(const ConvF32Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, conv_f32, args, units);
+  RK_DISPATCH(conv_f32, args, units);
 }
 
 }  // namespace rk::kernels

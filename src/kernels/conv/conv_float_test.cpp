@@ -11,6 +11,7 @@
 #include "kernels/conv/conv_f16.h"
 #include "kernels/conv/conv_f32.h"
 #include "kernels/half_lanes.h"
+#include "kernels/kernel_test.h"
 #include "kernels/layout/blocked.h"
 
 namespace rk::kernels {
@@ -224,8 +225,8 @@ void for_each_output(const Case& c, F&& check) {
 
 class ConvFloatTest : public testing::TestWithParam<Case> {};
 
-TEST_P(ConvFloatTest, Float32StaysWithinTheSummationBound) {
-  const Problem p = make_problem(GetParam());
+KERNEL_TEST_P(ConvFloatTest, Float32StaysWithinTheSummationBound) {
+  const Problem p = make_problem(param);
   const Case& c = p.c;
   std::vector<float> output(p.residual.size(), NAN), pieces(output.size(), NAN);
   ConvF32Args args = {c.filter,         c.extents,     c.order,      p.input.data(),
@@ -336,14 +337,14 @@ void check_half(const Problem& p) {
   EXPECT_EQ(found, wide_output);
 }
 
-TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
-  check_half(make_problem(GetParam()));
+KERNEL_TEST_P(ConvFloatTest, HalfStaysWithinOneUlpAndTheSummationBound) {
+  check_half(make_problem(param));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ConvFloatTest, testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(ConvF16Test, RandomFiltersStayWithinTheBound) {
+KERNEL_TEST(ConvF16Test, RandomFiltersStayWithinTheBound) {
   std::mt19937 random(11);
   const auto draw = [&](int low, int high) {
     return low + static_cast<int>(random() % uint32_t(high - low + 1));
@@ -379,7 +380,7 @@ TEST(ConvF16Test, RandomFiltersStayWithinTheBound) {
   }
 }
 
-TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbour) {
+KERNEL_TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbour) {
   const uint16_t one = 0x3c00, infinity = 0x7c00;
   for (const int32_t each : {1, 4, 8}) {  // input channels of a group
     const ConvFilter filter = {.in_channels = 2 * each, .out_channels = 8, .groups = 2};
@@ -396,7 +397,7 @@ TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbour) {
   }
 }
 
-TEST(ConvF16Test, HalfWeightsComeBackAsTheyWere) {
+KERNEL_TEST(ConvF16Test, HalfWeightsComeBackAsTheyWere) {
   std::vector<uint16_t> weights, unpacked(33 * 40);
   for (uint32_t i = 0; i < unpacked.size(); ++i)
     weights.push_back(static_cast<uint16_t>(i * 523 % 0x7c00));
@@ -411,7 +412,7 @@ TEST(ConvF16Test, HalfWeightsComeBackAsTheyWere) {
   }
 }
 
-TEST(ConvF16Test, WeightsThatFp16DoesNotHoldAreNotRounded) {
+KERNEL_TEST(ConvF16Test, WeightsThatFp16DoesNotHoldAreNotRounded) {
   const std::vector<float> weights(40 * 33, 1.0f + 0x1p-13f);
   const auto packed = pack_conv_f16({.filter = {.in_channels = 33, .out_channels = 40},
                                      .weights_f32 = weights.data(),
@@ -422,7 +423,7 @@ TEST(ConvF16Test, WeightsThatFp16DoesNotHoldAreNotRounded) {
   EXPECT_EQ(unpacked, weights);
 }
 
-TEST(ConvF16Test, OverflowGivesInfinity) {
+KERNEL_TEST(ConvF16Test, OverflowGivesInfinity) {
   const float weight = 60000.0f;
   const auto packed = pack_conv_f16({.filter = {}, .weights_f32 = &weight});
   ASSERT_TRUE(packed.ok());
@@ -432,7 +433,7 @@ TEST(ConvF16Test, OverflowGivesInfinity) {
   EXPECT_EQ(output[0], 0x7c00);
 }
 
-TEST(HalfLanesTest, WidenLanesEqualsTheBaseConversionForEveryPattern) {
+KERNEL_TEST(HalfLanesTest, WidenLanesEqualsTheBaseConversionForEveryPattern) {
   for (uint32_t base = 0; base < 65536; base += 16) {
     uint16_t half[16];
     float wide[16];

@@ -3,21 +3,13 @@
 #if defined(__aarch64__)
 
 #include "kernels/arm64_neon.h"
-#include "kernels/eltwise/float_sum.h"
+
+#include "kernels/eltwise/lanes.inc"
 
 namespace rk::kernels {
 
-decltype(sum_i8) sum_i8__generic, sum_i8__neon;
 decltype(table_i8) table_i8__neon;
-decltype(sum_f16) sum_f16__neon;
-decltype(activate_f16) activate_f16__neon;
 
-}  // namespace rk::kernels
-
-#include "kernels/eltwise/lane_activate.h"
-#include "kernels/eltwise/lane_sum.h"
-
-namespace rk::kernels {
 namespace {
 
 // Entry i belongs to x = i - 128.
@@ -38,16 +30,6 @@ struct ByteTable {
 };
 
 }  // namespace
-
-void sum_i8__neon(const SumI8Args& args, IndexRange units) { sum_i8_lanes<NeonF32>(args, units); }
-
-void activate_f16__neon(const ActivateF16Args& args, IndexRange units) {
-  activate_f16_lanes<NeonF32, NeonHalf>(args, units);
-}
-
-void sum_f16__neon(const SumF16Args& args, IndexRange units) {
-  sum_f16_lanes<NeonF32, NeonHalf>(args, units);
-}
 
 void table_i8__neon(const TableI8Args& args, IndexRange units) {
   const ByteTable table(args.table);

@@ -10,20 +10,6 @@
 
 namespace rk::kernels {
 
-#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
-#include "kernels/eltwise/broadcast_variants.inc"
-#undef RK_KERNEL
-
-namespace {
-
-const KernelVariant kVariants[] = {
-#define RK_KERNEL(feature, entry, kernel) RK_KERNEL_VARIANT(feature, entry, kernel),
-#include "kernels/eltwise/broadcast_variants.inc"
-#undef RK_KERNEL
-};
-
-}  // namespace
-
 int64_t broadcast_units(const BroadcastShape& shape) {
   int64_t units = pieces_of_run(shape);
   for (int axis = 0; axis < shape.axes; ++axis) units *= shape.extent[axis];
@@ -31,19 +17,19 @@ int64_t broadcast_units(const BroadcastShape& shape) {
 }
 
 void binary_f16(const BinaryArgs<uint16_t>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, binary_f16, args, units);
+  RK_DISPATCH(binary_f16, args, units);
 }
 
 void binary_i8(const BinaryI8Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, binary_i8, args, units);
+  RK_DISPATCH(binary_i8, args, units);
 }
 
 void affine_f16(const AffineArgs<uint16_t>& args, IndexRange planes) {
-  RK_DISPATCH(kVariants, affine_f16, args, planes);
+  RK_DISPATCH(affine_f16, args, planes);
 }
 
 void affine_i8(const AffineArgs<int8_t>& args, IndexRange planes) {
-  RK_DISPATCH(kVariants, affine_i8, args, planes);
+  RK_DISPATCH(affine_i8, args, planes);
 }
 
 int8_t affine_byte(int8_t x, float scale, float shift) {

@@ -10,6 +10,7 @@
 
 #include "base/fixed_point.h"
 #include "base/half.h"
+#include "kernels/kernel_test.h"
 
 namespace rk::kernels {
 namespace {
@@ -73,7 +74,7 @@ std::vector<T> noise(int64_t count, int seed) {
   return values;
 }
 
-TEST(BroadcastTest, Int8FollowsTheOperatorBetweenDequantiseAndQuantise) {
+KERNEL_TEST(BroadcastTest, Int8FollowsTheOperatorBetweenDequantiseAndQuantise) {
   for (const Case& c : cases()) {
     for (const BinaryOp op : kOps) {
       const auto a = noise<int8_t>(c.a_elements, 1), b = noise<int8_t>(c.b_elements, 2);
@@ -122,7 +123,7 @@ void expect_same_by_values(BinaryArgs<uint16_t> args, const std::vector<uint16_t
   }
 }
 
-TEST(BroadcastTest, HalvesAreRoundedOnce) {
+KERNEL_TEST(BroadcastTest, HalvesAreRoundedOnce) {
   for (const Case& c : cases()) {
     for (const BinaryOp op : kOps) {
       const auto a = noise<uint16_t>(c.a_elements, 3), b = noise<uint16_t>(c.b_elements, 4);
@@ -148,7 +149,7 @@ TEST(BroadcastTest, HalvesAreRoundedOnce) {
   }
 }
 
-TEST(AffineTest, EveryByteAndHalvesPerChannel) {
+KERNEL_TEST(AffineTest, EveryByteAndHalvesPerChannel) {
   const AffineShape shape = {6, 3, 7};  // two pictures of three blocks
   const int64_t elements = 6 * 7 * 16;
   std::vector<float> scale(48), shift(48);

@@ -7,17 +7,7 @@
 
 namespace rk::kernels {
 
-#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
-#include "kernels/eltwise/variants.inc"
-#undef RK_KERNEL
-
 namespace {
-
-const KernelVariant kVariants[] = {
-#define RK_KERNEL(feature, entry, kernel) RK_KERNEL_VARIANT(feature, entry, kernel),
-#include "kernels/eltwise/variants.inc"
-#undef RK_KERNEL
-};
 
 Status scale_error(const char* what, ScaleShift scale) {
   return unsupported(str(what, " scale ", scale.scale, " / 2^", scale.shift,
@@ -59,19 +49,19 @@ bool make_rescale_table(const InputStage& input, const OutputStage& output, int8
 }
 
 void sum_i8(const SumI8Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, sum_i8, args, units);
+  RK_DISPATCH(sum_i8, args, units);
 }
 
 void table_i8(const TableI8Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, table_i8, args, units);
+  RK_DISPATCH(table_i8, args, units);
 }
 
 void sum_f16(const SumF16Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, sum_f16, args, units);
+  RK_DISPATCH(sum_f16, args, units);
 }
 
 void activate_f16(const ActivateF16Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, activate_f16, args, units);
+  RK_DISPATCH(activate_f16, args, units);
 }
 
 }  // namespace rk::kernels

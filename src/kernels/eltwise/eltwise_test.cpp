@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/half.h"
+#include "kernels/kernel_test.h"
 
 namespace rk::kernels {
 namespace {
@@ -26,7 +27,7 @@ std::vector<int8_t> all_pairs(bool first) {
   return values;
 }
 
-TEST(SumI8Test, EveryPairOfBytesMatchesTheFormula) {
+KERNEL_TEST(SumI8Test, EveryPairOfBytesMatchesTheFormula) {
   const auto a = all_pairs(true), b = all_pairs(false);
   const int64_t elements = static_cast<int64_t>(a.size()) - 3;  // not a multiple of anything
   struct Scales {
@@ -59,7 +60,7 @@ TEST(SumI8Test, EveryPairOfBytesMatchesTheFormula) {
 }
 
 // One to four operands, random stages (small, tied, saturating and beyond what floats hold), lengths around whole vectors.
-TEST(SumI8Test, AnyNumberOfOperandsMatchesTheFormula) {
+KERNEL_TEST(SumI8Test, AnyNumberOfOperandsMatchesTheFormula) {
   std::mt19937 random(5);
   const auto draw = [&](int low, int high) {
     return low + static_cast<int>(random() % static_cast<uint32_t>(high - low + 1));
@@ -94,14 +95,14 @@ TEST(SumI8Test, AnyNumberOfOperandsMatchesTheFormula) {
   }
 }
 
-TEST(SumI8Test, RefusesOverflowingScales) {
+KERNEL_TEST(SumI8Test, RefusesOverflowingScales) {
   const SumI8Input inputs[] = {{nullptr, {INT32_MIN, {INT32_MAX, 0}}},
                                {nullptr, {INT32_MIN, {INT32_MAX, 0}}}};
   EXPECT_EQ(check_sum_i8({.inputs = inputs, .input_count = 2}).code(), Code::kUnsupported);
   EXPECT_EQ(check_sum_i8({.inputs = inputs, .input_count = 0}).code(), Code::kInvalidArgument);
 }
 
-TEST(RescaleTest, TableTellsWhenItChangesNothing) {
+KERNEL_TEST(RescaleTest, TableTellsWhenItChangesNothing) {
   int8_t table[256];
   EXPECT_TRUE(make_rescale_table({5, {16384, 4}}, {{16384, 24}, 5}, table));
   EXPECT_EQ(table[0], -128);
@@ -112,7 +113,7 @@ TEST(RescaleTest, TableTellsWhenItChangesNothing) {
   EXPECT_EQ(table[128 + 2], 3);  // -1.5 -> -2
 }
 
-TEST(TableI8Test, LooksUpEveryByteInPlace) {
+KERNEL_TEST(TableI8Test, LooksUpEveryByteInPlace) {
   std::vector<int8_t> data(256), table(256);
   for (int i = 0; i < 256; ++i) {
     data[i] = static_cast<int8_t>(i - 128);
@@ -122,7 +123,7 @@ TEST(TableI8Test, LooksUpEveryByteInPlace) {
   for (int i = 0; i < 256; ++i) EXPECT_EQ(data[i], 127 - i);
 }
 
-TEST(SumF16Test, AddsWithOneRoundingAndKeepsNaN) {
+KERNEL_TEST(SumF16Test, AddsWithOneRoundingAndKeepsNaN) {
   const uint16_t a[] = {0x3c00, 0x7bff, 0x7e00, 0xc000, 0x0001};  // 1, 65504, NaN, -2, smallest
   const uint16_t b[] = {0x1000, 0x7bff, 0x3c00, 0x3c00, 0x0001};  // 2^-11: a tie against 1
   uint16_t y[5];
@@ -137,7 +138,7 @@ TEST(SumF16Test, AddsWithOneRoundingAndKeepsNaN) {
   EXPECT_EQ(y[3], 0x0000);
 }
 
-TEST(SumF16Test, EveryPatternWithAndWithoutReluMatchesTheConversions) {
+KERNEL_TEST(SumF16Test, EveryPatternWithAndWithoutReluMatchesTheConversions) {
   std::vector<uint16_t> a(65536 + 7), b(a.size()), y(a.size(), 0x55);
   for (size_t i = 0; i < a.size(); ++i) {
     a[i] = static_cast<uint16_t>(i);
@@ -158,7 +159,7 @@ TEST(SumF16Test, EveryPatternWithAndWithoutReluMatchesTheConversions) {
   }
 }
 
-TEST(ActivateF16Test, EveryPatternMatchesTheFormula) {
+KERNEL_TEST(ActivateF16Test, EveryPatternMatchesTheFormula) {
   std::vector<uint16_t> x(65536 + 5), y(x.size() + 1, 55);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint16_t>(i);
   for (const ActivationF16 kind :
@@ -185,7 +186,7 @@ TEST(ActivateF16Test, EveryPatternMatchesTheFormula) {
   }
 }
 
-TEST(ClampF32Test, ClampsBeforeAndAfterTheAddendAndKeepsNaN) {
+KERNEL_TEST(ClampF32Test, ClampsBeforeAndAfterTheAddendAndKeepsNaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> values = {-3, -0.0f, 2, 9, nan};
   const std::vector<float> addend = {1, 1, 1, -8, 0};

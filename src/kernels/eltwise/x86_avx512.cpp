@@ -21,7 +21,7 @@ decltype(sum_f16) sum_f16__avx512;
 
 }  // namespace rk::kernels
 
-RK_AVX512_BEGIN
+RK_AVX512VBMI_BEGIN
 
 namespace rk::kernels {
 namespace {
@@ -177,6 +177,6 @@ void sum_f16__avx512(const SumF16Args& args, IndexRange units) {
 
 }  // namespace rk::kernels
 
-RK_AVX512_END
+RK_AVX512VBMI_END
 
 #endif  // x86-64

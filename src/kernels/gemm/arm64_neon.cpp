@@ -1,25 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// gemm_f32 and conv_f32 with NEON: see rows_f32.h.
+// Matrix products and float32 convolutions on every 64-bit ARM.
 #if defined(__aarch64__)
-
 #include "kernels/arm64_neon.h"
-#include "kernels/conv/conv_f32.h"
-#include "kernels/gemm/gemm.h"
-#include "kernels/gemm/rows_f32.h"
 
-namespace rk::kernels {
-
-decltype(gemm_f32) gemm_f32__neon_6x16;
-decltype(conv_f32) conv_f32__neon_6x16;
-
-void gemm_f32__neon_6x16(const GemmF32Args& args, IndexRange units) {
-  gemm_f32_by(multiply_tile_f32<NeonF32>, args, units);
-}
-
-void conv_f32__neon_6x16(const ConvF32Args& args, IndexRange units) {
-  conv_f32_by(multiply_tile_f32<NeonF32>, args, units);
-}
-
-}  // namespace rk::kernels
-
+#include "kernels/gemm/lanes.inc"
 #endif  // 64-bit ARM

@@ -8,26 +8,12 @@
 
 namespace rk::kernels {
 
-#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
-#include "kernels/gemm/variants.inc"
-#undef RK_KERNEL
-
-namespace {
-
-const KernelVariant kVariants[] = {
-#define RK_KERNEL(feature, entry, kernel) RK_KERNEL_VARIANT(feature, entry, kernel),
-#include "kernels/gemm/variants.inc"
-#undef RK_KERNEL
-};
-
-}  // namespace
-
 int64_t gemm_f32_units(const GemmF32Args& args) {
   return ceil_div(args.m, kTileRows) * ceil_div(args.n, kTileCols);
 }
 
 void gemm_f32(const GemmF32Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, gemm_f32, args, units);
+  RK_DISPATCH(gemm_f32, args, units);
 }
 
 }  // namespace rk::kernels

@@ -8,10 +8,12 @@
 #include <random>
 #include <vector>
 
+#include "kernels/kernel_test.h"
+
 namespace rk::kernels {
 namespace {
 
-TEST(GemmTest, TwoByTwoWithABiasPerColumn) {
+KERNEL_TEST(GemmTest, TwoByTwoWithABiasPerColumn) {
   const float a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8}, bias[] = {100, 1000};
   float c[4];
   const GemmF32Args args = {.m = 2,
@@ -28,7 +30,7 @@ TEST(GemmTest, TwoByTwoWithABiasPerColumn) {
   EXPECT_EQ(std::vector<float>(c, c + 4), (std::vector<float>{119, 1022, 143, 1050}));
 }
 
-TEST(GemmTest, EmptySumIsTheBias) {
+KERNEL_TEST(GemmTest, EmptySumIsTheBias) {
   const float bias = 3;
   float c[6] = {};
   const GemmF32Args args = {
@@ -37,7 +39,7 @@ TEST(GemmTest, EmptySumIsTheBias) {
   EXPECT_EQ(std::vector<float>(c, c + 6), std::vector<float>(6, 3.0f));
 }
 
-TEST(GemmTest, EveryTranspositionAndCutGivesTheSameNumbers) {
+KERNEL_TEST(GemmTest, EveryTranspositionAndCutGivesTheSameNumbers) {
   std::mt19937 random(3);
   std::uniform_real_distribution<float> draw(-1, 1);
   for (const auto& [m, n, k] : {std::tuple{1, 1, 1},

@@ -5,19 +5,11 @@
 #include <cstring>
 
 #include "base/checked_math.h"
-#include "kernels/cpu_features.h"
+#include "kernels/dispatch.h"
 #include "kernels/gemm/matrix_units.h"
 #include "kernels/half_lanes.h"
 
 namespace rk::kernels {
-
-extern const MatrixF16Kernel matrix_f16__generic;
-#if defined(__x86_64__)
-extern const MatrixF16Kernel matrix_f16__avx2_6x16;
-extern const MatrixF16Kernel matrix_f16__avx512_12x16;
-#elif defined(__aarch64__)
-extern const MatrixF16Kernel matrix_f16__neon_6x16;
-#endif
 
 namespace {
 
@@ -90,15 +82,7 @@ void multiply_unit(const RowsF32& a, const PackedF16& b, const GroupScales& grou
 }  // namespace
 
 std::vector<const MatrixF16Kernel*> matrix_f16_kernels() {
-  std::vector<const MatrixF16Kernel*> out;
-#if defined(__x86_64__)
-  if (kernel_allowed(CpuFeature::kX86Avx512Vnni)) out.push_back(&matrix_f16__avx512_12x16);
-  if (kernel_allowed(CpuFeature::kX86Avx2)) out.push_back(&matrix_f16__avx2_6x16);
-#elif defined(__aarch64__)
-  if (kernel_allowed(CpuFeature::kArm64Neon)) out.push_back(&matrix_f16__neon_6x16);
-#endif
-  out.push_back(&matrix_f16__generic);
-  return out;
+  return allowed_tables<MatrixF16Kernel>("matrix_f16");
 }
 
 const MatrixF16Kernel& matrix_f16_kernel() {
@@ -109,6 +93,7 @@ const MatrixF16Kernel& matrix_f16_kernel() {
 Result<PackedF16> pack_f16(int64_t k, int64_t n, const ReadRowF16& read_row, ThreadPool* pool,
                            const MatrixF16Kernel& kernel) {
   PackedF16 out;
+  note_chosen(static_cast<const void*>(&kernel));
   out.kernel = &kernel;
   out.k = k;
   out.n = n;

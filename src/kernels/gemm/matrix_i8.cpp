@@ -5,18 +5,10 @@
 #include <cstring>
 
 #include "base/checked_math.h"
-#include "kernels/cpu_features.h"
+#include "kernels/dispatch.h"
 #include "kernels/gemm/matrix_units.h"
 
 namespace rk::kernels {
-
-extern const MatrixI8Kernel matrix_i8__generic;
-#if defined(__x86_64__)
-extern const MatrixI8Kernel matrix_i8__avx2_6x16;
-extern const MatrixI8Kernel matrix_i8__avx512vnni_14x16;
-#elif defined(__aarch64__)
-extern const MatrixI8Kernel matrix_i8__dotprod_6x16;
-#endif
 
 namespace {
 
@@ -83,15 +75,7 @@ void multiply_unit(const RowsI8& a, const PackedI8& b, const MatrixUnit& unit,
 }  // namespace
 
 std::vector<const MatrixI8Kernel*> matrix_i8_kernels() {
-  std::vector<const MatrixI8Kernel*> out;
-#if defined(__x86_64__)
-  if (kernel_allowed(CpuFeature::kX86Avx512Vnni)) out.push_back(&matrix_i8__avx512vnni_14x16);
-  if (kernel_allowed(CpuFeature::kX86Avx2)) out.push_back(&matrix_i8__avx2_6x16);
-#elif defined(__aarch64__)
-  if (kernel_allowed(CpuFeature::kArm64DotProd)) out.push_back(&matrix_i8__dotprod_6x16);
-#endif
-  out.push_back(&matrix_i8__generic);
-  return out;
+  return allowed_tables<MatrixI8Kernel>("matrix_i8");
 }
 
 const MatrixI8Kernel& matrix_i8_kernel() {
@@ -102,6 +86,7 @@ const MatrixI8Kernel& matrix_i8_kernel() {
 Result<PackedI8> pack_i8(int64_t k, int64_t n, const ReadRowI8& read_row, ThreadPool* pool,
                          const MatrixI8Kernel& kernel) {
   PackedI8 out;
+  note_chosen(static_cast<const void*>(&kernel));
   out.kernel = &kernel;
   out.k = k;
   out.n = n;

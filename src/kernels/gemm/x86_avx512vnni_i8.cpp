@@ -13,7 +13,7 @@ extern const MatrixI8Kernel matrix_i8__avx512vnni_14x16;
 
 }  // namespace rk::kernels
 
-RK_AVX512_BEGIN
+RK_AVX512VNNI_BEGIN
 
 namespace rk::kernels {
 namespace {
@@ -81,7 +81,7 @@ void multiply(const void* a, int64_t a_row_bytes, int64_t rows, const uint8_t* p
 }  // namespace
 }  // namespace rk::kernels
 
-RK_AVX512_END
+RK_AVX512VNNI_END
 
 namespace rk::kernels {
 

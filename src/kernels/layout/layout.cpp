@@ -8,17 +8,7 @@
 
 namespace rk::kernels {
 
-#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
-#include "kernels/layout/variants.inc"
-#undef RK_KERNEL
-
 namespace {
-
-const KernelVariant kVariants[] = {
-#define RK_KERNEL(feature, entry, kernel) RK_KERNEL_VARIANT(feature, entry, kernel),
-#include "kernels/layout/variants.inc"
-#undef RK_KERNEL
-};
 
 float normalised(BorderAffine affine, float x) { return (x - affine.mean) / affine.stddev; }
 
@@ -51,58 +41,58 @@ void make_half_table_i8(BorderAffine affine, uint16_t* table) {
 }
 
 void plain_to_blocked(const PlainArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, plain_to_blocked, args, units);
+  RK_DISPATCH(plain_to_blocked, args, units);
 }
 void blocked_to_plain(const PlainArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, blocked_to_plain, args, units);
+  RK_DISPATCH(blocked_to_plain, args, units);
 }
 void chip_to_blocked(const ChipArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, chip_to_blocked, args, units);
+  RK_DISPATCH(chip_to_blocked, args, units);
 }
 void blocked_to_chip(const ChipArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, blocked_to_chip, args, units);
+  RK_DISPATCH(blocked_to_chip, args, units);
 }
 void copy_channels(const ChannelCopyArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, copy_channels, args, units);
+  RK_DISPATCH(copy_channels, args, units);
 }
 void gather_channels(const ChannelGatherArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, gather_channels, args, units);
+  RK_DISPATCH(gather_channels, args, units);
 }
 void quantize_by_table(const TableQuantizeArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, quantize_by_table, args, units);
+  RK_DISPATCH(quantize_by_table, args, units);
 }
 void quantize_f32_to_i8(const QuantizeF32Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, quantize_f32_to_i8, args, units);
+  RK_DISPATCH(quantize_f32_to_i8, args, units);
 }
 void quantize_f16_to_i8(const QuantizeF16Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, quantize_f16_to_i8, args, units);
+  RK_DISPATCH(quantize_f16_to_i8, args, units);
 }
 void half_by_table(const TableHalfArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, half_by_table, args, units);
+  RK_DISPATCH(half_by_table, args, units);
 }
 void f32_to_blocked_f16(const HalfF32Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, f32_to_blocked_f16, args, units);
+  RK_DISPATCH(f32_to_blocked_f16, args, units);
 }
 void f16_to_blocked_f16(const HalfF16Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, f16_to_blocked_f16, args, units);
+  RK_DISPATCH(f16_to_blocked_f16, args, units);
 }
 void dequantize_i8_to_f32(const DequantizeArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, dequantize_i8_to_f32, args, units);
+  RK_DISPATCH(dequantize_i8_to_f32, args, units);
 }
 void blocked_f16_to_f32(const BorderArgs<uint16_t, float>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, blocked_f16_to_f32, args, units);
+  RK_DISPATCH(blocked_f16_to_f32, args, units);
 }
 void f32_to_f16(const float* input, uint16_t* output, IndexRange elements) {
-  RK_DISPATCH(kVariants, f32_to_f16, input, output, elements);
+  RK_DISPATCH(f32_to_f16, input, output, elements);
 }
 void f16_to_f32(const uint16_t* input, float* output, IndexRange elements) {
-  RK_DISPATCH(kVariants, f16_to_f32, input, output, elements);
+  RK_DISPATCH(f16_to_f32, input, output, elements);
 }
 void f32_to_i8(const float* input, int8_t* output, QuantScale by, IndexRange elements) {
-  RK_DISPATCH(kVariants, f32_to_i8, input, output, by, elements);
+  RK_DISPATCH(f32_to_i8, input, output, by, elements);
 }
 void i8_to_f32(const int8_t* input, float* output, QuantScale by, IndexRange elements) {
-  RK_DISPATCH(kVariants, i8_to_f32, input, output, by, elements);
+  RK_DISPATCH(i8_to_f32, input, output, by, elements);
 }
 
 }  // namespace rk::kernels

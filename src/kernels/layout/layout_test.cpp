@@ -10,6 +10,7 @@
 
 #include "base/fixed_point.h"
 #include "base/half.h"
+#include "kernels/kernel_test.h"
 #include "kernels/layout/convert.h"
 #include "kernels/layout/quantize.h"
 #include "kernels/layout/quantize_lane.h"
@@ -85,7 +86,7 @@ void check_plain(PlainLayout layout, int64_t w_stride) {
   }
 }
 
-TEST(LayoutTest, PlainAndBlockedConvertBothWaysForEverySize) {
+KERNEL_TEST(LayoutTest, PlainAndBlockedConvertBothWaysForEverySize) {
   for (const PlainLayout layout : {PlainLayout::kNchw, PlainLayout::kNhwc}) {
     for (const int64_t extra : {0, 3}) {
       check_plain<uint8_t>(layout, extra);
@@ -95,7 +96,7 @@ TEST(LayoutTest, PlainAndBlockedConvertBothWaysForEverySize) {
   }
 }
 
-TEST(LayoutTest, ChipBlocksOfOtherWidthsAndStridesConvertBothWays) {
+KERNEL_TEST(LayoutTest, ChipBlocksOfOtherWidthsAndStridesConvertBothWays) {
   for (const ActivationShape& s : kShapes) {
     for (const int32_t c2 : {4, 8, 16, 32}) {
       for (const bool strided : {false, true}) {
@@ -128,7 +129,7 @@ TEST(LayoutTest, ChipBlocksOfOtherWidthsAndStridesConvertBothWays) {
   }
 }
 
-TEST(LayoutTest, ChannelsAreCopiedAtAnyOffsetAndNothingElseIsTouched) {
+KERNEL_TEST(LayoutTest, ChannelsAreCopiedAtAnyOffsetAndNothingElseIsTouched) {
   const ActivationShape in = {2, 37, {3, 5}}, out = {2, 50, {3, 5}};
   const auto input = noise<int8_t>(size_t(blocked_elements(in)));
   std::vector<int8_t> table(256);
@@ -157,7 +158,7 @@ TEST(LayoutTest, ChannelsAreCopiedAtAnyOffsetAndNothingElseIsTouched) {
   }
 }
 
-TEST(QuantizeTest, LaneEqualsTheBaseRuleOverTiesExtremesAndExponents) {
+KERNEL_TEST(QuantizeTest, LaneEqualsTheBaseRuleOverTiesExtremesAndExponents) {
   std::vector<float> values = {0.0f,
                                -0.0f,
                                INFINITY,
@@ -186,7 +187,7 @@ TEST(QuantizeTest, LaneEqualsTheBaseRuleOverTiesExtremesAndExponents) {
   }
 }
 
-TEST(QuantizeTest, BytesGoThroughTheirChannelsTable) {
+KERNEL_TEST(QuantizeTest, BytesGoThroughTheirChannelsTable) {
   const ActivationShape s = {1, 3, {4, 5}};
   const BorderAffine affine[] = {{127.5f, 127.5f}, {0.0f, 1.0f}, {10.0f, 50.0f}};
   std::vector<int8_t> unsigned_tables(3 * 256), signed_tables(3 * 256);
@@ -228,7 +229,7 @@ TEST(QuantizeTest, BytesGoThroughTheirChannelsTable) {
 }
 
 // Blocks, interleaved pixels and fp16 of every shape, with one table for all channels and with their own.
-TEST(QuantizeTest, TablesServePicturesOfAnyWidthInEveryOrder) {
+KERNEL_TEST(QuantizeTest, TablesServePicturesOfAnyWidthInEveryOrder) {
   for (const ActivationShape& s : kShapes) {
     const auto noise_tables = noise<int8_t>(size_t(s.channels) * 256);
     const auto half_tables = noise<uint16_t>(noise_tables.size());
@@ -280,7 +281,7 @@ TEST(QuantizeTest, TablesServePicturesOfAnyWidthInEveryOrder) {
   }
 }
 
-TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
+KERNEL_TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
   for (const ActivationShape& s : kShapes) {
     for (const PlainLayout layout : {PlainLayout::kNchw, PlainLayout::kNhwc}) {
       const int64_t stride = s.extent.w + 1;
@@ -364,7 +365,7 @@ TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
   }
 }
 
-TEST(QuantizeTest, PicturesOfExtremeFloatsAgreeWithTheBaseRule) {
+KERNEL_TEST(QuantizeTest, PicturesOfExtremeFloatsAgreeWithTheBaseRule) {
   std::mt19937 random(3);
   const ActivationShape s = {1, 3, {40, 41}};
   std::vector<float> input(size_t(3 * s.pixels()));
@@ -385,7 +386,7 @@ TEST(QuantizeTest, PicturesOfExtremeFloatsAgreeWithTheBaseRule) {
   }
 }
 
-TEST(QuantizeTest, FlatHalfConversionsKeepEveryValue) {
+KERNEL_TEST(QuantizeTest, FlatHalfConversionsKeepEveryValue) {
   std::vector<uint16_t> halves, back(1003);
   std::vector<float> floats(1003);
   for (int i = 0; i < 1003; ++i) halves.push_back(static_cast<uint16_t>(i * 30));
@@ -395,7 +396,7 @@ TEST(QuantizeTest, FlatHalfConversionsKeepEveryValue) {
   EXPECT_EQ(back, halves);
 }
 
-TEST(QuantizeTest, FlatConversionsAgreeWithTheBaseRulesForEveryLength) {
+KERNEL_TEST(QuantizeTest, FlatConversionsAgreeWithTheBaseRulesForEveryLength) {
   std::mt19937 random(4);
   for (const int64_t count : {1, 15, 16, 17, 1003}) {
     std::vector<float> floats(size_t(count), 0.0f), back(size_t(count) + 1, 7.0f);

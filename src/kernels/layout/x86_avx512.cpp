@@ -19,7 +19,7 @@ decltype(blocked_f16_to_f32) blocked_f16_to_f32__generic, blocked_f16_to_f32__av
 
 }  // namespace rk::kernels
 
-RK_AVX512_BEGIN
+RK_AVX512VBMI_BEGIN
 
 namespace rk::kernels {
 namespace {
@@ -409,6 +409,6 @@ void blocked_f16_to_f32__avx512(const BorderArgs<uint16_t, float>& args, IndexRa
 
 }  // namespace rk::kernels
 
-RK_AVX512_END
+RK_AVX512VBMI_END
 
 #endif  // x86-64

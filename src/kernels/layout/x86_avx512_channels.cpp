@@ -12,7 +12,7 @@ decltype(gather_channels) gather_channels__avx512;
 
 }  // namespace rk::kernels
 
-RK_AVX512_BEGIN
+RK_AVX512VBMI_BEGIN
 
 namespace rk::kernels {
 namespace {
@@ -132,6 +132,6 @@ void gather_channels__avx512(const ChannelGatherArgs& args, IndexRange units) {
 
 }  // namespace rk::kernels
 
-RK_AVX512_END
+RK_AVX512VBMI_END
 
 #endif  // x86-64

@@ -16,7 +16,7 @@ decltype(f16_to_blocked_f16) f16_to_blocked_f16__generic, f16_to_blocked_f16__av
 
 }  // namespace rk::kernels
 
-RK_AVX512_BEGIN
+RK_AVX512VBMI_BEGIN
 
 namespace rk::kernels {
 namespace {
@@ -201,6 +201,6 @@ void f16_to_blocked_f16__avx512(const HalfF16Args& args, IndexRange units) {
 
 }  // namespace rk::kernels
 
-RK_AVX512_END
+RK_AVX512VBMI_END
 
 #endif  // x86-64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs of pixels and the orders of interleaved channels, for the AVX-512 border conversions. Includes intrinsics: only for
-// files that RK_AVX512_BEGIN frames. Private to kernels/layout.
+// files that RK_AVX512VBMI_BEGIN frames. Private to kernels/layout.
 #pragma once
 
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "kernels/layout/rows.h"
 #include "kernels/x86_avx512.h"
 
-RK_AVX512_BEGIN
+RK_AVX512VBMI_BEGIN
 
 namespace rk::kernels {
 namespace {
@@ -64,4 +64,4 @@ struct Interleaved {
 }  // namespace
 }  // namespace rk::kernels
 
-RK_AVX512_END
+RK_AVX512VBMI_END

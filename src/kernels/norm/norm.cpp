@@ -7,34 +7,20 @@
 
 namespace rk::kernels {
 
-#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
-#include "kernels/norm/variants.inc"
-#undef RK_KERNEL
-
-namespace {
-
-const KernelVariant kVariants[] = {
-#define RK_KERNEL(feature, entry, kernel) RK_KERNEL_VARIANT(feature, entry, kernel),
-#include "kernels/norm/variants.inc"
-#undef RK_KERNEL
-};
-
-}  // namespace
-
 int64_t softmax_units(const SoftmaxArgs& args) {
   return args.outer * ceil_div(args.inner, kSoftmaxColumns);
 }
 
 void softmax_f32(const SoftmaxArgs& args, IndexRange units) {
-  RK_DISPATCH(kVariants, softmax_f32, args, units);
+  RK_DISPATCH(softmax_f32, args, units);
 }
 
 void normalize_rows_f32(const NormalizeArgs& args, IndexRange rows) {
-  RK_DISPATCH(kVariants, normalize_rows_f32, args, rows);
+  RK_DISPATCH(normalize_rows_f32, args, rows);
 }
 
 void sum_rows_f32(const RowSumArgs& args, IndexRange rows) {
-  RK_DISPATCH(kVariants, sum_rows_f32, args, rows);
+  RK_DISPATCH(sum_rows_f32, args, rows);
 }
 
 }  // namespace rk::kernels

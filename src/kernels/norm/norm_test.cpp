@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "kernels/kernel_test.h"
+
 namespace rk::kernels {
 
 decltype(softmax_f32) softmax_f32__generic;
@@ -29,7 +31,7 @@ std::vector<float> noise(int64_t count, float spread) {
 }
 
 // Every exponent from 0 down to where results are subnormal, by a row of pairs (0, x): y = e^x / (1 + e^x).
-TEST(SoftmaxTest, ExponentialIsGoodToFourUnitsOverItsRange) {
+KERNEL_TEST(SoftmaxTest, ExponentialIsGoodToFourUnitsOverItsRange) {
   for (int i = 0; i < 8700; ++i) {
     const float x = -0.01f * static_cast<float>(i);
     const float row[2] = {0.0f, x};
@@ -40,7 +42,7 @@ TEST(SoftmaxTest, ExponentialIsGoodToFourUnitsOverItsRange) {
   }
 }
 
-TEST(SoftmaxTest, RowsAndColumnsOfEveryLengthMatchTheFormula) {
+KERNEL_TEST(SoftmaxTest, RowsAndColumnsOfEveryLengthMatchTheFormula) {
   for (const int64_t length : {1, 2, 7, 15, 16, 17, 31, 33, 49, 64, 1000, 2500}) {
     for (const int64_t inner : {1, 3, 16, 21}) {
       const SoftmaxArgs shape = {nullptr, nullptr, 3, length, inner};
@@ -67,7 +69,7 @@ TEST(SoftmaxTest, RowsAndColumnsOfEveryLengthMatchTheFormula) {
 }
 
 // Integers of a network pass through these functions: they must not depend on the CPU.
-TEST(NormBytesTest, EveryVariantGivesTheSameBits) {
+KERNEL_TEST(NormBytesTest, EveryVariantGivesTheSameBits) {
   for (const int64_t length : {1, 3, 16, 17, 49, 100, 1500}) {
     for (const int64_t inner : {1, 5, 20}) {
       const auto x = noise(2 * length * inner, 9.0f);
@@ -97,7 +99,7 @@ TEST(NormBytesTest, EveryVariantGivesTheSameBits) {
   }
 }
 
-TEST(SoftmaxTest, ExtremesGiveZerosOnesAndNaNWithoutOverflow) {
+KERNEL_TEST(SoftmaxTest, ExtremesGiveZerosOnesAndNaNWithoutOverflow) {
   const float infinity = std::numeric_limits<float>::infinity();
   const std::vector<float> x = {-1, 0, 1000, -infinity};
   std::vector<float> y(4);
@@ -113,7 +115,7 @@ struct NormalizeCase {
   bool centred;
 };
 
-TEST(NormalizeTest, LayersInstancesGroupsAndRootMeanSquareMatchTheFormula) {
+KERNEL_TEST(NormalizeTest, LayersInstancesGroupsAndRootMeanSquareMatchTheFormula) {
   const NormalizeCase cases[] = {{5, 96, 1, 1, true},  {3, 17, 1, 1, true},  {2, 2500, 1, 1, true},
                                  {6, 35, 3, 35, true}, {4, 60, 2, 20, true}, {3, 768, 1, 1, false},
                                  {6, 49, 3, 49, true}};
@@ -150,7 +152,7 @@ TEST(NormalizeTest, LayersInstancesGroupsAndRootMeanSquareMatchTheFormula) {
   }
 }
 
-TEST(RowSumTest, SumsMeansAndNormsOfEveryLength) {
+KERNEL_TEST(RowSumTest, SumsMeansAndNormsOfEveryLength) {
   for (const int64_t length : {1, 5, 16, 32, 47, 49, 3000}) {
     const auto x = noise(4 * length, 1.0f);
     for (const RowSum kind :

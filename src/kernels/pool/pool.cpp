@@ -8,17 +8,7 @@
 
 namespace rk::kernels {
 
-#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
-#include "kernels/pool/variants.inc"
-#undef RK_KERNEL
-
 namespace {
-
-const KernelVariant kVariants[] = {
-#define RK_KERNEL(feature, entry, kernel) RK_KERNEL_VARIANT(feature, entry, kernel),
-#include "kernels/pool/variants.inc"
-#undef RK_KERNEL
-};
 
 constexpr int32_t kMaxExtent = 1 << 24;
 // A window of more taps could overflow the int32 sum of int8 values.
@@ -99,22 +89,22 @@ int64_t pool_units_plain(const PoolShape& shape) {
 }
 
 void max_pool_i8(const PoolArgs<int8_t>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, max_pool_i8, args, units);
+  RK_DISPATCH(max_pool_i8, args, units);
 }
 void average_pool_i8(const AveragePoolI8Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, average_pool_i8, args, units);
+  RK_DISPATCH(average_pool_i8, args, units);
 }
 void max_pool_f16(const PoolArgs<uint16_t>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, max_pool_f16, args, units);
+  RK_DISPATCH(max_pool_f16, args, units);
 }
 void average_pool_f16(const PoolArgs<uint16_t>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, average_pool_f16, args, units);
+  RK_DISPATCH(average_pool_f16, args, units);
 }
 void max_pool_f32(const PoolArgs<float>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, max_pool_f32, args, units);
+  RK_DISPATCH(max_pool_f32, args, units);
 }
 void average_pool_f32(const PoolArgs<float>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, average_pool_f32, args, units);
+  RK_DISPATCH(average_pool_f32, args, units);
 }
 
 }  // namespace rk::kernels

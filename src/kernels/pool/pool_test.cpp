@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/half.h"
+#include "kernels/kernel_test.h"
 
 namespace rk::kernels {
 namespace {
@@ -140,7 +141,7 @@ std::vector<int8_t> bytes_of(const Plain& plain) {
       plain, [](float v) { return static_cast<int8_t>(v); }, 127);
 }
 
-TEST(PoolTest, MaxOfInt8IgnoresPadding) {
+KERNEL_TEST(PoolTest, MaxOfInt8IgnoresPadding) {
   for (const PoolShape& s : shapes()) {
     ASSERT_TRUE(check_pool_shape(s).ok());
     const Plain x = noise(s, true);
@@ -159,7 +160,7 @@ TEST(PoolTest, MaxOfInt8IgnoresPadding) {
   }
 }
 
-TEST(PoolTest, AverageOfInt8RoundsTwiceToEven) {
+KERNEL_TEST(PoolTest, AverageOfInt8RoundsTwiceToEven) {
   for (const PoolShape& s : shapes()) {
     const Plain x = noise(s, true);
     const auto input = bytes_of(x);
@@ -191,7 +192,7 @@ TEST(PoolTest, AverageOfInt8RoundsTwiceToEven) {
   }
 }
 
-TEST(PoolTest, Fp16MaxIsExactAndAverageRoundsOnce) {
+KERNEL_TEST(PoolTest, Fp16MaxIsExactAndAverageRoundsOnce) {
   for (const PoolShape& s : shapes()) {
     const Plain x = noise(s, false);
     const auto input = to_blocked<uint16_t>(x, float_to_half, 0x7e00);
@@ -211,7 +212,7 @@ TEST(PoolTest, Fp16MaxIsExactAndAverageRoundsOnce) {
   }
 }
 
-TEST(PoolTest, PlainFloatMatchesTheWindows) {
+KERNEL_TEST(PoolTest, PlainFloatMatchesTheWindows) {
   for (const PoolShape& s : shapes()) {
     const Plain x = noise(s, false);
     std::vector<float> largest(size_t(s.batch) * s.channels * s.out.h * s.out.w),
@@ -232,7 +233,7 @@ TEST(PoolTest, PlainFloatMatchesTheWindows) {
   }
 }
 
-TEST(PoolTest, Fp16MaxKeepsNaNsOfBothSignsAndOrdersInfinities) {
+KERNEL_TEST(PoolTest, Fp16MaxKeepsNaNsOfBothSignsAndOrdersInfinities) {
   const uint16_t rows[][3] = {
       {0xfc00, 0x7c00, 0x7c00},  // -inf, inf
       {0xfc00, 0xfbff, 0xfbff},  // -inf, -65504
@@ -258,7 +259,7 @@ TEST(PoolTest, Fp16MaxKeepsNaNsOfBothSignsAndOrdersInfinities) {
   }
 }
 
-TEST(PoolTest, MaxKeepsNaN) {
+KERNEL_TEST(PoolTest, MaxKeepsNaN) {
   const float x[] = {1, NAN, 3, 2};
   float y = 0;
   const PoolShape s = {.in = {2, 2}, .out = {1, 1}, .kernel = {2, 2}};
@@ -266,7 +267,7 @@ TEST(PoolTest, MaxKeepsNaN) {
   EXPECT_TRUE(std::isnan(y));
 }
 
-TEST(PoolTest, RefusesAWindowThatLiesInThePadding) {
+KERNEL_TEST(PoolTest, RefusesAWindowThatLiesInThePadding) {
   const PoolShape s = {.in = {4, 4},
                        .out = {1, 3},
                        .kernel = {2, 2},
@@ -276,7 +277,7 @@ TEST(PoolTest, RefusesAWindowThatLiesInThePadding) {
   EXPECT_NE(check_pool_shape(s).message().find("lies wholly in the padding"), std::string::npos);
 }
 
-TEST(PoolTest, RefusesScalesBeyond64Bits) {
+KERNEL_TEST(PoolTest, RefusesScalesBeyond64Bits) {
   const std::vector<ScaleShift> scales(5, {INT32_MAX, 63});
   AveragePoolI8Args args;
   args.shape = {.in = {2, 2}, .out = {1, 1}, .kernel = {2, 2}};

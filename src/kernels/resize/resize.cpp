@@ -6,17 +6,7 @@
 
 namespace rk::kernels {
 
-#define RK_KERNEL(feature, entry, kernel) decltype(entry) kernel;
-#include "kernels/resize/variants.inc"
-#undef RK_KERNEL
-
 namespace {
-
-const KernelVariant kVariants[] = {
-#define RK_KERNEL(feature, entry, kernel) RK_KERNEL_VARIANT(feature, entry, kernel),
-#include "kernels/resize/variants.inc"
-#undef RK_KERNEL
-};
 
 Status check_axis(const char* axis, const int32_t* index, int32_t count, int32_t in) {
   for (int32_t i = 0; i < count; ++i) {
@@ -86,16 +76,16 @@ int64_t resize_units(const ResizeShape& shape) {
 }
 
 void resize_nearest_i8(const NearestArgs<int8_t>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, resize_nearest_i8, args, units);
+  RK_DISPATCH(resize_nearest_i8, args, units);
 }
 void resize_nearest_f16(const NearestArgs<uint16_t>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, resize_nearest_f16, args, units);
+  RK_DISPATCH(resize_nearest_f16, args, units);
 }
 void resize_linear_i8(const LinearI8Args& args, IndexRange units) {
-  RK_DISPATCH(kVariants, resize_linear_i8, args, units);
+  RK_DISPATCH(resize_linear_i8, args, units);
 }
 void resize_linear_f16(const LinearArgs<uint16_t>& args, IndexRange units) {
-  RK_DISPATCH(kVariants, resize_linear_f16, args, units);
+  RK_DISPATCH(resize_linear_f16, args, units);
 }
 
 }  // namespace rk::kernels

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/half.h"
+#include "kernels/kernel_test.h"
 
 namespace rk::kernels {
 namespace {
@@ -47,7 +48,7 @@ void for_each_output(F&& f) {
   }
 }
 
-TEST(ResizeTest, NearestFollowsTheTablesAndTheChangeOfScale) {
+KERNEL_TEST(ResizeTest, NearestFollowsTheTablesAndTheChangeOfScale) {
   const std::vector<int32_t> ys = {0, 0, 1, 2, 3, 3}, xs = {6, 4, 3, 1, 0};
   const auto input = noise(size_t(blocked_elements(kIn)));
   std::vector<int8_t> output(size_t(blocked_elements(kOut))), table(256);
@@ -75,7 +76,7 @@ TEST(ResizeTest, NearestFollowsTheTablesAndTheChangeOfScale) {
 }
 
 // What detectors do between their levels; widths around whole vectors.
-TEST(ResizeTest, NearestDoublesPictures) {
+KERNEL_TEST(ResizeTest, NearestDoublesPictures) {
   for (const int32_t width : {1, 2, 3, 4, 5, 8, 9}) {
     const ActivationShape in = {2, 20, {3, width}}, out = {2, 20, {6, 2 * width}};
     const auto input = noise(size_t(blocked_elements(in)));
@@ -116,7 +117,7 @@ TEST(ResizeTest, NearestDoublesPictures) {
   }
 }
 
-TEST(ResizeTest, LinearInt8MatchesTheFormula) {
+KERNEL_TEST(ResizeTest, LinearInt8MatchesTheFormula) {
   const auto input = noise(size_t(blocked_elements(kIn)));
   const auto ys = taps(4, 6), xs = taps(7, 5);
   std::vector<int8_t> output(size_t(blocked_elements(kOut)));
@@ -151,7 +152,7 @@ TEST(ResizeTest, LinearInt8MatchesTheFormula) {
   }
 }
 
-TEST(ResizeTest, LinearFp16StaysWithinOneUlpOfTheWeightedMean) {
+KERNEL_TEST(ResizeTest, LinearFp16StaysWithinOneUlpOfTheWeightedMean) {
   const auto bytes = noise(size_t(blocked_elements(kIn)));
   std::vector<uint16_t> input;
   for (const int8_t b : bytes) input.push_back(float_to_half(b / 128.0f));
@@ -171,7 +172,7 @@ TEST(ResizeTest, LinearFp16StaysWithinOneUlpOfTheWeightedMean) {
   });
 }
 
-TEST(ResizeTest, RefusesTablesThatReadOutsideTheInput) {
+KERNEL_TEST(ResizeTest, RefusesTablesThatReadOutsideTheInput) {
   const std::vector<int32_t> ys = {0, 0, 1, 2, 3, 4}, xs = {6, 4, 3, 1, 0};
   EXPECT_NE(
       check_nearest_indices(kShape, ys.data(), xs.data()).message().find("row index 4 of output 5"),

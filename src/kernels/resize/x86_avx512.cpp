@@ -16,7 +16,7 @@ decltype(resize_nearest_f16) resize_nearest_f16__generic, resize_nearest_f16__av
 
 }  // namespace rk::kernels
 
-RK_AVX512_BEGIN
+RK_AVX512VBMI_BEGIN
 
 namespace rk::kernels {
 namespace {
@@ -98,6 +98,6 @@ void resize_nearest_f16__avx512(const NearestArgs<uint16_t>& args, IndexRange un
 
 }  // namespace rk::kernels
 
-RK_AVX512_END
+RK_AVX512VBMI_END
 
 #endif  // x86-64

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lane_tiles.h does with 16 finished int8 sums. Private to kernels/conv.
+//
+// Invariant: the stages round by a fused multiply-add onto a magic number, which is exact only below the
+// limits of exact_stages.h and only in the default rounding mode; Isa::DefaultRounding sees to the latter.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/conv/conv.h"
+#include "kernels/conv/common/lane_tiles.h"
+#include "kernels/conv/i8/lane_winograd.h"
+
+RK_ISA_BEGIN
+
+namespace rk::kernels {
+namespace {
+
+template <typename Real>
+inline constexpr Real kRounding = sizeof(Real) == 4 ? Real(12582912.0) : Real(6755399441055744.0);
+
+template <typename Real>
+inline Real exact(ScaleShift s) {
+  return static_cast<Real>(s.scale) / static_cast<Real>(uint64_t{1} << s.shift);
+}
+
+alignas(64) inline constexpr int32_t kNoSums[2 * kLanes] = {};
+
+// o * sum x modulo 2^32, which the true sum fits.
+template <bool kTotals>
+inline void sums_with_offsets(const int32_t* acc, const int32_t* offset, int64_t block,
+                              int32_t (&sum)[kLanes]) {
+  for (int c = 0; c < kLanes; ++c) sum[c] = acc[c];
+  if constexpr (kTotals) {
+    const auto total = static_cast<uint32_t>(acc[kLanes]);
+    for (int c = 0; c < kLanes; ++c) {
+      sum[c] = static_cast<int32_t>(static_cast<uint32_t>(sum[c]) +
+                                    total * static_cast<uint32_t>(offset[block * kLanes + c]));
+    }
+  }
+}
+
+// The stages of conv.h in doubles, lane by lane: the few layers whose sums could exceed 2^22. kTotals: the sums end with
+// the sum of the inputs, which meets the weight offsets.
+template <bool kTotals>
+class FinishWide {
+ public:
+  FinishWide(const PackedConvI8& packed, const LaneConstants& constants)
+      : FinishWide(packed, packed.params, constants.totals) {}
+
+  const int32_t* start(int64_t) const { return kNoSums; }
+
+  void operator()(const int32_t* acc, int64_t block, const int8_t* residual, int8_t* output) const {
+    const int32_t* const bias = bias_ + block * kLanes;
+    const int32_t* const multiplier = multiplier_ + block * kLanes;
+    int32_t sum[kLanes];
+    sums_with_offsets<kTotals>(acc, offset_, block, sum);
+    double v[kLanes];
+    for (int c = 0; c < kLanes; ++c) {
+      const double with_bias = static_cast<double>(sum[c]) + bias[c];
+      v[c] = clamp(round(with_bias, multiplier[c] * 0x1p-14), low_, high_);
+    }
+    if (residual != nullptr) {
+      int32_t e[kLanes];
+      for (int c = 0; c < kLanes; ++c) e[c] = residual[c];
+      for (int c = 0; c < kLanes; ++c) v[c] += round(e[c] + residual_offset_, residual_scale_);
+    }
+    int32_t y[kLanes];
+    for (int c = 0; c < kLanes; ++c) {
+      const double r = round(v[c] < low_after_ ? low_after_ : v[c], out_scale_) + zero_point_;
+      y[c] = static_cast<int32_t>(clamp(r, -128, 127));
+    }
+    for (int c = 0; c < kLanes; ++c) output[c] = static_cast<int8_t>(y[c]);
+  }
+
+ private:
+  static constexpr double kMagic = kRounding<double>;
+
+  // An activation that is not there is a bound that no value reaches.
+  FinishWide(const PackedConvI8& packed, const ConvI8Params& p, const int32_t* offset)
+      : bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
+        multiplier_(reinterpret_cast<const int32_t*>(packed.multiplier.data())),
+        offset_(offset),
+        low_(p.activation != Activation::kNone ? 0 : -kMagic),
+        high_(p.activation == Activation::kClip ? p.clip : kMagic),
+        residual_offset_(p.residual_offset),
+        residual_scale_(exact<double>(p.residual_scale)),
+        low_after_(p.relu_after_add ? 0 : -kMagic),
+        out_scale_(exact<double>(p.output.scale)),
+        zero_point_(p.output.zero_point) {}
+
+  static double round(double value, double scale) {
+    return __builtin_fma(value, scale, kMagic) - kMagic;
+  }
+  static double clamp(double v, double low, double high) {
+    v = v < low ? low : v;
+    return v > high ? high : v;
+  }
+
+  const int32_t* const bias_;
+  const int32_t* const multiplier_;
+  const int32_t* const offset_;
+  const double low_, high_;  // before the residual
+  const double residual_offset_, residual_scale_;
+  const double low_after_;
+  const double out_scale_, zero_point_;
+};
+
+// The same in float vectors. The last rounding leaves the integer in the low bits.
+template <typename Float, bool kTotals>
+class FinishNarrow {
+ public:
+  FinishNarrow(const PackedConvI8& packed, const LaneConstants& constants)
+      : FinishNarrow(packed, packed.params, constants) {}
+
+  const int32_t* start(int64_t block) const { return kTotals ? kNoSums : bias_ + block * kLanes; }
+
+  void operator()(const int32_t* acc, int64_t block, const int8_t* residual, int8_t* output) const {
+    using Vector = typename Float::Vector;
+    constexpr int kVectors = kLanes / Float::kLanes;
+    int32_t sum[kLanes];
+    if constexpr (kTotals) {
+      sums_with_offsets<true>(acc, offset_, block, sum);
+      for (int c = 0; c < kLanes; ++c) sum[c] += bias_[block * kLanes + c];
+      acc = sum;
+    }
+    const Vector magic = Float::all(kMagic), out_scale = Float::all(out_scale_);
+    const Vector residual_offset = Float::all(residual_offset_);
+    const Vector residual_scale = Float::all(residual_scale_);
+    Vector y[kVectors];
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) {
+      const int c = i * Float::kLanes;
+      Vector v =
+          Float::fused(Float::from(acc + c), Float::load(scale_ + block * kLanes + c), magic);
+      v = Float::sub(v, magic);
+      v = Float::at_most(Float::at_least(v, low_), high_);
+      if (residual != nullptr) {
+        const Vector e = Float::add(Float::from(residual + c), residual_offset);
+        v = Float::add(v, Float::sub(Float::fused(e, residual_scale, magic), magic));
+        v = Float::at_least(v, low_after_);
+      }
+      y[i] = Float::fused(v, out_scale, magic);
+    }
+    Float::store_bits(y, base_, output);
+  }
+
+ private:
+  static constexpr float kMagic = kRounding<float>;
+
+  FinishNarrow(const PackedConvI8& packed, const ConvI8Params& p, const LaneConstants& constants)
+      : bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
+        scale_(constants.scale),
+        offset_(constants.totals),
+        low_(p.activation != Activation::kNone || (p.relu_after_add && !p.has_residual) ? 0
+                                                                                        : -kMagic),
+        high_(p.activation == Activation::kClip ? static_cast<float>(p.clip) : kMagic),
+        residual_offset_(static_cast<float>(p.residual_offset)),
+        residual_scale_(exact<float>(p.residual_scale)),
+        low_after_(p.relu_after_add ? 0 : -kMagic),
+        out_scale_(exact<float>(p.output.scale)),
+        base_(0x4b400000 - p.output.zero_point) {}
+
+  const int32_t* const bias_;
+  const float* const scale_;
+  const int32_t* const offset_;
+  const float low_, high_;  // before the residual
+  const float residual_offset_, residual_scale_;
+  const float low_after_;
+  const float out_scale_;
+  const int32_t base_;  // the bits of the magic number, less the zero point
+};
+
+template <typename Isa, typename Finish>
+inline void run_lanes_i8(const ConvI8Args& args, const LaneConstants& constants,
+                         const Finish& finish, IndexRange units) {
+  const auto border = static_cast<typename Isa::Lane>(args.packed->params.input_zero_point);
+  const LaneConv<Isa, Finish, ConvI8Args> conv(args, finish, border);
+  if constexpr (sizeof(typename Isa::Weight) == 2) {
+    using Winograd = LaneWinograd<Isa, Finish>;
+    if (constants.winograd && Winograd::pays(args.packed->params.filter, args.extents)) {
+      const ThreadScratch scratch;
+      Winograd(conv, finish)
+          .run(args.extents, units, *static_cast<typename Winograd::Work*>(scratch.data()));
+      return;
+    }
+  }
+  LaneScratch<Isa> scratch;
+  conv.run(units, scratch);
+}
+
+inline LaneConstants lane_constants(const ConvI8Args& args) {
+  LaneConstants constants;
+  std::memcpy(&constants, args.packed->constants.data(), sizeof constants);
+  return constants;
+}
+
+template <typename Isa>
+inline void run_lanes_i8(const ConvI8Args& args, IndexRange units) {
+  const LaneConstants constants = lane_constants(args);
+  const typename Isa::DefaultRounding mode;
+  constexpr bool kTotals = Isa::kRow > kLanes;
+  if (constants.float_route) {
+    run_lanes_i8<Isa>(args, constants,
+                      FinishNarrow<typename Isa::FloatLanes, kTotals>(*args.packed, constants),
+                      units);
+  } else {
+    run_lanes_i8<Isa>(args, constants, FinishWide<kTotals>(*args.packed, constants), units);
+  }
+}
+
+}  // namespace
+}  // namespace rk::kernels
+
+RK_ISA_END

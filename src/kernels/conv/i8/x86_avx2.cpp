@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// int8 convolutions with AVX2 through lane_tiles.h: inputs and w + o as int16, pairs of products by vpmaddwd, which is
+// exact where vpmaddubsw would saturate.
+#if defined(__x86_64__)
+
+#include "kernels/x86_avx2.h"
+
+#include "kernels/conv/i8/lane_finish.h"
+#include "kernels/conv/common/lane_limits.h"
+
+RK_ISA_BEGIN
+
+namespace rk::kernels {
+namespace {
+
+inline __m256i load256(const void* from) {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+}
+inline void store256(void* to, __m256i v) { _mm256_storeu_si256(static_cast<__m256i*>(to), v); }
+
+struct Avx2I16 {
+  using Stored = int8_t;
+  using Lane = int16_t;
+  using Weight = int16_t;
+  using Sum = int32_t;
+  using FloatLanes = Avx2F32;
+  using DefaultRounding = IsaRounding;
+  static constexpr int kStep = 2, kTapStep = 2, kPixels = 6, kRow = 16;
+
+  static void widen(const int8_t* from, int16_t* to) {
+    store256(to, _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  }
+
+  struct Weights {  // [16 oc][2 ic]
+    __m256i low, high;
+    explicit Weights(const int16_t* from) : low(load256(from)), high(load256(from + 16)) {}
+  };
+
+  // [16 channels][2 taps] in the order in which unpacking leaves pairs: channels 0-3 and 8-11, then the rest.
+  struct TapWeights {
+    __m256i low, high;
+    explicit TapWeights(const int16_t* from)
+        : low(_mm256_permute2x128_si256(load256(from), load256(from + 16), 0x20)),
+          high(_mm256_permute2x128_si256(load256(from), load256(from + 16), 0x31)) {}
+  };
+
+  struct Sums {
+    __m256i low, high;
+    void load(const int32_t* from) { low = load256(from), high = load256(from + 8); }
+    void store(int32_t* to) const { store256(to, low), store256(to + 8, high); }
+    void add(const int16_t* x, const Weights& w) {
+      int32_t pair;
+      __builtin_memcpy(&pair, x, sizeof pair);
+      const __m256i spread = _mm256_set1_epi32(pair);
+      add_products(low, spread, w.low);
+      add_products(high, spread, w.high);
+    }
+    // As assembly, because a compiler that moves products apart from their additions runs out of registers.
+    static void add_products(__m256i& sum, __m256i x, __m256i w) {
+      __m256i products;
+      asm("vpmaddwd %[w], %[x], %[products]\n\tvpaddd %[products], %[sum], %[sum]"
+          : [sum] "+x"(sum), [products] "=&x"(products)
+          : [x] "x"(x), [w] "x"(w));
+    }
+    void add_taps(const int16_t* x, const int32_t* taps, const TapWeights& w) {
+      const __m256i a = load256(x + taps[0]), b = load256(x + taps[1]);
+      low = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), w.low));
+      high = _mm256_add_epi32(high, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), w.high));
+    }
+    void load_taps(const int32_t* from) {
+      low = _mm256_permute2x128_si256(load256(from), load256(from + 8), 0x20);
+      high = _mm256_permute2x128_si256(load256(from), load256(from + 8), 0x31);
+    }
+    void store_taps(int32_t* to) const {
+      store256(to, _mm256_permute2x128_si256(low, high, 0x20));
+      store256(to + 8, _mm256_permute2x128_si256(low, high, 0x31));
+    }
+  };
+};
+
+void run_i8(const ConvI8Args& args, IndexRange units) { run_lanes_i8<Avx2I16>(args, units); }
+
+}  // namespace
+
+}  // namespace rk::kernels
+
+RK_ISA_END
+
+namespace rk::kernels {
+
+extern const ConvI8Kernel conv_i8__avx2_6x16;
+const ConvI8Kernel conv_i8__avx2_6x16 = {"conv_i8__avx2_6x16", kLaneTile, accepts_lanes,
+                                         pack_lanes_by_2,      run_i8,    unpack_lanes_by_2};
+
+}  // namespace rk::kernels
+
+#endif  // x86-64

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of inputs for conv_i8__avx512vnni_6x64: what weight offsets are multiplied with, once per output pixel. Includes
+// intrinsics: only for files that RK_AVX512VBMI_BEGIN frames.
+#pragma once
+
+#include "kernels/conv/i8/x86_avx512vnni_band.h"
+
+RK_AVX512VBMI_BEGIN
+
+namespace rk::kernels::vnni {
+namespace {
+
+// Sums of the bytes of each half of four pixels.
+RK_INLINE __m512i half_sums(__m512i pixels) {
+  return _mm512_sad_epu8(_mm512_xor_si512(pixels, _mm512_set1_epi8(-128)), _mm512_setzero_si512());
+}
+
+// Those of eight pixels to one sum for each.
+RK_INLINE __m256i join_halves(__m512i a, __m512i b) {
+  const __m512i even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+  const __m512i odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+  return _mm512_cvtepi64_epi32(_mm512_add_epi64(_mm512_permutex2var_epi64(a, even, b),
+                                                _mm512_permutex2var_epi64(a, odd, b)));
+}
+
+// The pair (sum mod 128, sum / 128) that meets (o, 128 * o).
+RK_INLINE __m512i as_pair(__m512i sum) {
+  return _mm512_or_si512(_mm512_and_si512(sum, _mm512_set1_epi32(127)),
+                         _mm512_slli_epi32(_mm512_srli_epi32(sum, 7), 16));
+}
+
+// Adds one block's channels to the sums of inputs of the scratch pixels.
+inline void add_parts(const uint8_t* pixels, int64_t count, uint64_t (*parts)[2]) {
+  for (int64_t i = 0; i < count; i += 4) {
+    const __m512i part = half_sums(_mm512_loadu_si512(pixels + i * kHostBlock));
+    _mm512_storeu_si512(parts + i, _mm512_add_epi64(_mm512_loadu_si512(parts + i), part));
+  }
+}
+
+// to[i] += from[i * step], or = with kFirst; may write and read up to 15 more.
+template <bool kFirst>
+inline void add_row(const int32_t* from, int64_t step, int64_t count, int32_t* to) {
+  if (step > 2) {
+    for (int64_t i = 0; i < count; ++i) to[i] = (kFirst ? 0 : to[i]) + from[i * step];
+    return;
+  }
+  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  for (int64_t i = 0; i < count; i += 16) {
+    __m512i v = _mm512_loadu_si512(from + i * step);
+    if (step == 2) v = _mm512_permutex2var_epi32(v, even, _mm512_loadu_si512(from + i * 2 + 16));
+    if (!kFirst) v = _mm512_add_epi32(v, _mm512_loadu_si512(to + i));
+    _mm512_storeu_si512(to + i, v);
+  }
+}
+
+inline constexpr int64_t kRowSlack = 64;  // what add_row may read beyond the scratch pixels
+
+// totals[pixel] = sum of the inputs that an output pixel reads, from the sums of scratch pixels: first down the kernel's
+// rows, then along them.
+inline void sum_taps(const Context& c, const Band& band, const int32_t* sums, int32_t* totals) {
+  alignas(64) int32_t down[kScratchPixels + kRowSlack];
+  int32_t* to = totals;
+  for (int64_t row = 0; row < band.rows; ++row, to += band.columns) {
+    const int32_t* const first = sums + row * c.y.step * band.scratch_columns;
+    const int32_t* column_sums = first;
+    if (c.y.kernel > 1) {
+      add_row<true>(first, 1, band.scratch_columns, down);
+      for (int64_t ky = 1; ky < c.y.kernel; ++ky)
+        add_row<false>(first + ky * c.y.dilation * band.scratch_columns, 1, band.scratch_columns,
+                       down);
+      column_sums = down;
+    }
+    add_row<true>(column_sums, c.x.step, band.columns, to);
+    for (int64_t kx = 1; kx < c.x.kernel; ++kx)
+      add_row<false>(column_sums + kx * c.x.dilation, c.x.step, band.columns, to);
+  }
+  for (int64_t i = 0; i < band.pixels(); i += 16)
+    _mm512_store_si512(totals + i, as_pair(_mm512_load_si512(totals + i)));
+}
+
+// The same from the parts of all blocks.
+inline void sum_parts(const Context& c, const Band& band, Scratch& scratch) {
+  alignas(64) int32_t sums[kScratchPixels + kRowSlack];
+  for (int64_t i = 0; i < band.scratch_pixels(); i += 8) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(sums + i),
+                       join_halves(_mm512_loadu_si512(scratch.parts + i),
+                                   _mm512_loadu_si512(scratch.parts + i + 4)));
+  }
+  sum_taps(c, band, sums, scratch.totals);
+}
+
+// Sums of four pixels in four parts each, of 16 pixels, to one sum for each.
+RK_INLINE __m512i join_quarters(__m512i a, __m512i b, __m512i c, __m512i d) {
+  const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+  const __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+  const __m512i mixed =
+      _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+  return _mm512_permutexvar_epi32(
+      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), mixed);
+}
+
+// totals of neighbouring pixels under a kernel of one tap, read where they lie; writes up to 15 more.
+inline void sum_pixels(const Context& c, const int8_t* pixels, int64_t count, int32_t* totals) {
+  const int32_t channels = c.filter.in_channels, blocks = channel_blocks(channels);
+  const int32_t lanes = lanes_of_block(channels, blocks - 1);
+  const __mmask64 last = ((uint64_t{1} << (lanes - 1)) * 2 - 1) * 0x0001000100010001u;
+  const __m512i one = _mm512_set1_epi8(1), bias = _mm512_set1_epi32(channels * 128);
+  for (int64_t i = 0; i < count; i += 16) {
+    const int8_t* from = pixels + i * kHostBlock;
+    __m512i part[4] = {};
+    // Bytes of pixels that exist.
+    const auto live = [&](int64_t first) {
+      const int64_t bytes = (count - first) * kHostBlock;
+      return bytes >= 64 ? ~uint64_t{0} : bytes <= 0 ? 0 : (uint64_t{1} << bytes) - 1;
+    };
+    const __mmask64 exist[4] = {live(i), live(i + 4), live(i + 8), live(i + 12)};
+    int32_t block = 0;
+    for (; i + 16 <= count && block + 1 < blocks; ++block, from += c.in_plane) {
+      unroll<4>([&](auto q) RK_UNROLLED {
+        part[q] = _mm512_dpbusd_epi32(part[q], one, _mm512_loadu_si512(from + q * 64));
+      });
+    }
+    for (; block < blocks; ++block, from += c.in_plane) {
+      const __mmask64 mask = block + 1 == blocks ? last : ~uint64_t{0};
+      unroll<4>([&](auto q) RK_UNROLLED {
+        const __m512i v = _mm512_maskz_loadu_epi8(mask & exist[q], from + q * 64);
+        part[q] = _mm512_dpbusd_epi32(part[q], one, v);
+      });
+    }
+    const __m512i sum = _mm512_add_epi32(join_quarters(part[0], part[1], part[2], part[3]), bias);
+    _mm512_store_si512(totals + i, as_pair(sum));
+  }
+}
+
+// The same of rows of a matrix, `step` elements apart, each of which is a pixel.
+inline void sum_matrix_rows(const Context& c, const int8_t* rows, int64_t step, int64_t count,
+                            int32_t* totals) {
+  const int64_t channels = c.filter.in_channels;
+  const __m512i one = _mm512_set1_epi8(1);
+  for (int64_t i = 0; i < count; ++i) {
+    __m512i sum = _mm512_setzero_si512();
+    for (int64_t k = 0; k < channels; k += 64) {
+      const __mmask64 exist =
+          channels - k >= 64 ? ~uint64_t{0} : (uint64_t{1} << (channels - k)) - 1;
+      sum = _mm512_dpbusd_epi32(sum, one, _mm512_maskz_loadu_epi8(exist, rows + i * step + k));
+    }
+    totals[i] = static_cast<int32_t>(channels * 128) + _mm512_reduce_add_epi32(sum);
+  }
+  for (int64_t i = 0; i < count; i += 16)
+    _mm512_store_si512(totals + i, as_pair(_mm512_load_si512(totals + i)));
+}
+
+}  // namespace
+}  // namespace rk::kernels::vnni
+
+RK_AVX512VBMI_END
