@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of whole networks: every model through the C API and, where it is installed, through ONNX Runtime, in
-interleaved rounds of one run.
+"""The benchmark of whole networks: every model through the C API and, where they are installed, through ONNX Runtime and
+OpenVINO, in interleaved rounds of one run.
 
-    run.py --build build/release --work build/bench [--models a,b] [--threads 1,2] [--kinds qdq,own,fp16] [--rounds N] [--all]
+    run.py --build build/release --work build/bench [--models a,b] [--threads 1,2] [--kinds qdq,own,fp16] [--rounds N]
+           [--isa avx2] [--all]
 
-Prints a table and writes results.json below --work. Kinds: qdq, both engines load the same QDQ file; own, our quantiser's
-asymmetric model against that QDQ file in ONNX Runtime; fp16, ours in fp16 against ONNX Runtime's float32.
-RK_BENCH_PYTHON names a python with onnxruntime (default: bench-venv beside --build's parent, see `make bench-peers`).
+Prints a table and writes results.json below --work. Kinds: qdq, all engines load the same QDQ file; own, our quantiser's
+asymmetric model against that QDQ file in the others; fp16, ours in fp16 against the others' float32.
+--isa holds us (RKNN_KERNEL) and OpenVINO (ONEDNN_MAX_CPU_ISA) to an instruction set; ONNX Runtime cannot be limited.
+RK_BENCH_PYTHON names a python with onnxruntime and openvino (default: bench-venv beside --build's parent, see
+`make bench-peers`).
 RK_BENCH_REALTIME=1 measures under real-time priority, where neighbours disturb little (needs the right to).
 """
 import argparse
@@ -23,13 +26,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ONNX_OF = {"qdq": "qdq", "own": "qdq", "fp16": "float"}  # what ONNX Runtime runs beside each kind
 
 
-def find_peer_python(build):
-    """A python that has onnxruntime, or None."""
+PEERS = {"ort": ("onnxruntime", "ort_peer.py"), "openvino": ("openvino", "openvino_peer.py")}
+ISAS = {"avx2": "AVX2", "avx512": "AVX512_CORE", "avx512vnni": "AVX512_CORE_VNNI"}  # ours: oneDNN's
+
+
+def find_peer_python(build, module):
+    """A python that has the module, or None."""
     candidates = [os.environ.get("RK_BENCH_PYTHON"),
                   os.path.join(os.path.dirname(os.path.abspath(build)), "bench-venv/bin/python"), sys.executable]
     for python in candidates:
         if python and shutil.which(python) and subprocess.run(
-                [python, "-c", "import onnxruntime, numpy"], capture_output=True).returncode == 0:
+                [python, "-c", f"import {module}, numpy"], capture_output=True).returncode == 0:
             return python
     return None
 
@@ -122,25 +129,26 @@ def median(values):
     return statistics.median(values) if values else None
 
 
-def measure(args, python, folder, made, model, kind, threads):
+def measure(args, pythons, folder, made, model, kind, threads):
     """One line of the table."""
-    ours = Engine([os.path.join(args.build, "bench/network"), made[model, kind]], threads)
-    peer = None
-    if python:
-        peer = Engine([python, os.path.join(HERE, "ort_peer.py"), os.path.join(folder, f"{model}.{ONNX_OF[kind]}.onnx"),
-                       str(threads)], threads)
-    general, zero, other, peaks, perfs = [], [], [], [], []
+    limits = {"RKNN_KERNEL": args.isa, "ONEDNN_MAX_CPU_ISA": ISAS[args.isa]} if args.isa else {}
+    ours = Engine([os.path.join(args.build, "bench/network"), made[model, kind]], threads, limits)
+    peers = {name: Engine([python, os.path.join(HERE, PEERS[name][1]),
+                           os.path.join(folder, f"{model}.{ONNX_OF[kind]}.onnx"), str(threads)], threads, limits)
+             for name, python in pythons.items()}
+    general, zero, peaks, perfs = [], [], [], []
+    others = {name: [] for name in peers}
     for _ in range(args.rounds):
         general.append(float(ours.ask(f"round {args.ms} general")))
-        if peer:
+        for name, peer in peers.items():
             time.sleep(0.02)
-            other.append(float(peer.ask(f"round {args.ms}")))
+            others[name].append(float(peer.ask(f"round {args.ms}")))
             time.sleep(0.05)  # its workers spin for a while after a run
         zero.append(float(ours.ask(f"round {args.ms} zero")))
         perfs.append(parse_perf(ours.ask(f"perf {args.ms}")))
         peaks.append([float(v) for v in ours.ask("peak").split()])
     ours.close()
-    if peer:
+    for peer in peers.values():
         peer.close()
     perf = sorted(perfs, key=lambda p: sum(r["us"] for r in p.values()))[len(perfs) // 2]
     peak = median([p[1 if kind == "fp16" else 0] for p in peaks]) * threads
@@ -151,7 +159,9 @@ def measure(args, python, folder, made, model, kind, threads):
     init = [float(v) for v in ours.ready[1:]]
     return {
         "model": model, "kind": kind, "threads": threads, "general_ms": median(general), "zero_copy_ms": median(zero),
-        "ort_ms": median(other), "ratio": median([o / g for o, g in zip(other, general)]),
+        **{f"{name}_ms": median(others.get(name)) for name in PEERS},
+        **{key: median([o / g for o, g in zip(others.get(name, []), general)])
+           for name, key in (("ort", "ratio"), ("openvino", "openvino_ratio"))},
         "peak_gmacs": peak, "macs": macs,
         "peak_share": macs / (median(general) * 1e6) / peak if peak else None,
         "conv_ms": conv_ms, "conv_peak_share": conv_macs / (conv_ms * 1e6) / peak if peak and conv_ms else None,
@@ -209,6 +219,7 @@ def show(row):
         return f"{value * 100:5.1f} %" if value else "     - "
 
     ort = f"{row['ort_ms']:8.2f} {row['ratio']:5.2f}x" if row["ort_ms"] else "       -      -"
+    ort += f" {row['openvino_ms']:8.2f} {row['openvino_ratio']:5.2f}x" if row["openvino_ms"] else "        -      -"
     print(f"{row['model']:13} {row['kind']:5} {row['threads']:2} {row['general_ms']:8.2f} {row['zero_copy_ms']:8.2f} {ort} "
           f"{percent(row['peak_share'])} {row['conv_ms']:8.2f} {percent(row['conv_peak_share'])} {row['init_ms']:7.0f}",
           flush=True)
@@ -223,23 +234,29 @@ def main():
     parser.add_argument("--kinds", default="qdq,own,fp16")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ms", type=int, default=150, help="length of one round of one engine")
+    parser.add_argument("--isa", default="", help=f"hold the engines to one of {', '.join(ISAS)}")
     parser.add_argument("--all", action="store_true", help="scaling over batch and size, and equal bytes, too")
     args = parser.parse_args()
     models, kinds = args.models.split(","), args.kinds.split(",")
-    python = find_peer_python(args.build)
-    if python is None:
-        print("bench: no python with onnxruntime: only our times. `make bench-peers` installs it, or set RK_BENCH_PYTHON")
+    if args.isa and args.isa not in ISAS:
+        raise SystemExit(f"bench: --isa is one of {', '.join(ISAS)}")
+    pythons = {name: find_peer_python(args.build, module) for name, (module, _) in PEERS.items()}
+    for name in [n for n, python in pythons.items() if python is None]:
+        print(f"bench: no python with {PEERS[name][0]}. `make bench-peers` installs it, or set RK_BENCH_PYTHON")
+        del pythons[name]
+    if args.isa:
+        print(f"bench: held to {args.isa}; ONNX Runtime cannot be and uses what the CPU has")
     os.makedirs(args.work, exist_ok=True)
     folder, made = prepare_models(args.build, args.work, models, kinds)
     threads = [int(t) for t in args.threads.split(",") if int(t) <= len(os.sched_getaffinity(0))]
-    print("model         kind  th  general zero-cpy      ort  ratio    peak  conv ms conv/pk    init  (ms)")
+    print("model         kind  th  general zero-cpy      ort  ratio openvino  ratio    peak  conv ms conv/pk    init  (ms)")
     rows = []
     for kind in kinds:
         for model in models:
             for count in threads:
-                rows.append(measure(args, python, folder, made, model, kind, count))
+                rows.append(measure(args, pythons, folder, made, model, kind, count))
                 show(rows[-1])
-    results = {"machine": os.uname().machine, "peer": bool(python), "rows": rows}
+    results = {"machine": os.uname().machine, "isa": args.isa, "peer": "ort" in pythons, "openvino": "openvino" in pythons, "rows": rows}
     if args.all:
         results["scaling"] = scaling(args)
         results["bytes"] = same_bytes(args, made)

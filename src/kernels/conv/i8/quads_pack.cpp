@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packing for quads.h: which quads of weights may share an int16 sum.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "kernels/conv/common/bands.h"
+#include "kernels/conv/i8/exact_stages.h"
+#include "kernels/conv/i8/pack_lanes.h"
+#include "kernels/conv/i8/quads.h"
+#include "kernels/conv/i8/winograd_form.h"
+
+namespace rk::kernels::quads {
+namespace {
+
+constexpr int32_t kSums = 2 * kHostBlock;  // 16-bit sums of a step: two per output channel
+
+// A step and how much of kSafe its sums use, per sign.
+struct Step {
+  uint16_t place = 0;
+  std::array<int8_t, kStepBytes> weights{};
+  std::array<uint8_t, kSums> positive{}, negative{};
+  int32_t heaviest = 0;
+
+  bool empty() const { return heaviest == 0; }
+  // False where one pair alone could saturate.
+  bool weigh() {
+    heaviest = 0;
+    for (int32_t i = 0; i < kSums; ++i) {
+      int32_t more = 0, less = 0;
+      for (int32_t k = 0; k < 2; ++k) {
+        const int32_t w = weights[static_cast<size_t>(2 * i + k)];
+        (w > 0 ? more : less) += w > 0 ? w : -w;
+      }
+      if (more > kSafe || less > kSafe) return false;
+      positive[static_cast<size_t>(i)] = static_cast<uint8_t>(more);
+      negative[static_cast<size_t>(i)] = static_cast<uint8_t>(less);
+      heaviest = std::max({heaviest, more, less});
+    }
+    return true;
+  }
+  bool fits_with(const Step& other) const {
+    bool fits = true;
+    for (size_t i = 0; i < kSums; ++i) {
+      fits &= positive[i] + other.positive[i] <= kSafe && negative[i] + other.negative[i] <= kSafe;
+    }
+    return fits;
+  }
+};
+
+// With every second channel left out no pair has two weights, and one alone is at most kSafe.
+void add_step(const Step& step, std::vector<Step>& steps) {
+  Step whole = step;
+  if (whole.weigh()) {
+    if (!whole.empty()) steps.push_back(whole);
+    return;
+  }
+  for (size_t part = 0; part < 2; ++part) {
+    Step half = step;
+    for (size_t i = 1 - part; i < kStepBytes; i += 2) half.weights[i] = 0;
+    half.weigh();
+    if (!half.empty()) steps.push_back(half);
+  }
+}
+
+// An untaken step that may be added to `step`: first among those of complementary weight, then the lightest. Its index,
+// or steps.size().
+size_t find_partner(const std::vector<Step>& steps, const std::vector<bool>& taken, size_t step) {
+  constexpr int32_t kUsual = 190;  // sums of two steps are seldom heaviest in the same lane
+  constexpr int kTries = 24, kLastTries = 8;
+  const auto first = std::partition_point(
+      steps.begin() + static_cast<ptrdiff_t>(step) + 1, steps.end(),
+      [&](const Step& s) { return s.heaviest > kUsual - steps[step].heaviest; });
+  int tries = 0;
+  for (auto i = static_cast<size_t>(first - steps.begin()); i < steps.size() && tries < kTries; ++i) {
+    if (taken[i]) continue;
+    if (steps[step].fits_with(steps[i])) return i;
+    ++tries;
+  }
+  tries = 0;
+  for (size_t i = steps.size(); i-- > step + 1 && tries < kLastTries;) {
+    if (taken[i]) continue;
+    if (steps[step].fits_with(steps[i])) return i;
+    ++tries;
+  }
+  return steps.size();
+}
+
+// Doubles first, then what stays alone.
+BlockSteps arrange(std::vector<Step>& steps) {
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.heaviest > b.heaviest; });
+  std::vector<Step> doubles, singles;
+  std::vector<bool> taken(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (taken[i]) continue;
+    taken[i] = true;
+    const size_t partner = find_partner(steps, taken, i);
+    if (partner == steps.size()) {
+      singles.push_back(steps[i]);
+      continue;
+    }
+    taken[partner] = true;
+    doubles.push_back(steps[i]);
+    doubles.push_back(steps[partner]);
+  }
+  const BlockSteps counts = {0, static_cast<uint32_t>(doubles.size() / 2),
+                             static_cast<uint32_t>(singles.size())};
+  steps = std::move(doubles);
+  steps.insert(steps.end(), singles.begin(), singles.end());
+  return counts;
+}
+
+bool offsets_fold(const ConvI8Params& source) {
+  const ConvFilter& f = source.filter;
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  for (int32_t oc = 0; oc < f.out_channels; ++oc) {
+    const int32_t offset = weight_offset_of(source, oc);
+    if (offset == 0) continue;
+    for (int32_t i = 0; i < f.in_channels; ++i) {
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const int32_t w =
+            source.weights[plain_weight_index(f, source.order, oc, i, tap)] + offset;
+        if (w < -128 || w > 127) return false;
+      }
+    }
+  }
+  return true;
+}
+
+std::vector<Step> steps_of_block(const ConvI8Params& source, bool fold, int32_t block,
+                                 int32_t* sums) {
+  const ConvFilter& f = source.filter;
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  const int32_t lanes = lanes_of_block(f.out_channels, block);
+  std::vector<Step> steps;
+  for (int32_t in = 0; in < f.in_channels; in += 4) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      Step step;
+      step.place = static_cast<uint16_t>((in / kHostBlock * taps + tap) * 4 + in % kHostBlock / 4);
+      for (int32_t lane = 0; lane < lanes; ++lane) {
+        const int32_t oc = block * kHostBlock + lane;
+        const int32_t offset = fold ? weight_offset_of(source, oc) : 0;
+        for (int32_t k = 0; k < 4 && in + k < f.in_channels; ++k) {
+          const int64_t at = plain_weight_index(f, source.order, oc, in + k, tap);
+          const int32_t w = source.weights[at] + offset;
+          step.weights[static_cast<size_t>(lane * 4 + k)] = static_cast<int8_t>(w);
+          sums[lane] += w;
+        }
+      }
+      add_step(step, steps);
+    }
+  }
+  return steps;
+}
+
+}  // namespace
+
+bool accepts(const PackedConvI8& packed) {
+  const ConvI8Params& p = packed.params;
+  const ConvFilter& f = p.filter;
+  const int64_t blocks = channel_blocks(f.in_channels);
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  return !packed.wide && f.groups == 1 && p.output.zero_point >= -128 &&
+         p.output.zero_point <= 127 && taps <= kMaxPlaces && blocks <= kMaxPlaces &&
+         blocks * taps * 4 <= kMaxPlaces && fits_bands(f, kScratchPixels / blocks);
+}
+
+// Not where Winograd's form takes a quarter of the products, nor where inputs are loaded for one output alone.
+bool pays(const ConvI8Params& params) {
+  const ConvFilter& f = params.filter;
+  const auto is = [](Extent2 extent, int32_t value) {
+    return extent.h == value && extent.w == value;
+  };
+  if (!is(f.kernel, 3) || !is(f.stride, 1) || !is(f.dilation, 1) || f.transposed) return true;
+  const Extent2 out = params.usual_output;
+  if (out.h == 0 || out.w == 0) return f.in_channels < 32;
+  const auto patches =
+      static_cast<double>(winograd::patches_along(out.h) * winograd::patches_along(out.w));
+  const double cost =
+      patches * winograd::kPoints * (1 + 20.0 / f.out_channels + 30.0 / f.in_channels);
+  return cost >= 0.7 * winograd::kTaps * out.h * out.w;
+}
+
+Status pack(const ConvI8Params& source, PackedConvI8& packed) {
+  const ConvFilter& f = source.filter;
+  const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
+  if (!stages_below(packed, multiplier, kDoubleLimits)) {
+    return unsupported("a stage could leave the range of exact doubles");
+  }
+  const bool fold = offsets_fold(source);
+  const int32_t blocks = channel_blocks(f.out_channels);
+  const auto channels = static_cast<size_t>(align_up(f.out_channels, kTile));
+  std::vector<BlockSteps> counts;
+  std::vector<std::vector<Step>> steps;
+  std::vector<int32_t> sums(channels);
+  uint64_t total = 0;
+  for (int32_t block = 0; block < blocks; ++block) {
+    steps.push_back(steps_of_block(source, fold, block, sums.data() + block * kHostBlock));
+    counts.push_back(arrange(steps.back()));
+    counts.back().first = static_cast<uint32_t>(total);
+    total += steps.back().size();
+  }
+  // Header, offsets and scales and starts per channel, counts per block, places per step.
+  constexpr uint64_t kHeader = 128;
+  static_assert(sizeof(Constants) <= kHeader);
+  const uint64_t bytes = kHeader + channels * 12 + counts.size() * sizeof(BlockSteps) + total * 2;
+  RK_ASSIGN(packed.constants, Buffer::try_make(bytes, kMaxObjectBytes));
+  RK_ASSIGN(packed.weights, Buffer::try_make(total * kStepBytes, kMaxObjectBytes));
+  uint8_t* at = packed.constants.data() + kHeader;
+  auto* const scale = reinterpret_cast<float*>(at);
+  auto* const offset = reinterpret_cast<int32_t*>(at + channels * 4);
+  auto* const start = reinterpret_cast<int32_t*>(at + channels * 8);
+  auto* const block_steps = reinterpret_cast<BlockSteps*>(at + channels * 12);
+  auto* const places =
+      reinterpret_cast<uint16_t*>(at + channels * 12 + counts.size() * sizeof(BlockSteps));
+  Constants constants;
+  constants.lanes.weight_bytes = 1;
+  constants.lanes.float_route = stages_below(packed, multiplier, kFloatLimits);
+  constants.lanes.scale = scale;
+  constants.lanes.totals = fold ? nullptr : offset;
+  constants.blocks = block_steps;
+  constants.places = places;
+  constants.start = start;
+  const auto* const bias = reinterpret_cast<const int32_t*>(packed.bias.data());
+  const bool bias_first = fold && constants.lanes.float_route;  // else the stages add it
+  for (int32_t c = 0; c < f.out_channels; ++c) {
+    const auto i = static_cast<size_t>(c);
+    scale[i] = static_cast<float>(multiplier[i]) / 16384.0f;
+    offset[i] = weight_offset_of(source, c);
+    // Modulo 2^32, which the true sum fits.
+    start[i] = static_cast<int32_t>((bias_first ? static_cast<uint32_t>(bias[i]) : 0u) -
+                                    128u * static_cast<uint32_t>(sums[i]));
+  }
+  for (size_t block = 0; block < steps.size(); ++block) {
+    block_steps[block] = counts[block];
+    uint64_t step = counts[block].first;
+    for (const Step& s : steps[block]) {
+      places[step] = s.place;
+      std::memcpy(packed.weights.data() + step * kStepBytes, s.weights.data(), kStepBytes);
+      ++step;
+    }
+  }
+  std::memcpy(packed.constants.data(), &constants, sizeof constants);
+  return ok_status();
+}
+
+void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain) {
+  const ConvI8Params& p = packed.params;
+  const ConvFilter& f = p.filter;
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  Constants constants;
+  std::memcpy(&constants, packed.constants.data(), sizeof constants);
+  const bool folded = constants.lanes.totals == nullptr;
+  for (int32_t oc = 0; oc < f.out_channels; ++oc) {
+    const int32_t added = folded && weight_offset != nullptr ? weight_offset[oc] : 0;
+    for (int32_t i = 0; i < f.in_channels; ++i) {
+      for (int64_t tap = 0; tap < taps; ++tap)
+        plain[plain_weight_index(f, p.order, oc, i, tap)] = static_cast<int8_t>(-added);
+    }
+  }
+  for (int32_t block = 0; block < channel_blocks(f.out_channels); ++block) {
+    const BlockSteps& counts = constants.blocks[block];
+    const uint64_t end = counts.first + 2 * uint64_t{counts.doubles} + counts.singles;
+    for (uint64_t step = counts.first; step < end; ++step) {
+      const int64_t place = constants.places[step];
+      const auto* const w =
+          reinterpret_cast<const int8_t*>(packed.weights.data()) + step * kStepBytes;
+      const auto in = static_cast<int32_t>(place / 4 / taps * kHostBlock + place % 4 * 4);
+      for (int32_t lane = 0; lane < lanes_of_block(f.out_channels, block); ++lane) {
+        for (int32_t k = 0; k < 4 && in + k < f.in_channels; ++k) {
+          int8_t& to = plain[plain_weight_index(f, p.order, block * kHostBlock + lane, in + k,
+                                                place / 4 % taps)];
+          to = static_cast<int8_t>(to + w[lane * 4 + k]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace rk::kernels::quads
