@@ -18,9 +18,11 @@ help:
 	@echo "make test-arm64  kernel tests, C callers and a model's bytes for 64-bit ARM under qemu-user"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
 	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
+	@echo "make check-frontends  TFLite, Darknet and Caffe models against other engines (needs ../shared)"
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
 	@echo "make check-quant  accuracy figures of int8, of accuracy analysis and of calibration (needs ../shared)"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
+	@echo "make check-cost  the cost model beside the vendor compiler's tables (needs ../shared)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
@@ -77,6 +79,17 @@ check-onnx: configure-release
 	@$(PYTHON) tests/conformance/check.py --binary $(BUILD)/release/tests/conformance/onnx_conformance \
 	  --quantized $(BUILD)/release/tests/conformance/quantized_ops --networks $(BUILD)/release/tests/networks/networks
 
+# TFLite, Darknet and Caffe: tiny models, real networks and single layers of ../shared, 20,000 damaged files each.
+FRONTENDS ?= tflite,darknet,caffe
+.PHONY: check-frontends
+check-frontends: configure-release
+	@$(call NINJA,release,frontend_cases frontend_run fuzz)
+	@$(PYTHON) tests/check.py check-frontends \
+	  -- $(BUILD)/release/tests/frontends/frontend_cases \
+	  -- $(PYTHON) tests/frontends/check.py --binary $(BUILD)/release/tests/frontends/frontend_run --formats $(FRONTENDS) \
+	     --work $(BUILD)/check-frontends \
+	  -- LONG=1 $(BUILD)/release/tests/fuzz/fuzz --gtest_filter='*FrontendFuzz*'
+
 # The C interface: flows in C99, threads, load, random calls, overhead. LONG=1 takes 10 minutes of load and 5 of calls.
 .PHONY: check-runtime
 check-runtime: configure-release configure-dev configure-tsan
@@ -107,6 +120,12 @@ check-quant: configure-release
 .PHONY: check-vendor
 check-vendor: release
 	@$(PYTHON) tests/vendor/check.py $(BUILD)/release/tests/vendor/vendor_check
+
+# What a model costs on a chip, counted beside the tables of the vendor's compiler.
+.PHONY: check-cost
+check-cost: configure-release
+	@$(call NINJA,release,cost_check)
+	@$(PYTHON) tests/check.py check-cost -- $(PYTHON) tests/cost/check.py $(BUILD)/release/tests/cost/cost_check
 
 # One wheel for every Python: both packages, both libraries with what they need, headers, the rknn command.
 .PHONY: wheel
