@@ -2,6 +2,8 @@
 // Runs the cases of every pass (see pass_cases.h).
 #include "passes/pass_cases.h"
 
+#include <gtest/gtest.h>
+
 #include "passes/pass_test.h"
 
 namespace rk::passes {

@@ -3,6 +3,8 @@
 // compared as text, and the evaluator must give the same outputs before and after.
 #include "passes/pass_test.h"
 
+#include <gtest/gtest.h>
+
 namespace rk::passes {
 namespace {
 

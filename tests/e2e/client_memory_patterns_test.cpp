@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Client patterns about memory, old structures of the matmul interface, and frames in flight.
+#include <gtest/gtest.h>
+
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>

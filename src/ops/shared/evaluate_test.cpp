@@ -4,6 +4,8 @@
 // test.
 #include "ops/shared/evaluate.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>

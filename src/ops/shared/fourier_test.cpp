@@ -2,6 +2,8 @@
 // Against the sum itself, for lengths that are halved often, never, and in between.
 #include "ops/shared/fourier.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <numbers>
 

@@ -2,6 +2,8 @@
 // The drawn numbers: their distribution, and what they do and do not depend on.
 #include "ops/shared/random_fill.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 
