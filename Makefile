@@ -41,8 +41,7 @@ packages:
 
 # configure-<preset>: quiet unless it fails.
 configure-%: packages
-	@mkdir -p $(BUILD)
-	@cmake --preset $* >$(BUILD)/configure-$*.log 2>&1 || { cat $(BUILD)/configure-$*.log; exit 1; }
+	@cmake/configure.sh $* $(BUILD)
 
 NINJA = cmake --build $(BUILD)/$(1) -j $(JOBS) --target $(2) -- $(if $(CI),--quiet,)
 
@@ -136,8 +135,7 @@ wheel: release
 .PHONY: wheel-arm64
 wheel-arm64: packages wheel
 	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
-	@mkdir -p $(BUILD)
-	@cmake --preset aarch64 >$(BUILD)/configure-aarch64.log 2>&1 || { cat $(BUILD)/configure-aarch64.log; exit 1; }
+	@cmake/configure.sh aarch64 $(BUILD)
 	@$(call NINJA,aarch64,rknn_toolkit rknnrt rknn)
 	@$(PYTHON) python/make_wheel.py --build $(BUILD)/aarch64 --output $(BUILD)/dist --platform linux_aarch64 \
 	  --sysroot $(BUILD)/sysroot-arm64
