@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the wheel `openrknn`: both packages, both libraries with what they need, the headers and the rknn command.
 
+Beside it two wheels without files, rknn-toolkit2 and rknn-toolkit-lite2, which only require openrknn: programs ask
+importlib.metadata and pip for those names, and some install the vendor's package where they find none.
+
 The standard library is enough: a wheel is a zip file with METADATA, WHEEL and RECORD. One wheel serves every Python,
 because nothing in it is compiled against one. Same inputs give the same bytes.
 
@@ -27,14 +30,36 @@ METADATA = """Metadata-Version: 2.1
 Name: openrknn
 Version: {version}
 Summary: Open implementation of the RKNN SDK: convert, quantise, simulate and run .rknn models without a board
+Author: The OpenRKNN developers
 License: Apache-2.0
+Keywords: rknn,rockchip,npu,onnx,quantisation,inference
+Classifier: Development Status :: 4 - Beta
+Classifier: License :: OSI Approved :: Apache Software License
+Classifier: Operating System :: POSIX :: Linux
+Classifier: Programming Language :: Python :: 3
+Classifier: Topic :: Scientific/Engineering :: Artificial Intelligence
 Requires-Python: >=3.7
 Requires-Dist: numpy
+Description-Content-Type: text/markdown
+
+{readme}"""
+
+# The names under which programs look for the vendor's packages, and the version whose interface is ours.
+ALIASES = ("rknn-toolkit2", "rknn-toolkit-lite2")
+ALIAS_VERSION = "2.3.2"
+ALIAS_METADATA = """Metadata-Version: 2.1
+Name: {name}
+Version: {alias_version}
+Summary: The interface of {name} {alias_version}, from the package openrknn; this package has no files of its own
+Author: The OpenRKNN developers
+License: Apache-2.0
+Requires-Python: >=3.7
+Requires-Dist: openrknn (=={version})
 """
 
 WHEEL = """Wheel-Version: 1.0
 Generator: openrknn
-Root-Is-Purelib: false
+Root-Is-Purelib: {pure}
 Tag: py3-none-{platform}
 """
 
@@ -124,31 +149,45 @@ def native_files(build, sysroot):
     yield "openrknn/include/rknn_toolkit_c.h", read(os.path.join(ROOT, "src", "toolkit", "rknn_toolkit_c.h"))
 
 
+def write_zip(files, info, path):
+    """The files with their RECORD, dated 1980: the same bytes every time."""
+    record = ""
+    for name, data in files:
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        record += "%s,sha256=%s,%d\n" % (name, digest, len(data))
+    files = files + [(info + "RECORD", (record + info + "RECORD,,\n").encode())]
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for name, data in files:
+            entry = zipfile.ZipInfo(name)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            executable = name.startswith("openrknn/bin/") or ".so" in os.path.basename(name)
+            entry.external_attr = (0o100755 if executable else 0o100644) << 16
+            wheel.writestr(entry, data)
+    return path
+
+
 def write_wheel(files, folder, platform):
     name = "openrknn-%s" % version()
     info = name + ".dist-info/"
+    readme = read(os.path.join(ROOT, "README.md")).decode()
     files = list(files) + [
-        (info + "METADATA", METADATA.format(version=version()).encode()),
-        (info + "WHEEL", WHEEL.format(platform=platform).encode()),
+        (info + "METADATA", METADATA.format(version=version(), readme=readme).encode()),
+        (info + "WHEEL", WHEEL.format(pure="false", platform=platform).encode()),
         (info + "entry_points.txt", ENTRY_POINTS.encode()),
         (info + "LICENSE", read(os.path.join(ROOT, "LICENSE"))),
         (info + "top_level.txt", "\n".join(PACKAGES).encode() + b"\n"),
     ]
-    record = ""
-    for path, data in files:
-        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-        record += "%s,sha256=%s,%d\n" % (path, digest, len(data))
-    files.append((info + "RECORD", (record + info + "RECORD,,\n").encode()))
-    os.makedirs(folder, exist_ok=True)
-    out = os.path.join(folder, "%s-py3-none-%s.whl" % (name, platform))
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for path, data in files:
-            entry = zipfile.ZipInfo(path)  # dated 1980: the same bytes every time
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            executable = path.startswith("openrknn/bin/") or ".so" in os.path.basename(path)
-            entry.external_attr = (0o100755 if executable else 0o100644) << 16
-            wheel.writestr(entry, data)
-    return out
+    return write_zip(files, info, os.path.join(folder, "%s-py3-none-%s.whl" % (name, platform)))
+
+
+def write_alias(name, folder):
+    """A wheel that is a name, a version and a requirement."""
+    stem = "%s-%s" % (name.replace("-", "_"), ALIAS_VERSION)
+    info = stem + ".dist-info/"
+    text = ALIAS_METADATA.format(name=name, alias_version=ALIAS_VERSION, version=version())
+    files = [(info + "METADATA", text.encode()), (info + "WHEEL", WHEEL.format(pure="true", platform="any").encode())]
+    return write_zip(files, info, os.path.join(folder, stem + "-py3-none-any.whl"))
 
 
 def main():
@@ -160,6 +199,8 @@ def main():
     args = parser.parse_args()
     files = list(package_files()) + list(native_files(args.build, args.sysroot))
     print(write_wheel(files, args.output, args.platform))
+    for name in ALIASES:
+        print(write_alias(name, args.output))
     return 0
 
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheels that are only a name: what pip and importlib.metadata read of them. make check-python installs them."""
+import email
+import importlib.util
+import os
+import tempfile
+import unittest
+import zipfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SPEC = importlib.util.spec_from_file_location("make_wheel", os.path.join(HERE, "..", "..", "python", "make_wheel.py"))
+make_wheel = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(make_wheel)
+
+
+class Aliases(unittest.TestCase):
+    def test_the_vendors_names_require_openrknn_and_hold_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("rknn-toolkit2", "rknn-toolkit-lite2"):
+                path = make_wheel.write_alias(name, folder)
+                stem = name.replace("-", "_") + "-2.3.2"
+                self.assertEqual(os.path.basename(path), stem + "-py3-none-any.whl")
+                with zipfile.ZipFile(path) as wheel:
+                    self.assertEqual(sorted(wheel.namelist()),
+                                     [stem + ".dist-info/" + n for n in ("METADATA", "RECORD", "WHEEL")])
+                    text = email.message_from_bytes(wheel.read(stem + ".dist-info/METADATA"))
+                self.assertEqual((text["Name"], text["Version"]), (name, "2.3.2"))
+                self.assertEqual(text["Requires-Dist"], "openrknn (==%s)" % make_wheel.version())
+
+    def test_the_wheel_describes_itself(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = make_wheel.write_wheel(make_wheel.package_files(), folder, "linux_x86_64")
+            with zipfile.ZipFile(path) as wheel:
+                text = email.message_from_bytes(wheel.read("openrknn-%s.dist-info/METADATA" % make_wheel.version()))
+                self.assertIn("rknn/__main__.py", wheel.namelist())
+        self.assertIn("OpenRKNN", text.get_payload())
+        self.assertEqual(text["Requires-Dist"], "numpy")
+
+
+if __name__ == "__main__":
+    unittest.main()
