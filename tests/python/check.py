@@ -65,7 +65,7 @@ def pythons():
 
 def suite(inside, label):
     """All tests; the examples make their models with the onnx package, which only the system's Python has."""
-    names = ["test_toolkit", "test_lite", "test_c_abi", "test_custom_op"]
+    names = ["test_toolkit", "test_lite", "test_c_abi", "test_custom_op", "test_wheel", "test_board"]
     if run([inside, "-c", "import sys; sys.exit(sys.version_info < (3, 8))"]).returncode == 0:
         names.append("test_signatures")  # parses sources as older versions do
     if label == "system":
@@ -153,6 +153,29 @@ def beside_opencv(inside):
     figure("beside OpenCV", "alive" if ok else result.stdout[-300:], "alive", ok)
 
 
+METADATA = """
+import importlib.metadata as metadata
+for name in ('rknn-toolkit2', 'rknn-toolkit-lite2'):
+    found = metadata.distribution(name)
+    print(name, found.version, [r.split()[0] for r in found.requires], len([f for f in found.files if '.py' in str(f)]))
+from rknn.api import RKNN
+from rknnlite.api import RKNNLite
+"""
+
+
+def vendor_names(inside, folder):
+    """What ultralytics and rk-transformers ask before they import; pip must see the requirement as met."""
+    aliases = glob.glob(os.path.join(folder, "rknn_toolkit*-2.3.2-py3-none-any.whl"))
+    installed = run([inside, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index"] + aliases)
+    result = run([inside, "-c", METADATA])
+    wanted = "".join("%s 2.3.2 ['openrknn'] 0\n" % name for name in ("rknn-toolkit2", "rknn-toolkit-lite2"))
+    ok = len(aliases) == 2 and installed.returncode == 0 and result.stdout == wanted
+    if not ok:
+        print(installed.stdout + result.stdout)
+    figure("importlib.metadata finds rknn-toolkit2 and rknn-toolkit-lite2", "as version 2.3.2" if ok else "no",
+           "as version 2.3.2", ok)
+
+
 def command_line(inside):
     program = os.path.join(os.path.dirname(inside), "rknn")
     digits = os.path.join(HERE, "..", "..", "examples", "digits", "digits.onnx")
@@ -166,6 +189,8 @@ def command_line(inside):
     ok = all(result.returncode == 0 for result in results)
     if not ok:
         print("".join(result.stdout for result in results))
+    module = run([inside, "-m", "rknn", "--help"])
+    figure("python -m rknn is the rknn command", "exit %d" % module.returncode, "exit 0", module.returncode == 0)
     figure("rknn edit and convert of the wheel", "exit %s" % [r.returncode for r in results], "exit 0", ok)
 
 
@@ -190,6 +215,7 @@ def main():
                 import_time(inside)
                 beside_opencv(inside)
                 command_line(inside)
+                vendor_names(inside, os.path.dirname(wheel))
     short = FIGURES.count(False)
     print("check-python: %d figures, %d short" % (len(FIGURES), short))
     return 1 if short or not FIGURES else 0

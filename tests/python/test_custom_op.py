@@ -290,19 +290,31 @@ class Classes(unittest.TestCase):
             def compute(self, node, inputs):
                 return inputs
 
-        class WrongNames:
+        class TooFew:
             op_type = "cstNames"
 
-            def shape_infer(self, node, shapes, dtypes):
-                return shapes, dtypes
+            def shape_infer(self, node, shapes):
+                return shapes, shapes
 
             def compute(self, node, inputs):
                 return inputs
 
         for custom_op, text in ((NoType, "op_type"), (object(), "op_type"), (OneFunction, "shape_infer and compute"),
-                                (WrongNames, "in_shapes, in_dtypes")):
+                                (TooFew, "in_shapes, in_dtypes")):
             with self.assertRaisesRegex(ValueError, text):
                 RKNN().reg_custom_op(custom_op)
+
+    def test_parameters_may_have_other_names(self):
+        class OtherNames:
+            op_type = "cstNames"
+
+            def shape_infer(self, n, shapes, dtypes):
+                return shapes, dtypes
+
+            def compute(self, n, arrays, *more):
+                return arrays
+
+        self.assertEqual(RKNN().reg_custom_op(OtherNames()), 0)
 
     def test_get_node_attr_wants_a_node(self):
         with self.assertRaisesRegex(ValueError, "shape_infer"):

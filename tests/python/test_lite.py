@@ -4,6 +4,7 @@ import ctypes
 import os
 import tempfile
 import unittest
+from collections import OrderedDict
 
 import numpy as np
 
@@ -89,7 +90,7 @@ class Lite(unittest.TestCase):
         self.assertIn("E Catch exception when init runtime!", err.getvalue())
         self.assertIn("RKNN_ERR_MODEL_INVALID", err.getvalue())
         lite = self.lite()
-        for inputs in ([self.pictures[0]], [], [self.pictures[:2]], None, [self.pictures[:1].astype("complex64")]):
+        for inputs in ([self.pictures[0][:, :, 0]], [], [self.pictures[:2]], None, [self.pictures[:1].astype("complex64")]):
             with models.captured() as (_, err):
                 self.assertIsNone(lite.inference(inputs))
             self.assertIn("E ", err.getvalue())
@@ -138,11 +139,40 @@ class Lite(unittest.TestCase):
             self.assertIsNone(rknn.inference([np.zeros((1, 64, 64, 3), "uint8")]))
         self.assertIn("the model takes one of", err.getvalue())
 
+    def test_the_vendors_keywords_and_their_order(self):
+        lite = self.lite()
+        wanted = lite.inference([self.pictures[:1]])[0].tobytes()
+        found = lite.inference(inputs=[self.pictures[:1].astype("int64")], data_type=["uint8"], data_format=["nhwc"],
+                               inputs_pass_through=[0], get_frame_id=True)
+        self.assertEqual((len(found), found[0].tobytes()), (2, wanted))
+        frame = found[1]
+        self.assertEqual(lite.inference([self.pictures[:1]], "uint8", "nhwc", None, True)[1], frame + 1)
+        for wrong in ("uint9", ["uint8", "uint8"], ["complex64"]):
+            with models.captured() as (_, err):
+                self.assertIsNone(lite.inference([self.pictures[:1]], data_type=wrong))
+            self.assertIn("data_type", err.getvalue())
+            self.assertNotIn("Traceback", err.getvalue())
+
+    def test_a_picture_without_its_batch_axis_is_taken_with_one_warning(self):
+        lite = self.lite()
+        wanted = lite.inference([self.pictures[:1]])[0].tobytes()
+        with models.captured() as (_, err):
+            for picture in (self.pictures[0], self.pictures[0].transpose(2, 0, 1), self.pictures[0]):
+                self.assertEqual(lite.inference([picture])[0].tobytes(), wanted)
+        self.assertEqual(err.getvalue().count("a batch of 1 is assumed"), 1)
+
+    def test_a_with_statement_releases(self):
+        with RKNNLite() as lite:
+            self.assertEqual((lite.load_rknn(self.path), lite.init_runtime()), (0, 0))
+        self.assertIsNone(lite.rknn_runtime)
+
     def test_versions_and_platforms(self):
         lite = self.lite()
         with models.captured() as (out, _):
             self.assertIn("API: 2.3.2", lite.get_sdk_version())
-            self.assertEqual(lite.list_support_target_platform(self.path), ["RK3588", "RK3588S"])
+            self.assertEqual(lite.list_support_target_platform(self.path),
+                             OrderedDict([("filled_target_platform", ["rk3588"]),
+                                          ("support_target_platform", ["RK3588", "RK3588S"])]))
             self.assertIn("Target platforms filled in RKNN model:         ['rk3588']", out.getvalue())
             # The two tables of chips are one.
             self.assertEqual(lite.list_support_target_platform(), RKNN().list_support_target_platform())

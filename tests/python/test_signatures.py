@@ -56,7 +56,8 @@ LITE = {
     "__init__": {"verbose": False, "verbose_file": None},
     "load_rknn": {"path": NOT_GIVEN},
     "init_runtime": {"core_mask": 0, "kwargs": NOT_GIVEN},
-    "inference": {"inputs": NOT_GIVEN, "data_format": None, "inputs_pass_through": None},
+    "inference": {"inputs": NOT_GIVEN, "data_type": None, "data_format": None, "inputs_pass_through": None,
+                  "get_frame_id": False},
     "get_sdk_version": {},
     "list_support_target_platform": {"rknn_model": None},
     "release": {},
@@ -74,7 +75,10 @@ class Signatures(unittest.TestCase):
     def test_parameters_and_defaults(self):
         for cls, methods in ((RKNN, TOOLKIT), (RKNNLite, LITE)):
             for name, wanted in methods.items():
-                self.assertEqual(parameters(getattr(cls, name)), wanted, "%s.%s" % (cls.__name__, name))
+                found = parameters(getattr(cls, name))
+                self.assertEqual(found, wanted, "%s.%s" % (cls.__name__, name))
+                self.assertEqual(list(found), list(wanted), "order of %s.%s" % (cls.__name__, name))
+                self.assertTrue(name.startswith("_") or getattr(cls, name).__doc__, "%s has no docstring" % name)
             for name, value in CORES.items():
                 self.assertEqual(getattr(cls, name), value)
             public = {n for n in vars(cls) if not n.startswith("_") and callable(getattr(cls, n))}

@@ -84,10 +84,13 @@ def checked(custom_op):
         method = getattr(implementation, name)
         if not callable(method):
             raise ValueError("custom_op.%s has to be a method" % name)
-        parameters = list(inspect.signature(method).parameters)
-        if parameters != _SIGNATURES[name]:
+        parameters = inspect.signature(method).parameters
+        # They are called by position, so names are free.
+        try:
+            inspect.signature(method).bind(*_SIGNATURES[name])
+        except TypeError:
             raise ValueError("custom_op.%s(%s) has to be %s(self, %s)!"
-                             % (name, ", ".join(parameters), name, ", ".join(_SIGNATURES[name])))
+                             % (name, ", ".join(parameters), name, ", ".join(_SIGNATURES[name]))) from None
     if len(given) == 1:
         raise ValueError("custom_op '%s' has %s only; expect shape_infer and compute, or neither to mark a standard "
                          "operator!" % (op_type, given[0]))

@@ -6,8 +6,11 @@ ValueError, inference returns None, everything else -1), and the process is neve
 """
 import os
 import sys
+from collections import OrderedDict
 
 import numpy as np
+
+from openrknn import platforms
 
 from . import native
 from .arguments import named_arguments
@@ -17,6 +20,11 @@ _PICTURES_AND_ARRAYS = (".jpg", ".jpeg", ".png", ".bmp", ".npy")
 
 
 class RKNN:
+    """Converts, quantises, judges and simulates one model: config, load_*, build, export_rknn, init_runtime, inference.
+
+    Also a context manager: `with RKNN() as rknn:` releases at the end.
+    """
+
     NPU_CORE_AUTO = 0
     NPU_CORE_0 = 1
     NPU_CORE_1 = 2
@@ -31,9 +39,17 @@ class RKNN:
         self._logger = make_logger("rknn.api", self.verbose, verbose_file)
         self._method = "__init__"
         self._outputs = None
+        self._frame = 0
+        self._released = False
         self._dynamic = False  # the outputs' shapes follow the inputs'
         self._toolkit = native.Toolkit(3 if self.verbose else 1, self._on_log, self._on_progress)
         self._log(2, "__init__", "rknn-toolkit2 version: " + native.version())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.release()
 
     # Logging and failures -------------------------------------------------------------------------------------------
 
@@ -59,7 +75,9 @@ class RKNN:
                 return self._toolkit.interruptible_call(method, options), True
             return self._toolkit.call(method, options, arrays), True
         except (native.ToolkitError, ValueError) as error:
-            self._log(0, method, str(error))
+            text = str(error)
+            # The line begins with the method's name already.
+            self._log(0, method, text[len(method) + 2:] if text.startswith(method + ": ") else text)
             return None, False
 
     def _fail(self, method, text):
@@ -81,6 +99,10 @@ class RKNN:
                single_core_mode=False, model_pruning=False, op_target=None, dynamic_input=None, quantize_weight=False,
                remove_reshape=False, sparse_infer=False, enable_flash_attention=False, auto_hybrid_cos_thresh=0.98,
                auto_hybrid_euc_thresh=None):
+        """Says how to convert: normalisation (mean_values, std_values), quantisation, target_platform and so on.
+
+        Raises ValueError with the accepted values where one is wrong; returns None. docs/python.md explains each.
+        """
         options = dict(locals())
         del options["self"]
         self._method = "config"
@@ -91,6 +113,7 @@ class RKNN:
 
     @named_arguments()
     def reg_custom_op(self, custom_op):
+        """Makes an operator of your own known, before load_onnx; see docs/python.md. 0, or -1 on failure."""
         from .custom_op import checked
         self._method = "reg_custom_op"
         op_type, operator = checked(custom_op)
@@ -102,6 +125,10 @@ class RKNN:
 
     @named_arguments()
     def load_onnx(self, model, inputs=None, input_size_list=None, input_initial_val=None, outputs=None):
+        """Reads an ONNX model, cut at `inputs` and `outputs` where they are given. 0, or -1 on failure.
+
+        input_size_list gives the shape of each input, input_initial_val arrays for inputs that become constants.
+        """
         values = [None if v is None else native.fitting(v) for v in input_initial_val or []]
         return self._load("load_onnx", {"model": model}, [v for v in values if v is not None],
                           inputs=inputs, input_size_list=input_size_list, outputs=outputs,
@@ -130,10 +157,12 @@ class RKNN:
 
     @named_arguments()
     def load_caffe(self, model, blobs, input_name=None):
+        """Reads a Caffe model: .prototxt and .caffemodel. 0, or -1 on failure."""
         return self._load("load_caffe", {"model": model, "blobs": blobs}, inputs=input_name)
 
     @named_arguments()
     def load_tensorflow(self, tf_pb, inputs, input_size_list, outputs, input_is_nchw=False):
+        """Reads a frozen TensorFlow graph. 0, or -1 on failure."""
         inputs = [inputs] if isinstance(inputs, str) else inputs
         self._check_sizes("load_tensorflow", input_size_list, inputs)
         return self._load("load_tensorflow", {"tf_pb": tf_pb}, inputs=inputs, input_size_list=input_size_list,
@@ -141,24 +170,34 @@ class RKNN:
 
     @named_arguments()
     def load_tflite(self, model, input_is_nchw=False):
+        """Reads a TensorFlow Lite model. 0, or -1 on failure."""
         return self._load("load_tflite", {"model": model}, input_is_nchw=input_is_nchw)
 
     @named_arguments()
     def load_darknet(self, model, weight):
+        """Reads a Darknet model: .cfg and .weights. 0, or -1 on failure."""
         return self._load("load_darknet", {"model": model, "weight": weight})
 
     @named_arguments()
     def load_pytorch(self, model, input_size_list):
+        """Reads a TorchScript model. 0, or -1 on failure."""
         self._check_sizes("load_pytorch", input_size_list)
         return self._load("load_pytorch", {"model": model}, input_size_list=input_size_list)
 
     @named_arguments()
     def load_rknn(self, path):
+        """Reads a finished .rknn file, for init_runtime. 0, or -1 on failure."""
         _, ok = self._call("load_rknn", {"path": path})
         return 0 if ok else -1
 
     @named_arguments(aliases={"auto_hybrid_quant": "auto_hybrid"})
     def build(self, do_quantization=True, dataset=None, rknn_batch_size=None, auto_hybrid=False):
+        """Converts the loaded model for the chip. 0, or -1 on failure.
+
+        do_quantization: to int8 (or config's quantized_dtype), with ranges from the pictures or arrays that the text
+        file `dataset` lists; otherwise float16. rknn_batch_size: pictures per run. auto_hybrid: layers that lose too
+        much stay in float16.
+        """
         _, ok = self._call("build", {"do_quantization": do_quantization, "dataset": dataset,
                                      "rknn_batch_size": rknn_batch_size, "auto_hybrid": auto_hybrid},
                            interruptible=True)
@@ -167,6 +206,10 @@ class RKNN:
     @named_arguments(aliases={"proposal_data_size": "proposal_dataset_size"})
     def hybrid_quantization_step1(self, dataset=None, rknn_batch_size=None, proposal=False, proposal_dataset_size=1,
                                   custom_hybrid=None):
+        """Calibrates and writes NAME.model, NAME.data and NAME.quantization.cfg, to be edited before step 2.
+
+        proposal: fills in the layers that gain most from float16. 0, or -1 on failure.
+        """
         _, ok = self._call("hybrid_quantization_step1",
                            {"dataset": dataset, "rknn_batch_size": rknn_batch_size, "proposal": proposal,
                             "proposal_dataset_size": proposal_dataset_size, "custom_hybrid": custom_hybrid},
@@ -175,12 +218,14 @@ class RKNN:
 
     @named_arguments()
     def hybrid_quantization_step2(self, model_input, data_input, model_quantization_cfg):
+        """Builds from the three files of step 1, the .cfg as edited. 0, or -1 on failure."""
         _, ok = self._call("hybrid_quantization_step2",
                            {"model_input": model_input, "data_input": data_input,
                             "model_quantization_cfg": model_quantization_cfg}, interruptible=True)
         return 0 if ok else -1
 
     def export_rknn(self, export_path, **kwargs):
+        """Writes the built model to a .rknn file. 0, or -1 on failure."""
         for name in kwargs:
             self._log(1, "export_rknn", "%s has no effect in this version" % name)
         _, ok = self._call("export_rknn", {"export_path": export_path})
@@ -193,6 +238,10 @@ class RKNN:
     @named_arguments(ignored=("target_sub_class",))
     def init_runtime(self, target=None, device_id=None, perf_debug=False, eval_mem=False, async_mode=False,
                      core_mask=NPU_CORE_AUTO, fallback_prior_device='cpu'):
+        """Makes the model ready for inference, on the simulator or, with target, on the simulated board of that chip.
+
+        perf_debug: times by layer for eval_perf; eval_mem: for eval_memory. 0, or -1 on failure.
+        """
         options = dict(locals())
         del options["self"]
         self._outputs = None
@@ -209,9 +258,14 @@ class RKNN:
 
     @named_arguments()
     def inference(self, inputs, data_format=None, inputs_pass_through=None, get_frame_id=False):
+        """Runs the model on one array per input and returns its outputs as a list of arrays, or None on failure.
+
+        data_format: 'nhwc' (default) or 'nchw', one or one per input. inputs_pass_through: 1 for an input that already
+        has the model's own type and layout. get_frame_id: the number of the frame is appended to the list.
+        """
         self._method = "inference"
         if self._outputs is None:
-            self._log(0, "inference", "call init_runtime() first")
+            self._log(0, "inference", "the object was released" if self._released else "call init_runtime() first")
             return None
         if isinstance(inputs, np.ndarray):
             inputs = [inputs]
@@ -226,10 +280,12 @@ class RKNN:
         except (native.ToolkitError, TypeError, ValueError) as error:
             self._log(0, "inference", str(error))
             return None
-        return outputs
+        self._frame += 1
+        return outputs + [self._frame] if get_frame_id else outputs
 
     @named_arguments()
     def eval_perf(self, is_print=True, fix_freq=True):
+        """Returns (and prints) how long a run takes, by layer after init_runtime(perf_debug=True)."""
         text, ok = self._call("eval_perf", {"is_print": is_print, "fix_freq": fix_freq})
         if ok and is_print:
             print(text)
@@ -237,6 +293,7 @@ class RKNN:
 
     @named_arguments()
     def eval_memory(self, is_print=True):
+        """Returns (and prints) what a run needs, in bytes; after init_runtime(eval_mem=True)."""
         result, ok = self._call("eval_memory", {"is_print": is_print})
         if not ok:
             return None
@@ -246,12 +303,14 @@ class RKNN:
         return result
 
     def get_sdk_version(self):
+        """Returns and prints the versions of the interface, the server and the runtime."""
         text, ok = self._call("get_sdk_version", {})
         if ok:
             print(text)
         return text
 
     def list_devices(self):
+        """Prints the boards that are connected and returns them as two lists: adb, ntb."""
         print("*" * 25)
         print("all device(s) with adb mode:\n")
         print("*" * 25)
@@ -259,20 +318,22 @@ class RKNN:
 
     @named_arguments()
     def list_support_target_platform(self, rknn_model=None):
+        """Prints and returns which chips run a model file: an OrderedDict of filled_target_platform (what the file says)
+        and support_target_platform (all that take it). Without a file: all chips. None if it cannot be read.
+        """
         result, ok = self._call("list_support_target_platform", {"rknn_model": rknn_model})
         if not ok:
             return None
-        print("*" * 50)
-        if rknn_model is not None:
-            print("Target platforms filled in RKNN model:         %s" % result["filled"])
-            print("Target platforms supported by this RKNN model: %s" % result["supported"])
-        else:
-            print("Target platforms supported: %s" % result["supported"])
-        print("*" * 50)
-        return result["supported"]
+        filled = result["filled"] if rknn_model is not None else None
+        platforms.print_platforms(filled, result["supported"])
+        return OrderedDict([("filled_target_platform", filled), ("support_target_platform", result["supported"])])
 
     @named_arguments()
     def accuracy_analysis(self, inputs, output_dir='./snapshot', target=None, device_id=None):
+        """Compares every layer with the float model on one set of input files; prints and writes a report.
+
+        output_dir gets error_analysis.txt, report.html and the tensors. 0, or -1 on failure.
+        """
         inputs = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
         for path in inputs:
             if not self._check_file("accuracy_analysis", "input", path):
@@ -290,6 +351,7 @@ class RKNN:
 
     @named_arguments()
     def export_encrypted_rknn_model(self, input_model, output_model=None, crypt_level=1):
+        """Writes an encrypted copy of a .rknn file; crypt_level 1 to 3. 0, or -1 on failure."""
         if crypt_level not in (1, 2, 3):
             raise ValueError("Invalid crypt_level %r, expect in [1, 2, 3]!" % (crypt_level,))
         if not self._check_file("export_encrypted_rknn_model", "input_model", input_model):
@@ -298,11 +360,14 @@ class RKNN:
 
     @named_arguments()
     def codegen(self, output_path, inputs=None, overwrite=False):
+        """Writes a C++ program that runs the model. 0, or -1 on failure."""
         for path in inputs or []:
             if not str(path).lower().endswith(_PICTURES_AND_ARRAYS):
                 raise ValueError("Invalid input '%s' of codegen, expect in %s!" % (path, list(_PICTURES_AND_ARRAYS)))
         return self._fail("codegen", "generating a C++ program is not offered by this version")
 
     def release(self):
+        """Frees the model and everything made of it."""
         self._outputs = None
+        self._released = True
         self._toolkit.close()

@@ -2,13 +2,17 @@
 """The class RKNNLite, over librknnrt.so. Failures are logged and returned (-1, None); the process is never ended."""
 import os
 import traceback
+from collections import OrderedDict
 
-from . import platforms
+from openrknn import platforms
+
 from .rknn_log import RKNNLog
 from .rknn_runtime import RKNN_FLAG_COLLECT_PERF_MASK, RKNNRuntime
 
 
 class RKNNLite(object):
+    """Runs an .rknn model: load_rknn, init_runtime, inference, release. Also a context manager, which releases."""
+
     NPU_CORE_AUTO = 0
     NPU_CORE_0 = 1
     NPU_CORE_1 = 2
@@ -18,6 +22,7 @@ class RKNNLite(object):
     NPU_CORE_ALL = 0xffff
 
     def __init__(self, verbose=False, verbose_file=None):
+        """verbose: the library's own log, with times by layer, on standard error and in verbose_file."""
         self.verbose = bool(verbose)
         self.rknn_log = RKNNLog(self.verbose, verbose_file)
         self.rknn_data = None
@@ -25,12 +30,20 @@ class RKNNLite(object):
         if self.verbose:
             os.environ.setdefault("RKNN_LOG_LEVEL", "4")  # the library's per-layer table
 
-    def _failed(self, what):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.release()
+
+    def _failed(self, what, error):
         self.rknn_log.e("Catch exception when %s!" % what)
+        self.rknn_log.e(str(error))
         for line in traceback.format_exc().rstrip().split("\n"):
-            self.rknn_log.e(line)
+            self.rknn_log.d(line)
 
     def load_rknn(self, path):
+        """Reads a model file. 0, or -1 when it cannot be read."""
         try:
             with open(path, "rb") as file:
                 data = file.read()
@@ -42,6 +55,7 @@ class RKNNLite(object):
         return 0
 
     def init_runtime(self, core_mask=NPU_CORE_AUTO, **kwargs):
+        """Makes the model ready to run, on the cores of core_mask (NPU_CORE_*). 0, or -1 on failure."""
         for name in kwargs:
             if name not in ("target", "device_id", "async_mode"):
                 raise TypeError("init_runtime() got an unexpected keyword argument '%s'" % name)
@@ -55,37 +69,49 @@ class RKNNLite(object):
             runtime = RKNNRuntime(self.rknn_data, RKNN_FLAG_COLLECT_PERF_MASK if self.verbose else 0)
             if core_mask != RKNNLite.NPU_CORE_AUTO:
                 runtime.set_core_mask(core_mask)
-        except Exception:
-            self._failed("init runtime")
+        except Exception as error:
+            self._failed("init runtime", error)
             return -1
         self.rknn_runtime = runtime
         return 0
 
-    def inference(self, inputs, data_format=None, inputs_pass_through=None):
+    def inference(self, inputs, data_type=None, data_format=None, inputs_pass_through=None, get_frame_id=False):
+        """Runs the model on one array per input and returns its outputs as a list of arrays, or None on failure.
+
+        data_type: numpy types the arrays are converted to, one or one per input; default: the arrays' own.
+        data_format: 'nhwc' or 'nchw', one or one per input; default: by the array's shape, nhwc first.
+        inputs_pass_through: 1 for an input that already has the model's own type and layout.
+        get_frame_id: the number of the frame is appended to the list.
+        """
         if self.rknn_runtime is None:
             self.rknn_log.e("Runtime environment is not inited, please call init_runtime first!")
             return None
         try:
+            self.rknn_runtime.warn = self.rknn_log.w
             self.rknn_runtime.set_inputs(inputs if isinstance(inputs, (list, tuple)) else [inputs], data_format,
-                                         inputs_pass_through)
+                                         inputs_pass_through, data_type)
             self.rknn_runtime.run()
-            return self.rknn_runtime.get_outputs()
-        except Exception:
-            self._failed("run inference")
+            outputs = self.rknn_runtime.get_outputs()
+            return outputs + [self.rknn_runtime.frame_id] if get_frame_id else outputs
+        except Exception as error:
+            self._failed("run inference", error)
             return None
 
     def get_sdk_version(self):
+        """Prints and returns the versions of the runtime library and the driver; None before init_runtime."""
         if self.rknn_runtime is None:
             self.rknn_log.e("Runtime environment is not inited, please call init_runtime first!")
             return None
         version = self.rknn_runtime.get_sdk_version()
         rule = "=" * 46
-        text = "%s\nRKNN VERSION:\n  API: %s\n  DRV: rknn_driver: %s\n%s\n" % (
+        text = "%s\nRKNN VERSION:\n  API: %s\n  DRV: %s\n%s\n" % (
             rule, version.api_version.decode(), version.drv_version.decode(), rule)
         print(text)
         return text
 
     def list_support_target_platform(self, rknn_model=None):
+        """Prints and returns which chips run a model file: an OrderedDict of filled_target_platform (what the file
+        says) and support_target_platform (all that take it). Without a file: all chips. None if it cannot be read."""
         filled = None
         if rknn_model is not None:
             try:
@@ -94,14 +120,8 @@ class RKNNLite(object):
                 self.rknn_log.e(str(error))
                 return None
         supported = platforms.supported_platforms(filled)
-        print("*" * 50)
-        if filled is not None:
-            print("Target platforms filled in RKNN model:         %s" % filled)
-            print("Target platforms supported by this RKNN model: %s" % supported)
-        else:
-            print("Target platforms supported: %s" % supported)
-        print("*" * 50)
-        return supported
+        platforms.print_platforms(filled, supported)
+        return OrderedDict([("filled_target_platform", filled), ("support_target_platform", supported)])
 
     def _stop(self):
         if self.rknn_runtime is not None:
@@ -109,5 +129,6 @@ class RKNNLite(object):
         self.rknn_runtime = None
 
     def release(self):
+        """Frees the model and everything that init_runtime made."""
         self._stop()
         self.rknn_data = None

@@ -67,6 +67,10 @@ class RKNNInputRange(ctypes.Structure):
                 ("n_dims", ctypes.c_uint32)]
 
 
+class RKNNOutputExtend(ctypes.Structure):
+    _fields_ = [("frame_id", ctypes.c_uint64)]
+
+
 class RKNNSdkVersion(ctypes.Structure):
     _fields_ = [("api_version", ctypes.c_char * 256), ("drv_version", ctypes.c_char * 256)]
 
@@ -105,6 +109,9 @@ class RKNNRuntime(object):
         self.context = 0
         self.lib = _load()
         self._shapes_are_set = False
+        self._batch_was_added = False
+        self.frame_id = 0  # of the outputs fetched last
+        self.warn = lambda text: None
         self.is_dynamic_shape = False
         self.shape_sets = []  # per set, the shapes of all inputs as the library has them (pictures NHWC)
         context = rknn_context(0)
@@ -201,17 +208,43 @@ class RKNNRuntime(object):
         raise ValueError("The input[%d] has shape %s, the model wants %s (nhwc) or %s (nchw)!"
                          % (i, array.shape, dims, nchw))
 
-    def set_inputs(self, inputs, data_format=None, inputs_pass_through=None):
+    def _with_batch(self, i, array):
+        """A picture without its batch axis (HWC or CHW) as the batch of one it must mean, with a warning."""
+        attr = self.input_attrs[i]
+        dims = tuple(attr.dims[:attr.n_dims])
+        if array.ndim != 3 or len(dims) != 4 or dims[0] != 1 or self.is_dynamic_shape:
+            return array
+        if array.shape not in (dims[1:], (dims[3], dims[1], dims[2])):
+            return array
+        if not self._batch_was_added:
+            self.warn("The input[%d] need 4dims input, but 3dims input buffer feed: a batch of 1 is assumed." % i)
+        self._batch_was_added = True
+        return array[np.newaxis]
+
+    @staticmethod
+    def _one_per_input(name, given, count):
+        given = [given] * count if given is None or isinstance(given, (str, type, np.dtype)) else list(given)
+        if len(given) != count:
+            raise ValueError("%s has %d entries for %d input(s)!" % (name, len(given), count))
+        return given
+
+    def set_inputs(self, inputs, data_format=None, inputs_pass_through=None, data_type=None):
         if len(inputs) != self.n_input:
             raise ValueError("The inputs have %d array(s), the model has %d input(s)!" % (len(inputs), self.n_input))
-        if data_format is None or isinstance(data_format, str):
-            data_format = [data_format] * len(inputs)
-        if len(data_format) != len(inputs):
-            raise ValueError("data_format has %d entries for %d input(s)!" % (len(data_format), len(inputs)))
+        data_format = self._one_per_input("data_format", data_format, len(inputs))
+        data_type = self._one_per_input("data_type", data_type, len(inputs))
         pass_through = list(inputs_pass_through or [0] * len(inputs))
         if len(pass_through) != len(inputs):
             raise ValueError("inputs_pass_through has %d entries for %d input(s)!" % (len(pass_through), len(inputs)))
-        inputs = [np.asarray(array) for array in inputs]
+        for i, name in enumerate(data_type):
+            try:
+                known = name is None or np.dtype(name) in TYPE_OF
+            except TypeError:
+                known = False
+            if not known:
+                raise ValueError("Invalid data_type '%s' of input[%d], expect in %s!" % (name, i, list(NUMPY_OF)))
+        inputs = [np.asarray(array, dtype=name) for array, name in zip(inputs, data_type)]
+        inputs = [array if pass_through[i] else self._with_batch(i, array) for i, array in enumerate(inputs)]
         if self.is_dynamic_shape:
             self._choose_shapes(inputs, data_format)
         slots = (RKNNInput * self.n_input)()
@@ -246,7 +279,9 @@ class RKNNRuntime(object):
             slots[i].buf = array.ctypes.data
             slots[i].size = array.nbytes
             outputs.append(array)
-        check(self.lib.rknn_outputs_get(self.context, self.n_output, slots, None), "RKNN get outputs")
+        extend = RKNNOutputExtend()
+        check(self.lib.rknn_outputs_get(self.context, self.n_output, slots, ctypes.byref(extend)), "RKNN get outputs")
+        self.frame_id = extend.frame_id
         return outputs
 
     def release(self):

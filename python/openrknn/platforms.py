@@ -37,3 +37,16 @@ def supported_platforms(filled=None):
     """Every chip that takes a file for the chips `filled`; all chips for None."""
     names = None if filled is None else [name.upper() for name in filled]
     return [chip for family in FAMILIES if names is None or any(n in family for n in names) for chip in family]
+
+
+def print_platforms(filled, supported):
+    """The vendor's block; without a file one line per family, whose chips take each other's files."""
+    print("*" * 50)
+    if filled is None:
+        print("Target platforms supported:")
+        for family in FAMILIES:
+            print("  %s" % list(family))
+    else:
+        print("Target platforms filled in RKNN model:         %s" % filled)
+        print("Target platforms supported by this RKNN model: %s" % supported)
+    print("*" * 50)
