@@ -52,6 +52,40 @@ TEST(OnnxDataDependent, KOfRunTimeIsBoundByTheAxis) {
               ElementsAre(9, 0, 0));
 }
 
+TEST(OnnxDataDependent, ConstantKHasAnExactSizeAndNothingToCount) {
+  ModelWriter m(17);
+  m.input("x", {3}).output("v").output("i");
+  m.ints("k", {1}, {2});
+  m.node("TopK", {"x", "k"}, {"v", "i"});
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->outputs().size(), 2u);
+  EXPECT_THAT(run_graph(*graph, {Tensor::f32({3}, {1, 9, 5})}), ElementsAre(9, 5));
+  EXPECT_THAT(run_graph(*graph, {Tensor::f32({3}, {1, 9, 5})}, 1), ElementsAre(1, 2));
+}
+
+TEST(OnnxDataDependent, KOfAnAttributeHasAnExactSizeToo) {
+  ModelWriter m(9);
+  m.input("x", {3}).output("v").output("i");
+  testing::set_int(m.node("TopK", {"x"}, {"v", "i"}), "k", 1);
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->outputs().size(), 2u);
+  EXPECT_THAT(run_graph(*graph, {Tensor::f32({3}, {1, 9, 5})}), ElementsAre(9));
+}
+
+TEST(OnnxDataDependent, ConstantConditionHasAnExactSize) {
+  ModelWriter m(17);
+  m.input("x", {3}).output("y");
+  m.ints("mask", {3}, {1, 0, 2});
+  testing::set_int(m.node("Cast", {"mask"}, {"keep"}), "to", 9);
+  m.node("Compress", {"x", "keep"}, {"y"});
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->outputs().size(), 1u);
+  EXPECT_THAT(run_graph(*graph, {Tensor::f32({3}, {5, 6, 7})}), ElementsAre(5, 7));
+}
+
 TEST(OnnxDataDependent, UnboundedSizesAreRefusedWithAPlaceToCut) {
   ModelWriter m(17);
   m.input("x", {4}).input("n", {1}, testing::kInt64).output("y");

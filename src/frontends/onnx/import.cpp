@@ -79,6 +79,19 @@ Status OnnxImporter::check_option_sizes(size_t input_count) const {
   return check(options_.input_initial_values.size(), "input_initial_val");
 }
 
+// "; its inputs are 'x', 'y'", so that nobody has to open the model to learn them.
+static std::string own_names(const onnx::GraphProto& graph, std::string_view option) {
+  constexpr int kMost = 8;
+  std::string names;
+  const auto add = [&](const auto& list) {
+    for (int i = 0; i < std::min(list.size(), kMost); ++i)
+      names += str(names.empty() ? "'" : ", '", list[i].name(), "'");
+    if (list.size() > kMost) names += ", ...";
+  };
+  option == "inputs" ? add(graph.input()) : add(graph.output());
+  return names.empty() ? "" : str("; its ", option, " are ", names);
+}
+
 Status OnnxImporter::check_names(const std::vector<std::string>& names,
                                  std::string_view option) const {
   if (names.empty()) return ok_status();
@@ -95,7 +108,7 @@ Status OnnxImporter::check_names(const std::vector<std::string>& names,
     }
     if (!name.empty() && std::ranges::find(all, name) != all.end()) continue;
     std::string advice = close_names(name, all);
-    if (!advice.empty()) advice = str("; close names: ", advice);
+    advice = advice.empty() ? own_names(proto_, option) : str("; close names: ", advice);
     for (const auto& node : proto_.node()) {
       if (node.name() != name || node.output_size() == 0) continue;
       advice = str("; a node has this name, its output is '", node.output(0), "'");

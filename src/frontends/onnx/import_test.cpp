@@ -174,6 +174,13 @@ TEST(OnnxImport, UnknownNamesComeWithCloseOnes) {
   EXPECT_EQ(m.failure(options),
             "'outputs' names 'last', but the model has no such tensor; a node has this name, its "
             "output is 'output0'");
+  options.outputs = {"q"};
+  EXPECT_EQ(m.failure(options),
+            "'outputs' names 'q', but the model has no such tensor; its outputs are 'output0'");
+  options = {};
+  options.inputs = {"q"};
+  EXPECT_EQ(m.failure(options),
+            "'inputs' names 'q', but the model has no such tensor; its inputs are 'images'");
 }
 
 TEST(OnnxImport, AnInputThatIsStillNeededMustBeListed) {

@@ -198,14 +198,14 @@ Status OnnxImporter::import_operator(Scope& scope, const onnx::NodeProto& proto)
   if (own != nullptr && draft.op == proto.op_type()) draft.op = custom;
   if (graph_.registry().find(draft.op) == nullptr) return unsupported("not supported");
   const OpDef& def = *graph_.registry().find(draft.op);
-  const bool may_be_padded = ops::has_data_dependent_size(def) && !draft.outputs.empty();
-  if (may_be_padded) {
+  const bool counted = !draft.outputs.empty() && ops::may_be_padded(def, draft.inputs);
+  if (counted) {
     draft.outputs.resize(def.outputs.size());
     draft.outputs.back() = draft.outputs[0] + "/count";
   }
   const std::vector<Value*> extra = draft.extra_results;
   RK_ASSIGN(std::vector<Value*> results, builder_.emit(std::move(draft)));
-  if (may_be_padded && !results.back()->is_constant()) counts_.push_back(results.back());
+  if (counted && !results.back()->is_constant()) counts_.push_back(results.back());
   results.insert(results.end(), extra.begin(), extra.end());
   return bind_results(scope, proto, results);
 }
@@ -288,7 +288,13 @@ void OnnxImporter::note_unsupported(Scope& scope, const onnx::NodeProto& proto,
        {str(label, ": "), str("node '", name, "' (", proto.op_type(), "): ")}) {
     if (reason.starts_with(own)) reason.remove_prefix(own.size());
   }
-  unsupported_.push_back(str(label, ": ", reason, cut_advice(scope, proto)));
+  // Classical machine learning behind or before a network: no NPU runs it.
+  const std::string_view advice =
+      domain == "ai.onnx.ml"
+          ? " (no chip runs classifiers, trees and maps of 'ai.onnx.ml'; export the network "
+            "without them and run them in the application)"
+          : "";
+  unsupported_.push_back(str(label, ": ", reason, advice, cut_advice(scope, proto)));
 }
 
 void OnnxImporter::compare_with_declared(const std::string& name, const Value& value) {
