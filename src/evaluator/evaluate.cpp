@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "evaluator/evaluate.h"
 
+#include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
+#include "base/fixed_point.h"
 #include "evaluator/select.h"
 
 namespace rk::evaluator {
@@ -50,6 +53,26 @@ Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
   return ok_status();
 }
 
+// The model brought the scale: parameters made from a range have that range.
+bool has_own_scale(const Value& value) {
+  return value.quantized() && value.quant.min.empty() && !value.quant.per_channel() &&
+         value.dtype() == DType::kF32 && !value.is_constant();
+}
+
+// What QuantizeLinear and DequantizeLinear made of the value before take_activations() took them away.
+void round_to_own_scale(const Value& value, Tensor& tensor) {
+  const QuantParams& quant = value.quant;
+  const double scale = quant.scale[0], zero = quant.zero_point.empty() ? 0 : quant.zero_point[0];
+  const double levels = std::exp2(8.0 * static_cast<double>(byte_size(quant.dtype)));
+  const bool is_signed = quant.dtype == DType::kI8 || quant.dtype == DType::kI16;
+  const double least = is_signed ? -levels / 2 : 0, most = least + levels - 1;
+  for (float& x : std::span(tensor.mutable_data<float>(), static_cast<size_t>(tensor.elements()))) {
+    const double stored = round_even(x / static_cast<float>(scale)) + zero;
+    const double held = stored == stored ? std::clamp(stored, least, most) : zero;
+    x = static_cast<float>((held - zero) * scale);
+  }
+}
+
 }  // namespace
 
 Status evaluate_node(const EvalCall& call) {
@@ -66,7 +89,12 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
     RK_TRY(observe(*graph.inputs()[i], inputs[i], {}));
-    live.put(*graph.inputs()[i], inputs[i]);
+    Tensor input = inputs[i];
+    if (has_own_scale(*graph.inputs()[i])) {
+      input = input.clone();
+      round_to_own_scale(*graph.inputs()[i], input);
+    }
+    live.put(*graph.inputs()[i], std::move(input));
   }
   for (const Node* node : graph.nodes()) {
     std::vector<const Tensor*> arguments;
@@ -83,7 +111,9 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
                {*node, arguments, results, options.pool, options.observer ? &range : nullptr})
                .with_context(node->label()));
     for (size_t i = 0; i < results.size(); ++i) {
-      RK_TRY(observe(node->output(i), results[i], i == 0 ? range : FiniteRange{}));
+      const bool rounded = has_own_scale(node->output(i));
+      if (rounded) round_to_own_scale(node->output(i), results[i]);
+      RK_TRY(observe(node->output(i), results[i], i == 0 && !rounded ? range : FiniteRange{}));
       live.put(node->output(i), std::move(results[i]));
     }
     for (const Value* input : node->inputs()) {
