@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes whose inputs are all constant, or whose result depends on types only, become constants.
+#include "base/log.h"
 #include "ops/shared/evaluate.h"
 #include "passes/pipeline.h"
 
@@ -20,6 +21,7 @@ Result<size_t> fold_constants(Graph& graph) {
           graph.add_constant(node->output(i).name() + "_folded", std::move(results[i]));
       graph.replace_uses(&node->output(i), constant);
     }
+    log(LogLevel::kDebug, str(node->label(), " is folded to a constant"));
     ++folded;
   }
   graph.remove_unused();

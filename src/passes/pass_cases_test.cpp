@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "passes/fold_pad.h"
 #include "passes/pass_test.h"
 
 namespace rk::passes {
@@ -12,6 +13,7 @@ using Cases = std::span<const PassCase>;
 Cases conv_1d_to_2d_cases();
 Cases fold_affine_cases();
 Cases fold_focus_cases();
+Cases fold_pad_cases();
 Cases fuse_activation_cases();
 Cases fuse_attention_cases();
 Cases fuse_clip_cases();
@@ -51,6 +53,7 @@ std::vector<Subject> subjects() {
       {"conv_1d_to_2d", conv_1d_to_2d, conv_1d_to_2d_cases()},
       {"fold_affine", fold_affine, fold_affine_cases()},
       {"fold_focus", fold_focus, fold_focus_cases()},
+      {"fold_pad", on_rk3588(fold_pad), fold_pad_cases()},
       {"fuse_activation", fuse_activation, fuse_activation_cases()},
       {"fuse_attention", on_rk3588(fuse_attention), fuse_attention_cases()},
       {"fuse_clip", fuse_clip, fuse_clip_cases()},

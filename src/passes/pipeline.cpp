@@ -10,6 +10,8 @@
 // Constant folding and dead code run at every level: later stages need static shapes.
 #include "passes/pipeline.h"
 
+#include "passes/fold_pad.h"
+
 namespace rk::passes {
 namespace {
 
@@ -55,6 +57,7 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
       {1, {"merge_scalars", merge_scalars}},  // after the patterns, which know their constants
       {1, {"matmul_to_gemm", matmul_to_gemm}},  // before Gemm is looked at as a convolution
       {1, {"fold_focus", fold_focus}},  // while the convolution still is a Conv
+      {1, for_target("fold_pad", fold_pad, target)},  // a step over the picture less
       {1, {"fold_batch_norm", fold_batch_norm}},  // before activations hide the pair
       {1, {"fold_affine", fold_affine}},  // per-channel Mul and Add behind a Conv
       {1, {"fold_batch_norm", fold_batch_norm}},  // again: training tools put a Div in between

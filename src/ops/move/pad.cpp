@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pad: adds elements around x. Negative pads cut instead. reflect does not repeat the border
 // element, edge does.
+#include "ops/move/pad.h"
+
 #include <algorithm>
 
 #include "ops/shared/data_move.h"
@@ -84,30 +86,40 @@ int64_t source_of(int64_t i, int64_t extent, std::string_view mode) {
   if (mode == "edge") return std::clamp<int64_t>(i, 0, extent - 1);
   if (mode == "wrap") return (i % extent + extent) % extent;
   if (mode == "reflect") return i < 0 ? -i : 2 * (extent - 1) - i;
-  return -1;
+  return kPadValue;
+}
+
+Result<std::vector<std::vector<int64_t>>> sources_of(const Shape& in, const Shape& out,
+                                                     const Tensor& pads, const Tensor* axes,
+                                                     std::string_view mode) {
+  const std::vector<int64_t> given = axes != nullptr ? axes->to_i64() : std::vector<int64_t>();
+  RK_ASSIGN(const std::vector<AxisPad> per_axis,
+            pads_per_axis(in, pads.to_i64(), given, axes != nullptr));
+  std::vector<std::vector<int64_t>> sources(per_axis.size());
+  for (size_t axis = 0; axis < per_axis.size(); ++axis) {
+    const int64_t extent = in[static_cast<int>(axis)];
+    for (int64_t i = 0; i < out[static_cast<int>(axis)]; ++i)
+      sources[axis].push_back(source_of(i - per_axis[axis].begin, extent, mode));
+  }
+  return sources;
 }
 
 Status reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
-  const std::vector<int64_t> pads = call.input(1).to_i64();
-  const std::vector<int64_t> axes =
-      call.has_input(3) ? call.input(3).to_i64() : std::vector<int64_t>();
-  RK_ASSIGN(const std::vector<AxisPad> per_axis,
-            pads_per_axis(x.shape(), pads, axes, call.has_input(3)));
-  const std::string& mode = call.node.text("mode");
-  std::vector<std::vector<int64_t>> sources(per_axis.size());
-  for (size_t axis = 0; axis < per_axis.size(); ++axis) {
-    const int64_t extent = x.shape()[static_cast<int>(axis)];
-    const int64_t out = call.output(0).shape()[static_cast<int>(axis)];
-    for (int64_t i = 0; i < out; ++i)
-      sources[axis].push_back(source_of(i - per_axis[axis].begin, extent, mode));
-  }
+  RK_ASSIGN(const auto sources,
+            sources_of(x.shape(), call.output(0).shape(), call.input(1),
+                       call.has_input(3) ? &call.input(3) : nullptr, call.node.text("mode")));
   move_indexed(x, sources, call.has_input(2) ? call.input(2).data<uint8_t>() : nullptr,
                call.output(0));
   return ok_status();
 }
 
 }  // namespace
+
+Result<std::vector<std::vector<int64_t>>> pad_sources(const Node& node) {
+  return sources_of(node.input(0).shape(), node.output().shape(), node.input(1).constant(),
+                    node.has_input(3) ? &node.input(3).constant() : nullptr, node.text("mode"));
+}
 
 OpDef pad() {
   return {

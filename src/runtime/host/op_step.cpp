@@ -11,6 +11,7 @@
 #include "ir/custom_op.h"
 #include "ir/graph.h"
 #include "runtime/host/aliases.h"
+#include "runtime/host/pad_step.h"
 #include "runtime/host/select.h"
 
 namespace rk::runtime::host {
@@ -309,6 +310,7 @@ Result<StepFunction> prepare_op(const StepContext& context, const program::OpPar
     }
   }
   RK_ASSIGN(BoundOperator bound, bind(context, p, false));
+  if (auto pad = prepare_pad(context, *bound.node)) return std::move(*pad);
   if (moves_and_converts(context, p)) {
     if (auto move = prepare_move(context, p)) return std::move(*move);
   }

@@ -401,6 +401,11 @@ LayoutGroup layout_group(const program::Variant& variant, const program::Step& s
     group.partners = {step.inputs[0], step.outputs[0]};
     return group;
   }
+  if (std::get<program::OpParams>(step.params).op == "Pad" && step.inputs[0] != program::kNone) {
+    const Shape& in = tensor_of(variant, step.inputs[0]).shape;
+    if (in.rank() == 4 && in[1] == out[1]) group.partners = {step.inputs[0], step.outputs[0]};
+    return group;
+  }
   if (!binary_op(step) || !binary_as_stored(variant, step)) return group;
   group.partners = {step.outputs[0]};
   for (const int32_t input : step.inputs) {

@@ -107,6 +107,70 @@ TEST_P(StoredStepTest, NormalisesGatesAndAddsRowsAsTheOperatorsDo) {
   }
 }
 
+TEST_P(StoredStepTest, PadsWithAValueByReflectionAndByCutting) {
+  const Storage storage = GetParam();
+  TestProgram p;
+  int32_t x = p.input("x", storage.type({2, kChannels, 3, 5}));
+  if (storage.blocked) {
+    program::PoolParams single;
+    single.kernel = single.stride = {1, 1};
+    const int32_t pooled = p.internal("pooled", storage.type({2, kChannels, 3, 5}));
+    p.step("MaxPool", {x}, {pooled}, single);
+    x = pooled;
+  }
+  const auto pads = [&](const char* name, const std::vector<int64_t>& values) {
+    return p.constant(name, {DType::kI64, {8}}, TestProgram::bytes_of(values));
+  };
+  const int32_t around = p.output("around", storage.type({2, kChannels, 6, 8}));
+  const int32_t mirrored = p.output("mirrored", storage.type({2, kChannels, 5, 6}));
+  const int32_t batch = p.output("batch", storage.type({3, kChannels, 3, 5}));
+  p.step("Pad", {x, pads("a", {0, 0, 1, 2, 0, 0, 2, 1}), floats(p, "v", {}, {1.5f})}, {around},
+         program::OpParams{"Pad", {{"mode", "constant"}}});
+  p.step("Pad", {x, pads("m", {0, 0, 2, 0, 0, 0, 0, 1})}, {mirrored},
+         program::OpParams{"Pad", {{"mode", "reflect"}}});
+  p.step("Pad", {x, pads("b", {1, 0, 0, 0, 0, 0, 0, 0})}, {batch},
+         program::OpParams{"Pad", {{"mode", "constant"}}});
+  auto model = LoadedModel::from_program(std::move(p.program), {});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  auto opened = Session::create(model.value(), {});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  Session& session = *opened.value();
+  const Floats values = numbers(2 * kChannels * kPixels, 11, 6);
+  const CallerFormat plain{.dtype = DType::kF32, .format = TensorFormat::kNchw};
+  ASSERT_TRUE(session.set_input(0, plain, values.data(), values.size() * 4).ok());
+  ASSERT_TRUE(session.run().ok());
+  const auto output = [&](size_t i, size_t count) {
+    Floats out(count);
+    EXPECT_TRUE(session.get_output(i, plain, out.data(), count * 4).ok());
+    return out;
+  };
+  const Floats a = output(0, 2 * kChannels * 48), m = output(1, 2 * kChannels * 30),
+               b = output(2, 3 * kChannels * 15);
+  for (int plane = 0; plane < 2 * kChannels; ++plane) {
+    const auto at = [&](int y, int x_) {
+      return storage.stored(values[static_cast<size_t>(plane * kPixels + y * 5 + x_)]);
+    };
+    for (int y = 0; y < 6; ++y) {
+      for (int column = 0; column < 8; ++column) {
+        const bool inside = y >= 1 && y < 4 && column >= 2 && column < 7;
+        ASSERT_EQ(a[static_cast<size_t>(plane * 48 + y * 8 + column)],
+                  inside ? at(y - 1, column - 2) : storage.stored(1.5));
+      }
+    }
+    for (int y = 0; y < 5; ++y) {
+      for (int column = 0; column < 6; ++column) {
+        ASSERT_EQ(m[static_cast<size_t>(plane * 30 + y * 6 + column)],
+                  at(y < 2 ? 2 - y : y - 2, column == 5 ? 3 : column));
+      }
+    }
+    for (int i = 0; i < kPixels; ++i) {
+      ASSERT_EQ(b[static_cast<size_t>((plane + kChannels) * kPixels + i)], at(i / 5, i % 5));
+      const float front = b[static_cast<size_t>((plane % kChannels) * kPixels + i)];
+      ASSERT_EQ(front, 0);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Storages, StoredStepTest,
                          testing::Values(Storage{DType::kF16, true}, Storage{DType::kF16, false},
                                          Storage{DType::kI8, true}, Storage{DType::kI8, false}));
