@@ -8,6 +8,7 @@
 #include "program/narrow_weights.h"
 #include "program/native_layout.h"
 #include "runtime/host/conv_f16_run.h"
+#include "runtime/host/conv_phases.h"
 #include "runtime/host/select.h"
 #include "runtime/host/stages.h"
 
@@ -103,7 +104,9 @@ int64_t unit_cost(const kernels::ConvFilter& filter, const kernels::ConvExtents&
   return static_cast<int64_t>(std::min(cost, 1e9)) + 1;
 }
 
-Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvParams& p) {
+// With `phases` the plain convolution that stands for a transposed one; kUnsupported where integers do not suffice.
+Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvParams& p,
+                                      const std::optional<ConvPhases>& phases) {
   if (p.multiplier_shift != kMultiplierShift) {
     return unsupported(str("per-channel multiplier shift ", p.multiplier_shift, "; ",
                            kMultiplierShift, " is known"));
@@ -130,6 +133,9 @@ Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvPara
   int64_t& spare = context.constants.spare_bytes(context.program);
   params.spare_bytes = spare;
   RK_TRY(kernels::check_conv_filter(params.filter));
+  PhaseConstantsI8 held;
+  if (phases && !to_phases(*phases, params, held)) 
+    return unsupported("a constant of the phases leaves its type");
   RK_ASSIGN(kernels::PackedConvI8 packed, kernels::pack_conv_i8(params));
   const auto extra = static_cast<int64_t>(packed.weights.size()) - std::ssize(constants.weights);
   spare -= std::clamp<int64_t>(extra, 0, spare);
@@ -138,8 +144,12 @@ Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvPara
 
 Result<std::shared_ptr<const kernels::PackedConvI8>> packed_i8(const StepContext& context,
                                                                const ConvParams& p) {
-  return context.constants.conv<kernels::PackedConvI8>(key_of(context, p),
-                                                       [&] { return pack_i8(context, p); });
+  return context.constants.conv<kernels::PackedConvI8>(
+      key_of(context, p), [&] { return pack_i8(context, p, std::nullopt); });
+}
+
+std::optional<ConvPhases> phases_of(const StepContext& context, const ConvParams& p) {
+  return find_phases(filter_of(context, p), extents_of(context, p), context.has_input(3));
 }
 
 // The output is all that the pixels of the input are spread over.
@@ -152,6 +162,17 @@ bool repeats_all_pixels(const kernels::ConvFilter& f, const kernels::ConvExtents
 }
 
 Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p) {
+  if (const auto phases = phases_of(context, p)) {
+    RK_TRY(kernels::check_conv_filter(phases->filter));
+    RK_TRY(kernels::check_conv_extents(phases->extents));
+    auto plain = pack_i8(context, p, phases);
+    if (plain.ok()) {
+      return run_phases(*phases,
+                        std::make_shared<const kernels::PackedConvI8>(std::move(*plain)),
+                        context.step.inputs[0], context.step.outputs[0]);
+    }
+    if (plain.status().code() != Code::kUnsupported) return plain.status();
+  }
   RK_ASSIGN(const auto packed, packed_i8(context, p));
   const kernels::ConvExtents extents = extents_of(context, p);
   RK_TRY(kernels::check_conv_extents(extents));
@@ -205,7 +226,8 @@ Result<Tensor> float_weights(const StepContext& context, const ConvParams& p) {
   return Tensor::f32(weight.shape, values).cast(DType::kF16);
 }
 
-Result<kernels::PackedConvF16> pack_f16(const StepContext& context, const ConvParams& p) {
+Result<kernels::PackedConvF16> pack_f16(const StepContext& context, const ConvParams& p,
+                                        const std::optional<ConvPhases>& phases) {
   RK_ASSIGN(const Activations activations, activations_of(context, p));
   kernels::ConvF16Params params;
   params.filter = filter_of(context, p);
@@ -232,16 +254,25 @@ Result<kernels::PackedConvF16> pack_f16(const StepContext& context, const ConvPa
   params.has_residual = context.has_input(3);
   params.relu_after_add = activations.relu_after_add;
   RK_TRY(kernels::check_conv_filter(params.filter));
+  PhaseConstantsF16 held;
+  if (phases) to_phases(*phases, params, held);
   return kernels::pack_conv_f16(params);
 }
 
 Result<std::shared_ptr<const kernels::PackedConvF16>> packed_f16(const StepContext& context,
                                                                  const ConvParams& p) {
   return context.constants.conv<kernels::PackedConvF16>(key_of(context, p),
-                                                        [&] { return pack_f16(context, p); });
+                                                        [&] { return pack_f16(context, p, std::nullopt); });
 }
 
 Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p) {
+  if (const auto phases = phases_of(context, p)) {
+    RK_TRY(kernels::check_conv_filter(phases->filter));
+    RK_TRY(kernels::check_conv_extents(phases->extents));
+    RK_ASSIGN(kernels::PackedConvF16 plain, pack_f16(context, p, phases));
+    return run_phases(*phases, std::make_shared<const kernels::PackedConvF16>(std::move(plain)),
+                      context.step.inputs[0], context.step.outputs[0]);
+  }
   RK_ASSIGN(const auto packed, packed_f16(context, p));
   F16Operands operands;
   operands.input = context.step.inputs[0];
@@ -255,7 +286,7 @@ Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p
 
 bool reads_interleaved(const StepContext& context) {
   const auto* const p = std::get_if<ConvParams>(&context.step.params);
-  if (p == nullptr) return false;
+  if (p == nullptr || p->transposed) return false;
   // What cannot be packed is reported when the step is prepared.
   const auto takes = [](const auto& packed) {
     return packed.ok() && kernels::takes_interleaved_input(**packed);
