@@ -395,6 +395,24 @@ TEST_F(CapiTest, WorkIsSharedByTheCoresOfTheMaskUnlessTheModelIsForOne) {
   }
 }
 
+TEST_F(CapiTest, TheTableNamesTheCoreOfTheMaskAndTheTypeThatAStepReads) {
+  const TestContext context(RKNN_FLAG_COLLECT_PERF_MASK);
+  const std::pair<rknn_core_mask, const char*> masks[] = {{RKNN_NPU_CORE_1, "0.0%/100.0%/0.0%"},
+                                                          {RKNN_NPU_CORE_2, "0.0%/0.0%/100.0%"}};
+  for (const auto& [mask, shares] : masks) {
+    ASSERT_EQ(rknn_set_core_mask(context.handle, mask), RKNN_SUCC);
+    ASSERT_EQ(context.set(picture_pixels()), RKNN_SUCC);
+    ASSERT_EQ(rknn_run(context.handle, nullptr), RKNN_SUCC);
+    rknn_perf_detail detail{};
+    ASSERT_EQ(rknn_query(context.handle, RKNN_QUERY_PERF_DETAIL, &detail, sizeof detail),
+              RKNN_SUCC);
+    const std::string text(detail.perf_data, detail.data_len);
+    EXPECT_NE(text.find(shares), std::string::npos) << text;
+    EXPECT_EQ(text.find("100.0%/0.0%/0.0%"), std::string::npos) << text;
+    EXPECT_NE(text.find("UINT8"), std::string::npos) << text;  // pixels, in both of the first rows
+  }
+}
+
 TEST_F(CapiTest, BatchCoresFollowTheChipAndTheModel) {
   EXPECT_EQ(rknn_set_batch_core_num(context_, 3), RKNN_SUCC);
   EXPECT_EQ(rknn_set_batch_core_num(context_, 4), RKNN_ERR_PARAM_INVALID);

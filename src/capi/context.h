@@ -80,6 +80,9 @@ class Context {
   uint64_t frame = 0;     // of the last run started; the first is 1
   std::string perf_text;  // what perf_data of the last query points at
   uint32_t core_mask = RKNN_NPU_CORE_AUTO;
+  // Which of the two flows the program uses; a board does not take both (RKNN_STRICT).
+  bool sets_inputs = false, binds_memory = false;
+  bool warned_of_input = false;  // once is enough for a program that does it in every frame
   // Given by the caller and kept alive; the host plan does not need them.
   std::shared_ptr<runtime::DeviceMemory> weight_memory;
   std::shared_ptr<runtime::DeviceMemory> internal_memory;

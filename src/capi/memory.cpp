@@ -216,6 +216,11 @@ Status bind(Context& context, const rknn_tensor_mem* mem, const rknn_tensor_attr
   runtime::Session& session = context.session();
   RK_ASSIGN(const Place place, find_memory(mem));
   if (attr == nullptr) return invalid_argument("attr is NULL");
+  if (context.strict() && context.sets_inputs) {
+    return invalid_argument(
+        "the context was given inputs by rknn_inputs_set: a board does not "
+        "take both flows; use one of them");
+  }
   RK_ASSIGN(const Tensor tensor, find_tensor(*attr, session));
   const auto dtype = from_rknn_type(attr->type);
   const auto format = from_rknn_format(attr->fmt);
@@ -233,10 +238,12 @@ Status bind(Context& context, const rknn_tensor_mem* mem, const rknn_tensor_attr
     context.validator.bound({tensor.input, queried(*attr, session, tensor), caller, attr->w_stride,
                              attr->size, place.memory, place.size_bytes});
   }
-  return tensor.input ? session.bind_input(tensor.index, caller, place.memory, place.offset_bytes,
+  RK_TRY(tensor.input ? session.bind_input(tensor.index, caller, place.memory, place.offset_bytes,
                                            place.size_bytes)
                       : session.bind_output(tensor.index, caller, place.memory, place.offset_bytes,
-                                            place.size_bytes);
+                                            place.size_bytes));
+  context.binds_memory = true;
+  return ok_status();
 }
 
 // Weight and internal memory: checked and kept, as the host plan has its own.

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "capi/context.h"
 #include "capi/guard.h"
+#include "runtime/device/core_mask.h"
 #include "capi/memory.h"
 #include "runtime/report/dump.h"
 #include "runtime/report/memory_table.h"
@@ -121,6 +122,11 @@ Status init(rknn_context* context, const void* model, uint32_t size, uint32_t fl
     return invalid_argument("model is NULL: give a file image and its size, or a path and size 0");
   if ((flag & RKNN_FLAG_SHARE_SRAM) != 0 && (flag & RKNN_FLAG_ENABLE_SRAM) == 0)
     return invalid_argument("RKNN_FLAG_SHARE_SRAM needs RKNN_FLAG_ENABLE_SRAM");
+  constexpr uint32_t kKnownFlags = (RKNN_FLAG_MODEL_BUFFER_ZERO_COPY << 1) - 1;
+  if ((flag & ~kKnownFlags) != 0) {
+    log(LogLevel::kWarning, str("rknn_init: flag has bits that mean nothing here: ",
+                                flag & ~kKnownFlags, "; they are ignored"));
+  }
   auto loaded = load(model, size, flag, extend);
   if (!loaded.ok()) {
     log(LogLevel::kError, "rknn_init, load model failed!");
@@ -183,8 +189,8 @@ int rknn_set_core_mask(rknn_context context, rknn_core_mask core_mask) {
     RK_TRY(rk::runtime::check_core_mask(model.chip(), mask, single_core));
     const bool several = (mask & (mask - 1)) != 0;
     locked->core_mask = single_core && several ? uint32_t{RKNN_NPU_CORE_AUTO} : mask;
-    const int first = mask == RKNN_NPU_CORE_1 ? 1 : mask == RKNN_NPU_CORE_2 ? 2 : 0;
-    locked.session().set_cores(rk::runtime::shared_cores(model.chip(), mask, single_core), first);
+    locked.session().set_cores(rk::runtime::shared_cores(model.chip(), mask, single_core),
+                               rk::runtime::first_core(mask));
     return rk::ok_status();
   });
 }

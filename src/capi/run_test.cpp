@@ -194,5 +194,43 @@ TEST(RunTest, InternalMemoryAloneMayBeTheCallers) {
   EXPECT_EQ(rknn_destroy_mem(0, shared), RKNN_SUCC);
 }
 
+TEST(Flows, AStrictBoardTakesOneOfThem) {
+  const Environment strict("RKNN_STRICT", "1");
+  const auto bind = [](const TestContext& context, rknn_tensor_mem*& memory) {
+    rknn_tensor_attr out = context.attr(RKNN_QUERY_NATIVE_OUTPUT_ATTR);
+    memory = rknn_create_mem(context.handle, out.size_with_stride);
+    return rknn_set_io_mem(context.handle, memory, &out);
+  };
+  rknn_tensor_mem* memory = nullptr;
+  const TestContext copying;
+  ASSERT_EQ(copying.set(runtime::picture_pixels()), RKNN_SUCC);
+  EXPECT_EQ(bind(copying, memory), RKNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(rknn_destroy_mem(copying.handle, memory), RKNN_SUCC);
+  const TestContext bound;
+  ASSERT_EQ(bind(bound, memory), RKNN_SUCC);
+  EXPECT_EQ(bound.set(runtime::picture_pixels()), RKNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(rknn_destroy_mem(bound.handle, memory), RKNN_SUCC);
+}
+
+TEST(Flows, WhatIsTakenButHardlyMeantIsSaidOnce) {
+  const LogCapture log;
+  const TestContext context(0x80000000u);
+  EXPECT_EQ(log.count("flag has bits that mean nothing here: 2147483648"), 1u) << log.text();
+  std::vector<uint8_t> pixels = runtime::picture_pixels();
+  const size_t needed = pixels.size();
+  pixels.resize(needed * 4);
+  rknn_input input{};
+  input.buf = pixels.data();
+  input.size = static_cast<uint32_t>(pixels.size());
+  input.type = RKNN_TENSOR_UINT8;
+  input.fmt = RKNN_TENSOR_NHWC;
+  EXPECT_EQ(rknn_inputs_set(context.handle, 1, &input), RKNN_SUCC);
+  EXPECT_EQ(rknn_inputs_set(context.handle, 1, &input), RKNN_SUCC);
+  EXPECT_EQ(log.count("are the elements wider"), 1u) << log.text();
+  const TestContext usual;
+  EXPECT_EQ(usual.set(runtime::picture_pixels()), RKNN_SUCC);
+  EXPECT_EQ(log.count("rknn_inputs_set, input"), 1u) << log.text();
+}
+
 }  // namespace
 }  // namespace rk::capi

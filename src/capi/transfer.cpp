@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/log.h"
 #include "capi/attributes.h"
 #include "capi/context.h"
 #include "capi/guard.h"
@@ -39,9 +40,31 @@ Result<CallerFormat> input_format(const rknn_input& input, const std::string& na
   return format;
 }
 
+// Taken here, but not what a board or the caller means.
+void warn_of_input(Context& context, const rknn_input& input, const std::string& name,
+                   const CallerFormat& format, uint64_t needed) {
+  if (context.warned_of_input || format.pass_through) return;
+  std::string text;
+  if (input.fmt == RKNN_TENSOR_NC1HWC2) {
+    text = "fmt NC1HWC2 is the NPU's own layout, for zero-copy memory; rknn_inputs_set takes NHWC "
+           "or NCHW on a board";
+  } else if (input.size == needed * 2 || input.size == needed * 4) {
+    text = str("size is ", input.size, ", ", needed, " bytes are read: are the elements wider than ",
+               to_string(format.dtype), ", which type says?");
+  }
+  if (text.empty()) return;
+  context.warned_of_input = true;
+  log(LogLevel::kWarning, str("rknn_inputs_set, input '", name, "': ", text));
+}
+
 Status set_inputs(Context& context, std::span<const rknn_input> inputs) {
   Session& session = context.session();
   const size_t count = session.input_count();
+  if (context.strict() && context.binds_memory) {
+    return invalid_argument(
+        "memory is bound by rknn_set_io_mem: a board does not take "
+        "both flows; use one of them");
+  }
   if (inputs.size() > count) {
     return invalid_argument(str(inputs.size(), " inputs given, the model has ", count));
   }
@@ -58,8 +81,10 @@ Status set_inputs(Context& context, std::span<const rknn_input> inputs) {
       return Status(Code::kInvalidInput, str("input '", name, "': buf is NULL"));
     RK_ASSIGN(const CallerFormat format, input_format(input, name));
     RK_TRY(session.set_input(index, format, input.buf, input.size));
-    if (!context.validator.enabled()) continue;
+    context.sets_inputs = true;
     RK_ASSIGN(const uint64_t needed, session.input_bytes(index, format));
+    warn_of_input(context, input, name, format, needed);
+    if (!context.validator.enabled()) continue;
     context.validator.inputs_set(
         {session.input_attr(index), format, input.buf, input.size, needed});
   }

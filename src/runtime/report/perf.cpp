@@ -9,6 +9,7 @@
 
 #include "program/core_split.h"
 #include "program/cost.h"
+#include "program/native_layout.h"
 #include "runtime/report/text_table.h"
 
 namespace rk::runtime {
@@ -49,14 +50,14 @@ struct RowFacts {
   std::string name;
 };
 
-// "33.3%/33.3%/33.3%": each core's part of the rows; without rows core 0 has all of a step on the NPU.
-std::string work_load(int cores, std::span<const int32_t> rows, bool on_npu) {
+// "33.3%/33.3%/33.3%": each core's part of the rows; without rows `only` has all of a step on the NPU.
+std::string work_load(int cores, int only, std::span<const int32_t> rows, bool on_npu) {
   int64_t all = 0;
   for (const int32_t count : rows) all += count;
   std::ostringstream out;
   out << std::fixed << std::setprecision(1);
   for (int core = 0; core < cores; ++core) {
-    double share = on_npu && core == 0 ? 100 : 0;
+    double share = on_npu && core == only ? 100 : 0;
     if (all != 0) {
       const bool named = static_cast<size_t>(core) < rows.size();
       share = named ? 100.0 * rows[static_cast<size_t>(core)] / static_cast<double>(all) : 0;
@@ -84,6 +85,12 @@ std::string times_line(const target::Target& chip, int cores, PerfTimes times) {
              chip.time.fitted ? " (fitted to published frame rates"
                               : " (no published frame rates of this chip: taken over from another",
              "; docs/board-model.md).\n");
+}
+
+// What applications give: the NPU takes the pixels of a quantised picture as they are.
+DType fed_dtype(const program::ProgramTensor& input) {
+  const bool picture = program::is_picture(input.shape) && input.dtype == DType::kI8;
+  return picture ? DType::kU8 : input.dtype;
 }
 
 }  // namespace
@@ -126,11 +133,12 @@ std::string perf_table(const Session& session, PerfTimes times) {
   };
   const auto io_row = [&](const char* type, int32_t index, int64_t us, bool input) {
     const program::ProgramTensor& t = tensor(index);
-    RowFacts facts{.type = type, .dtype = t.dtype, .processor = Processor::kCpu};
+    RowFacts facts{
+        .type = type, .dtype = input ? fed_dtype(t) : t.dtype, .processor = Processor::kCpu};
     facts.input_shapes = input ? "\\" : table_shape(t.shape);
     facts.output_shape = input ? table_shape(t.shape) : "\\";
     facts.us = predicted ? 0 : us;
-    facts.work_load = work_load(cores, {}, false);
+    facts.work_load = work_load(cores, 0, {}, false);
     facts.name = std::string(type) + ":" + t.name;
     add_row(std::move(facts));
   };
@@ -140,6 +148,14 @@ std::string perf_table(const Session& session, PerfTimes times) {
     const program::Step& step = variant.steps[i];
     const program::ProgramTensor& out = tensor(step.outputs.front());
     RowFacts facts{.type = step.type, .dtype = out.dtype, .processor = step.processor};
+    // The type a step computes on: that of what it reads.
+    const auto read = std::ranges::find_if(step.inputs, [&](int32_t index) {
+      return index != program::kNone && !tensor(index).is_constant();
+    });
+    if (read != step.inputs.end()) {
+      const bool is_input = std::ranges::find(variant.inputs, *read) != variant.inputs.end();
+      facts.dtype = is_input ? fed_dtype(tensor(*read)) : tensor(*read).dtype;
+    }
     for (const int32_t index : step.inputs) {
       if (index == program::kNone) continue;
       facts.input_shapes +=
@@ -149,8 +165,10 @@ std::string perf_table(const Session& session, PerfTimes times) {
     facts.counted = cost.steps[i].counted;
     facts.mac_usage = cost.steps[i].mac_usage;
     facts.us = predicted ? std::llround(cost.steps[i].us) : durations[i];
-    facts.work_load = work_load(cores, program::rows_by_core(step.core_rows, session.cores()),
-                                step.processor == Processor::kNpu);
+    const int only = session.first_core();
+    const auto by_core = only == 0 ? program::rows_by_core(step.core_rows, session.cores())
+                                   : std::span<const int32_t>();
+    facts.work_load = work_load(cores, only, by_core, step.processor == Processor::kNpu);
     facts.name = step.name;
     add_row(std::move(facts));
   }
