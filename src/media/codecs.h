@@ -16,6 +16,11 @@ Result<Decoded> decode_jpeg(ByteSpan file, Colour colour);
 Result<Decoded> decode_png(ByteSpan file, Colour colour);
 Result<Decoded> decode_bmp(ByteSpan file, Colour colour);
 
+inline constexpr size_t kMagicBytes = 12;  // of a file, enough for sniff() and other_format()
+// "; it is WebP: convert it to PNG or JPEG first" for a picture of a format that is not read, whatever its name ends in;
+// else empty.
+std::string other_format(ByteSpan file);
+
 // Checks the extents and takes the memory, zeroed.
 Result<Picture> make_picture(int64_t width, int64_t height, Colour colour);
 

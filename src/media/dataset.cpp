@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "media/codecs.h"
 #include "media/resize.h"
 
 namespace rk::media {
@@ -42,19 +43,35 @@ Result<DatasetFile> inspect(const std::string& path) {
   if (file == nullptr) {
     return io_error(str("'", path, "': ", std::generic_category().message(errno)));
   }
-  std::array<uint8_t, 8> magic = {};
+  std::array<uint8_t, kMagicBytes> magic = {};
   const size_t size = std::fread(magic.data(), 1, magic.size(), file.get());
   const FileKind kind = sniff(ByteSpan(magic.data(), size));
   if (kind == FileKind::kUnknown) {
-    return unsupported(str("'", path, "' is neither a JPEG, PNG, BMP nor .npy file"));
+    return unsupported(str("'", path, "' is neither a JPEG, PNG, BMP nor .npy file",
+                           other_format(ByteSpan(magic.data(), size))));
   }
   return DatasetFile{path, kind == FileKind::kNpy};
+}
+
+// A common mistake: the picture itself instead of the list that names it.
+Status check_is_text(const std::string& path, ByteSpan bytes) {
+  const FileKind kind = sniff(bytes.first(std::min<size_t>(bytes.size(), kMagicBytes)));
+  const ByteSpan head = bytes.first(std::min<size_t>(bytes.size(), 4096));
+  const bool binary = std::ranges::find(head, uint8_t{0}) != head.end();
+  if (kind == FileKind::kUnknown && !binary) return ok_status();
+  return invalid_argument(
+      str("dataset '", path, "' is ",
+          kind == FileKind::kNpy       ? "an .npy array"
+          : kind != FileKind::kUnknown ? "a picture"
+                                       : "no text",
+          "; give a text file with the names of pictures or .npy files, one sample a line"));
 }
 
 }  // namespace
 
 Result<Dataset> read_dataset(const std::string& path) {
   RK_ASSIGN(const std::vector<uint8_t> bytes, read_file(path, kMaxListBytes));
+  RK_TRY(check_is_text(path, bytes));
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();

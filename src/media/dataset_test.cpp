@@ -83,6 +83,14 @@ TEST_F(DatasetTest, ErrorsNameTheListTheLineAndTheFile) {
             list + " line 2: 1 files, line 1 has 2; each line needs one file for each input");
   EXPECT_EQ(error_of("\n \r\n"), list + " names no files; one sample a line is expected");
   EXPECT_NE(error_of("sub"), "no error");
+  EXPECT_EQ(read_dataset(in_folder("sub/a.png")).status().message(),
+            "dataset '" + in_folder("sub/a.png") +
+                "' is a picture; give a text file with the names of pictures or .npy files, one "
+                "sample a line");
+  EXPECT_EQ(error_of(std::string("a\0b", 3)),
+            "dataset " + list +
+                " is no text; give a text file with the names of pictures or .npy files, one "
+                "sample a line");
   EXPECT_EQ(read_dataset(in_folder("none.txt")).status().code(), Code::kIo);
 }
 

@@ -26,7 +26,8 @@ Result<Decoded> decode(ByteSpan file, Colour colour) {
     case FileKind::kUnknown:
       break;
   }
-  return unsupported(file.empty() ? "the file is empty" : "neither JPEG, PNG nor BMP");
+  if (file.empty()) return unsupported("the file is empty");
+  return unsupported(str("neither JPEG, PNG nor BMP", other_format(file)));
 }
 
 }  // namespace
@@ -47,6 +48,24 @@ FileKind sniff(ByteSpan file) {
   if (begins_with(file, {'B', 'M'})) return FileKind::kBmp;
   if (begins_with(file, {0x93, 'N', 'U', 'M', 'P', 'Y'})) return FileKind::kNpy;
   return FileKind::kUnknown;
+}
+
+std::string other_format(ByteSpan file) {
+  struct Format {
+    size_t at;
+    std::string_view magic;
+    const char* name;
+  };
+  constexpr Format kFormats[] = {{8, "WEBP", "WebP"},    {4, "ftypavif", "AVIF"},
+                                 {4, "ftypheic", "HEIC"}, {4, "ftypmif1", "HEIF"},
+                                 {0, "GIF8", "GIF"},      {0, "II*", "TIFF"},
+                                 {0, "MM", "TIFF"}};
+  for (const Format& format : kFormats) {
+    if (file.size() < format.at + format.magic.size()) continue;
+    if (std::equal(format.magic.begin(), format.magic.end(), file.begin() + format.at))
+      return str("; it is ", format.name, ": convert it to PNG or JPEG first");
+  }
+  return "";
 }
 
 Result<Picture> make_picture(int64_t width, int64_t height, Colour colour) {
