@@ -11,7 +11,8 @@
 namespace rk::quant {
 namespace {
 
-// Means over equal parts of the first input: enough to tell pictures apart, cheap enough for every sample.
+// Means over equal parts of the first input and single values of it: enough to tell pictures apart, and noise from noise,
+// whose means agree; cheap enough for every sample.
 class Likeness {
  public:
   void add(const std::vector<Tensor>& inputs) {
@@ -24,21 +25,31 @@ class Likeness {
       for (size_t i = 0; i < part; ++i) means[p] += values[p * part + i];
       means[p] /= static_cast<double>(part);
     }
+    std::vector<float> singles;
+    for (size_t i = 0; i < values.size(); i += values.size() / kParts + 1)
+      singles.push_back(values[i]);
     if (count_++ == 0) {
       first_ = std::move(means);
+      first_singles_ = std::move(singles);
       const Extremes seen = find_extremes(values, nullptr);
       tolerance_ = kNear * (double{seen.high} - seen.low);
       return;
     }
     for (size_t p = 0; p < kParts; ++p) alike_ &= std::fabs(means[p] - first_[p]) <= tolerance_;
+    double apart = 0;
+    const size_t seen = std::min(singles.size(), first_singles_.size());
+    for (size_t i = 0; i < seen; ++i) apart += std::fabs(double{singles[i]} - first_singles_[i]);
+    alike_ &= apart <= kNearSingles / kNear * tolerance_ * static_cast<double>(seen);
   }
   // Two samples may be alike by chance.
   bool all_alike() const { return count_ > 2 && alike_; }
 
  private:
   static constexpr size_t kParts = 64;
-  static constexpr double kNear = 0.01;  // of the span of the first sample's values
+  // Of the span of the first sample's values; single values of a camera's pictures have noise.
+  static constexpr double kNear = 0.01, kNearSingles = 0.05;
   std::vector<double> first_;
+  std::vector<float> first_singles_;
   double tolerance_ = 0;
   size_t count_ = 0;
   bool alike_ = true;

@@ -45,6 +45,28 @@ class NonZero {
     return true;
   }
 
+  // 4:2 along one axis and, of what that leaves, 4:2 along the other: of each 4 by 4 weights at most 4 are set, and at
+  // most 2 of them in a line along the first axis.
+  bool holds_both(bool inputs_first) const {
+    constexpr int64_t kSide = 4, kMost = 4, kMostInLine = 2;
+    for (int64_t tap = 0; tap < taps_; ++tap) {
+      for (int64_t out = 0; out < outs_; out += kSide) {
+        for (int64_t in = 0; in < ins_; in += kSide) {
+          int64_t all = 0, lines[kSide] = {};
+          for (int64_t i = 0; i < kSide * kSide; ++i) {
+            const int64_t o = i / kSide, c = i % kSide;
+            if (out + o >= outs_ || in + c >= ins_) continue;
+            if (!set_[static_cast<size_t>(((out + o) * ins_ + in + c) * taps_ + tap)]) continue;
+            ++all;
+            if (++lines[inputs_first ? o : c] > kMostInLine) return false;
+          }
+          if (all > kMost) return false;
+        }
+      }
+    }
+    return true;
+  }
+
  private:
   int64_t outs_, ins_, taps_;
   std::vector<bool> set_;
@@ -65,7 +87,7 @@ SparseLayer judged(const Node& conv) {
                      " are no multiples of ", kChannelMultiple);
   } else {
     const NonZero set(weight);
-    if (set.holds(true, 16, 4)) {
+    if (set.holds_both(true) || set.holds_both(false)) {
       out.ratio = "75%";
     } else if (set.holds(true, 4, 2)) {
       out.ratio = "50%(IC)";

@@ -30,7 +30,17 @@ SparseLayer judge(int64_t outs, int64_t ins, const std::function<bool(int64_t, i
 }
 
 TEST(Sparsity, FindsThePatternsThatTheChipSkips) {
-  EXPECT_EQ(judge(32, 32, [](int64_t, int64_t in) { return in % 16 < 4; }).ratio, "75%");
+  // Input channels first: two of four in a row, then two rows of four. The other order is the same, turned.
+  EXPECT_EQ(
+      judge(32, 32, [](int64_t out, int64_t in) { return (in + out / 2) % 4 < 2 && out % 4 < 2; })
+          .ratio,
+      "75%");
+  EXPECT_EQ(
+      judge(32, 32, [](int64_t out, int64_t in) { return (out + in / 2) % 4 < 2 && in % 4 < 2; })
+          .ratio,
+      "75%");
+  // Four of sixteen in a row are more than two of four.
+  EXPECT_EQ(judge(32, 32, [](int64_t, int64_t in) { return in % 16 < 4; }).ratio, "0%");
   EXPECT_EQ(judge(32, 32, [](int64_t out, int64_t in) { return (in + out) % 4 < 2; }).ratio,
             "50%(IC)");
   EXPECT_EQ(judge(32, 64, [](int64_t out, int64_t in) { return in < 32 && out % 4 < 2; }).ratio,
