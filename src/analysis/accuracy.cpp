@@ -17,6 +17,7 @@ namespace {
 constexpr float kMaxF16 = 65504;
 constexpr size_t kBins = 64;
 constexpr uint64_t kNpyHeader = 128;
+constexpr uint64_t kTextShare = 4;  // a number as text takes so many times its four bytes at most
 
 using Tensors = std::map<std::string, Tensor, std::less<>>;
 
@@ -81,7 +82,7 @@ Result<Folders> make_folders(const Graph& graph, const AccuracyOptions& options)
   }
   const std::filesystem::path folder = options.output_dir;
   RK_ASSIGN(TensorFolder golden, TensorFolder::make(folder / "golden"));
-  RK_TRY(check_space(folder, bytes_to_write(graph, has_board ? 4 : 3)));
+  RK_TRY(check_space(folder, bytes_to_write(graph, kTextShare + (has_board ? 4 : 3))));
   RK_ASSIGN(TensorFolder simulator, TensorFolder::make(folder / "simulator"));
   RK_ASSIGN(TensorFolder single, TensorFolder::make(folder / "simulator_single"));
   Folders out{std::move(golden), std::move(single), std::move(simulator), {}};
@@ -170,6 +171,12 @@ class Analysis {
                : input.name();
   }
 
+  // Scripts written for the vendor's snapshot folder read the golden values as text.
+  Status put_golden(const std::string& file, const Tensor& tensor) {
+    RK_TRY(folders_.golden->put(file, tensor));
+    return folders_.golden->put_text(file, tensor);
+  }
+
   Status add_input(const Value& value, const Tensor& tensor) {
     if (tensor.dtype() != DType::kF32) return ok_status();
     const std::string stored = stored_name(value);
@@ -182,7 +189,7 @@ class Analysis {
       as_given.is_float = true;
       const std::string& file = names_.of(value.name());
       if (folders_.golden) {
-        RK_TRY(folders_.golden->put(file, tensor));
+        RK_TRY(put_golden(file, tensor));
         RK_TRY(folders_.simulator.put(file, tensor));
         RK_TRY(folders_.single->put(file, tensor));
       }
@@ -264,7 +271,7 @@ class Analysis {
       if (board && got) layer.board_single = compare(got->span<float>(), board->span<float>());
     }
     if (folders_.golden) {
-      RK_TRY(folders_.golden->put(file, want));
+      RK_TRY(put_golden(file, want));
       if (layer.single) RK_TRY(folders_.single->put(file, alone->second));
     }
     report_.layers.push_back(std::move(layer));

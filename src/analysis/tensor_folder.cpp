@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <charconv>
 
+#include "base/file.h"
 #include "base/npy.h"
 #include "quant/samples.h"
 
@@ -70,6 +72,20 @@ Status TensorFolder::put(const std::string& file, const Tensor& tensor) {
   RK_TRY(write_npy((path_ / file).string(), array));
   files_.insert(file);
   return ok_status();
+}
+
+Status TensorFolder::put_text(const std::string& file, const Tensor& tensor) {
+  std::string text;
+  for (const float x : tensor.span<float>()) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, x);
+    text.append(digits, end.ptr);
+    text += '\n';
+  }
+  fs::path path = path_ / file;
+  path.replace_extension(".txt");
+  return write_file(path.string(),
+                    std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
 }
 
 Result<std::optional<Tensor>> TensorFolder::get(const std::string& file) const {

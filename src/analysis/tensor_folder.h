@@ -38,6 +38,8 @@ class TensorFolder {
 
   // The error names the file, also when the disk is full.
   Status put(const std::string& file, const Tensor& tensor);
+  // The same numbers (float32) as text, one a line, in a file of that name that ends in .txt.
+  Status put_text(const std::string& file, const Tensor& tensor);
   // Nothing when it was never put.
   Result<std::optional<Tensor>> get(const std::string& file) const;
 

@@ -67,6 +67,12 @@ Builder::Builder(const Graph& graph, const target::Target& target, const Compile
   for (const Value* input : graph.inputs()) variant_.inputs.push_back(home(*input));
 }
 
+bool Builder::may_use_integers(const Node& node) const {
+  return std::ranges::none_of(node.outputs(), [&](const Value* value) {
+    return value != nullptr && options_.float_layers.contains(value->name());
+  });
+}
+
 int32_t Builder::add_tensor(ProgramTensor tensor) {
   variant_.tensors.push_back(std::move(tensor));
   return static_cast<int32_t>(variant_.tensors.size() - 1);

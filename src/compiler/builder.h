@@ -56,6 +56,8 @@ class Builder {
   const Graph& graph() const { return graph_; }
   const target::Target& target() const { return target_; }
   const CompileOptions& options() const { return options_; }
+  // Integers are not asked for where the build's list says float16.
+  bool may_use_integers(const Node& node) const;
   program::Variant& variant() { return variant_; }
 
   // The tensor that holds the value. Constants become plain CPU constants.

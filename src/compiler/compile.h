@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct CompileOptions {
   std::string float_weight_method = "channel";
   // Smaller weights stay float16.
   int64_t least_narrow_weights = 0;
+  // Outputs of nodes that compute in float16 although what they read and write may be int8.
+  std::set<std::string, std::less<>> float_layers;
   // In the order of the graph's inputs; missing ones get the defaults.
   std::vector<program::InputInfo> inputs;
 };

@@ -100,8 +100,8 @@ Result<bool> emit_convolution(const Node& node, const ops::ConvAttrs& attrs, Con
   spec.reads_picture = builder.graph().is_input(x) && program::is_picture(x.shape());
   spec.macs = macs_of(node);
 
-  const bool integer =
-      is_i8(x) && is_i8(y) && w.quantized() && (!has_addend || is_i8(node.input(3)));
+  const bool integer = builder.may_use_integers(node) && is_i8(x) && is_i8(y) && w.quantized() &&
+                       (!has_addend || is_i8(node.input(3)));
   if (!integer) {
     spec.data = builder.as_f16(x);
     if (has_addend) spec.addend = builder.as_f16(node.input(3));

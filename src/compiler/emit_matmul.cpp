@@ -87,7 +87,7 @@ Result<bool> emit_matmul(const Node& node, Builder& builder) {
   if (!bias) return false;
   const Value &x = node.input(0), &w = node.input(1), &y = node.output();
 
-  const bool integer = is_i8(x) && is_i8(y) && w.quantized();
+  const bool integer = builder.may_use_integers(node) && is_i8(x) && is_i8(y) && w.quantized();
   // Many rows in float: the operator's own kernel is faster than as many one-pixel pictures.
   const bool narrow = builder.options().float_weight_bits < 16;
   if (!integer && !narrow && product->rows > 1) return false;

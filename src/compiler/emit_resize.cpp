@@ -83,7 +83,7 @@ Result<bool> emit_resize(const Node& node, Builder& builder) {
   if (x.is_constant() || !is_float(x.dtype())) return false;
   auto params = params_of(node);
   if (!params) return false;
-  const bool integer = is_i8(x) && is_i8(y);
+  const bool integer = builder.may_use_integers(node) && is_i8(x) && is_i8(y);
   if (integer) {
     const Affine in = affine_of(x), out = affine_of(y);
     params->identity = in == out && params->mode == program::ResizeMode::kNearest;

@@ -44,7 +44,8 @@ Result<bool> emit_sum(const Node& node, Builder& builder) {
 
   program::Step step{.type = "Add", .name = str("Add:", node.name()), .macs = macs_of(node)};
   program::SumParams params;
-  const bool integer = all_inputs(node, is_i8) && is_i8(y);
+  const bool integer =
+      builder.may_use_integers(node) && all_inputs(node, is_i8) && is_i8(y);
   if (integer) {
     RK_ASSIGN(Stages stages, stages_of(node));
     params.inputs = std::move(stages.inputs);
@@ -69,7 +70,8 @@ Result<bool> emit_concat(const Node& node, Builder& builder) {
   const int64_t axis = node.i64("axis");
   params.axis = static_cast<int32_t>(axis < 0 ? axis + y.shape().rank() : axis);
 
-  const bool integer = all_inputs(node, is_i8) && is_i8(y);
+  const bool integer =
+      builder.may_use_integers(node) && all_inputs(node, is_i8) && is_i8(y);
   if (integer) {
     RK_ASSIGN(Stages stages, stages_of(node));
     params.identity = stages.identity;

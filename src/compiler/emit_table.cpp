@@ -80,7 +80,7 @@ Result<std::vector<float>> evaluate(const Node& node, size_t varying, const Grap
 
 Result<bool> emit_table(const Node& node, Builder& builder) {
   const auto varying = varying_input(node);
-  if (!varying) return false;
+  if (!varying || !builder.may_use_integers(node)) return false;
   const auto y = evaluate(node, *varying, builder.graph());
   // An operator that does not take a row of values after all runs by its definition.
   if (!y.ok() || y->size() != kEntries) return false;

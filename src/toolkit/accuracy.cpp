@@ -257,7 +257,8 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
     }
     RK_ASSIGN(how.board, format::write_rknn(program));
   }
-  const compiler::CompileOptions compile = compile_options(*state_->config, *state_->target, graph);
+  const compiler::CompileOptions compile =
+      compile_options(*state_->config, *state_->target, graph, true, state_->float_layers);
   RK_ASSIGN(analysis::AccuracyReport report,
             analysis::analyze({*state_->optimized, graph, program, compile}, input, how,
                               state_->pool.get()));

@@ -84,6 +84,12 @@ Status write_text(const std::string& path, const std::string& text) {
 Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& options) {
   if (!state_->imported) return invalid_argument("hybrid_quantization_step1: load a model first");
   RK_TRY(check_hybrid_type(*state_->config));
+  if (!state_->config->dynamic_input.empty()) {
+    // Step 2 has the optimised graph of one shape, not the model.
+    return unsupported(
+        "hybrid_quantization_step1: hybrid quantisation does not go with dynamic_input; call "
+        "build(auto_hybrid=True), which does, or leave dynamic_input out");
+  }
   BuildOptions build;
   build.dataset = options.dataset;
   build.progress = options.progress;
@@ -179,9 +185,9 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
     value->quant = std::move(*edited);
   }
   state_->optimized = std::move(*graph);
+  state_->i16_layers = layers.i16;
+  RK_ASSIGN(analysis::Trial trial, build_fitting_trial(layers.f16));
   state_->float_layers = layers.f16;
-  RK_ASSIGN(analysis::Trial trial, build_trial(*state_->optimized, state_->ranges, *state_->config,
-                                               target, layers, state_->stats));
   state_->quantized = std::move(trial.graph);
   state_->program = std::move(trial.program);
   return ok_status();

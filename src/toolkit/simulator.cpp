@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "program/cost.h"
+#include "runtime/device/core_mask.h"
 #include "runtime/report/perf.h"
 
 namespace rk::toolkit {
@@ -26,6 +27,12 @@ Shape shape_of(const TensorAttr& attr) {
 
 Shape nchw_of(const Shape& nhwc) { return {nhwc[0], nhwc[3], nhwc[1], nhwc[2]}; }
 
+// An array [h,w,c] (or [c,h,w]) for an input [1,h,w,c].
+bool is_batch_of_one_without_its_axis(const Shape& given, const Shape& wanted) {
+  if (wanted.rank() != 4 || given.rank() != 3 || wanted[0] != 1) return false;
+  return given[0] == wanted[1] && given[1] == wanted[2] && given[2] == wanted[3];
+}
+
 Status check_options(const RuntimeOptions& options) {
   if (options.fallback_prior_device != "cpu" && options.fallback_prior_device != "gpu") {
     return invalid_argument(str("Invalid fallback_prior_device '", options.fallback_prior_device,
@@ -40,6 +47,16 @@ Status check_options(const RuntimeOptions& options) {
   if (options.async_mode)
     log(LogLevel::kWarning, "async_mode is not supported: inference waits for its result");
   return ok_status();
+}
+
+// The runtime knows the variable only; here the argument says which board it is.
+Status about_target(const Status& status, const RuntimeOptions& options) {
+  if (status.code() != Code::kTargetMismatch || options.target.empty()) return status;
+  constexpr std::string_view kVariable = "RKNN_TARGET";
+  std::string text = status.message();
+  for (size_t at = text.find(kVariable); at != std::string::npos; at = text.find(kVariable, at))
+    text.replace(at, kVariable.size(), "init_runtime(target=)");
+  return Status(status.code(), text);
 }
 
 Result<runtime::Device> device_for(const RuntimeOptions& options) {
@@ -57,36 +74,53 @@ Result<std::unique_ptr<Simulator>> Simulator::create(program::Program program,
                                                      std::shared_ptr<const OpRegistry> operators) {
   RK_TRY(check_options(options));
   RK_ASSIGN(const runtime::Device device, device_for(options));
-  RK_ASSIGN(auto model, runtime::LoadedModel::from_program(
-                            std::move(program), {.device = device, .operators = operators.get()}));
-  return start(std::move(model), options, std::move(operators));
+  auto model = runtime::LoadedModel::from_program(
+      std::move(program), {.device = device, .operators = operators.get()});
+  if (!model.ok()) return about_target(model.status(), options);
+  return start(std::move(*model), options, std::move(operators));
 }
 
 Result<std::unique_ptr<Simulator>> Simulator::create(ByteSpan file, const RuntimeOptions& options,
                                                      std::shared_ptr<const OpRegistry> operators) {
   RK_TRY(check_options(options));
   RK_ASSIGN(const runtime::Device device, device_for(options));
-  RK_ASSIGN(auto model, runtime::LoadedModel::from_bytes(
-                            file, {.device = device, .operators = operators.get()}));
-  return start(std::move(model), options, std::move(operators));
+  auto model = runtime::LoadedModel::from_bytes(
+      file, {.device = device, .operators = operators.get()});
+  if (!model.ok()) return about_target(model.status(), options);
+  return start(std::move(*model), options, std::move(operators));
 }
 
 Result<std::unique_ptr<Simulator>> Simulator::start(
     std::shared_ptr<const runtime::LoadedModel> model, const RuntimeOptions& options,
     std::shared_ptr<const OpRegistry> operators) {
-  // The simulator has no cores; a simulated board has those of its chip.
+  // A simulated board has the cores of its chip; the simulator takes a mask that they would.
+  const Status mask =
+      options.core_mask == 0
+          ? ok_status()
+          : runtime::check_core_mask(model->chip(), options.core_mask, model->program().single_core);
   if (!options.target.empty()) {
-    if (options.core_mask != 0)
-      RK_TRY(
-          runtime::check_core_mask(model->chip(), options.core_mask, model->program().single_core));
+    RK_TRY(mask);
     log(LogLevel::kWarning, str("no rknn_server is reachable: running on the simulated ",
                                 model->chip().name, " in this process"));
+  }
+  const target::Family family = model->chip().family;
+  if (options.perf_debug && (family == target::Family::kB || family == target::Family::kC)) {
+    log(LogLevel::kWarning, str("perf_debug is not supported by ", model->chip().name,
+                                ": a board would not give times by layer, the simulator does"));
   }
   std::unique_ptr<Simulator> out(new Simulator);
   out->options_ = options;
   out->operators_ = std::move(operators);
   RK_ASSIGN(out->session_,
             runtime::Session::create(std::move(model), {.collect_perf = options.perf_debug}));
+  if (!mask.ok()) {
+    log(LogLevel::kWarning, str("core_mask has no effect: ", mask.message()));
+  } else if (options.core_mask != 0) {
+    const runtime::LoadedModel& held = out->session_->model();
+    out->session_->set_cores(
+        runtime::shared_cores(held.chip(), options.core_mask, held.program().single_core),
+        runtime::first_core(options.core_mask));
+  }
   return out;
 }
 
@@ -111,7 +145,14 @@ Status Simulator::set_input(size_t i, const Feed& feed) {
     format.format = feed.nchw ? TensorFormat::kNchw : TensorFormat::kNhwc;
     if (feed.nchw) wanted = nchw_of(wanted);
   }
-  if (!(feed.array.shape == wanted)) {
+  if (is_batch_of_one_without_its_axis(feed.array.shape, wanted)) {
+    if (!warned_of_batch_) {
+      log(LogLevel::kWarning, str("The input(", attr.name, ") need ", wanted.rank(), "dims input, but ",
+                                  feed.array.shape.rank(), "dims input buffer feed: a batch of 1 is ",
+                                  "assumed; np.expand_dims(array, 0) says so"));
+    }
+    warned_of_batch_ = true;
+  } else if (!(feed.array.shape == wanted)) {
     const bool turned = attr.format == TensorFormat::kNhwc && feed.array.shape.rank() == 4 &&
                         feed.array.shape == (feed.nchw ? shape_of(attr) : nchw_of(wanted));
     const bool one_missing = feed.array.shape.rank() == wanted.rank() - 1;

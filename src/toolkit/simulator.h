@@ -88,6 +88,7 @@ class Simulator {
   Status set_input(size_t i, const Feed& feed);
 
   RuntimeOptions options_;
+  bool warned_of_batch_ = false;
   std::shared_ptr<const OpRegistry> operators_;  // the session refers to it
   std::unique_ptr<runtime::Session> session_;
 };

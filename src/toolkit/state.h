@@ -42,6 +42,7 @@ struct Toolkit::State {
   quant::ValueStats stats;  // of `optimized`, where biases are corrected
   std::vector<quant::Equalized> equalized;
   quant::FloatLayers float_layers;
+  quant::FloatLayers i16_layers;  // of hybrid step 2
   std::unique_ptr<ThreadPool> pool = std::make_unique<ThreadPool>(default_thread_count());
 };
 
@@ -53,9 +54,11 @@ struct LayerTypes {
   quant::FloatLayers i16;
 };
 
-// `quantize`: of a quantised build; matters to weights of layers that compute in float16.
+// `quantize`: of a quantised build; matters to weights of layers that compute in float16. `layers` compute in float16
+// even between int8 values.
 compiler::CompileOptions compile_options(const Config& config, const target::Target& target,
-                                         const Graph& graph, bool quantize = true);
+                                         const Graph& graph, bool quantize = true,
+                                         const quant::FloatLayers& layers = {});
 
 // Pictures in the order the model wants, without mean and std: what an application feeds.
 std::vector<quant::InputFeed> raw_feeds(const Config& config, size_t inputs);

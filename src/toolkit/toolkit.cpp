@@ -2,6 +2,7 @@
 // Wires the host stages together: frontends -> passes -> quant -> compiler -> format.
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -9,6 +10,7 @@
 #include "format/writer.h"
 #include "frontends/model_source.h"
 #include "ops/registry.h"
+#include "passes/fold_pad.h"
 #include "passes/pipeline.h"
 #include "passes/prune_channels.h"
 #include "quant/bias_correction.h"
@@ -34,6 +36,68 @@ void log_sparse_layers(const Config& config, const Graph& graph) {
   if (config.sparse_infer) log(LogLevel::kInfo, quant::to_text(quant::find_sparse_layers(graph)));
 }
 
+// The small chips and the microcontroller run one shape.
+bool has_dynamic_shapes(const target::Target& target) {
+  return target.family == target::Family::kA1 || target.family == target::Family::kA2;
+}
+
+// remove_reshape changes what applications meet.
+void warn_of_changed_shapes(const std::vector<Value*>& before, const std::vector<Value*>& after,
+                            const char* kind) {
+  for (size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    if (before[i]->shape() == after[i]->shape()) continue;
+    log(LogLevel::kWarning,
+        str("remove_reshape: ", kind, " '", after[i]->name(), "' is now ",
+            to_string(after[i]->shape()), " instead of ", to_string(before[i]->shape())));
+  }
+}
+
+constexpr float kMaxF16 = 65504;
+
+// Values that calibration saw outside what float16 holds, in layers that compute in it.
+void warn_of_overflow(const Graph& quantized, const quant::Ranges& ranges) {
+  constexpr size_t kNamed = 5;
+  size_t count = 0;
+  for (const Value* value : quantized.values()) {
+    const auto range = ranges.find(value->name());
+    if (!quant::is_activation(*value) || value->quantized() || range == ranges.end()) continue;
+    const float widest = std::max(-range->second.min, range->second.max);
+    if (!(widest > kMaxF16) || ++count > kNamed) continue;
+    log(LogLevel::kWarning,
+        str("'", value->name(), "' reaches ", widest, " in calibration and computes in float16, ",
+            "which ends at ", kMaxF16, ": it becomes infinite. Scale the model down before it, or ",
+            "end the model before this layer"));
+  }
+  if (count > kNamed)
+    log(LogLevel::kWarning, str("so do ", count - kNamed, " further values"));
+}
+
+// One line for all that the board would refuse: by operator, with a count, the first name and its reason.
+void warn_of_unsupported(const compiler::PlacementReport& report, const target::Target& target) {
+  struct Group {
+    size_t count = 0;
+    const compiler::PlacementRow* first = nullptr;
+  };
+  std::map<std::string, Group> groups;
+  bool in_float = true;
+  for (const compiler::PlacementRow& row : report.rows) {
+    if (row.placement.where != compiler::Placement::Where::kUnsupported) continue;
+    Group& group = groups[row.op];
+    if (group.count++ == 0) group.first = &row;
+    in_float &= row.dtype == to_string(DType::kF16);
+  }
+  if (groups.empty()) return;
+  std::string list;
+  for (const auto& [op, group] : groups) {
+    list += str(list.empty() ? "" : "; ", group.count, " ", op, " (first: '", group.first->node,
+                "': ", group.first->placement.reason, ")");
+  }
+  log(LogLevel::kWarning,
+      str(target.name, " runs these layers on no processor: ", list,
+          ". The simulator runs them; the board would refuse the model",
+          in_float && target.has_i8 ? ". Build with do_quantization=True for int8" : ""));
+}
+
 bool has_resize(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(),
                              [](const Node* node) { return node->op() == "Resize"; });
@@ -42,8 +106,10 @@ bool has_resize(const Graph& graph) {
 }  // namespace
 
 compiler::CompileOptions compile_options(const Config& config, const target::Target& target,
-                                         const Graph& graph, bool quantize) {
+                                         const Graph& graph, bool quantize,
+                                         const quant::FloatLayers& layers) {
   compiler::CompileOptions compile;
+  compile.float_layers = layers;
   compile.target = std::string(target.name);
   compile.compiler_version = kVersionText;
   compile.custom_string = config.custom_string;
@@ -96,7 +162,7 @@ Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges&
   RK_ASSIGN(Graph graph, quantized_graph(optimized, ranges, config, target, layers));
   quant::correct_biases(graph, stats);
   RK_ASSIGN(program::Program program,
-            compiler::compile(graph, compile_options(config, target, graph)));
+            compiler::compile(graph, compile_options(config, target, graph, true, layers.f16)));
   return analysis::Trial{std::move(graph), std::move(program)};
 }
 
@@ -114,9 +180,16 @@ Result<Graph> optimize(const Graph& imported, const Config& config, const target
                                .skip = std::move(skip)})
              .status());
   RK_TRY(quant::take_activations(graph, {.target = &target}));
+  if (config.remove_reshape) {
+    warn_of_changed_shapes(imported.inputs(), graph.inputs(), "input");
+    warn_of_changed_shapes(imported.outputs(), graph.outputs(), "output");
+  }
+  // Between a quantised Pad and its convolution stood a pair.
+  if (config.optimization_level > 0) RK_TRY(passes::fold_pad(graph, target).status());
   if (config.model_pruning) {
     RK_ASSIGN(const passes::PruneReport pruned, passes::prune_channels(graph));
-    if (pruned.channels > 0) log(LogLevel::kInfo, passes::to_text(pruned));
+    // At the default level: whoever asked for it wants to know what it saved.
+    if (pruned.channels > 0) log(LogLevel::kWarning, passes::to_text(pruned));
   }
   return graph;
 }
@@ -136,6 +209,10 @@ Toolkit& Toolkit::operator=(Toolkit&&) noexcept = default;
 Status Toolkit::config(Config config) {
   RK_ASSIGN(const target::Target* target, check_config(config));
   if (!config.dynamic_input.empty()) {
+    if (!has_dynamic_shapes(*target) && !config.what_if) {
+      return unsupported(str("dynamic_input is not supported by ", target->name,
+                             "; chips that have it: rk3562, rk3566, rk3568, rk3576, rk3588"));
+    }
     const size_t largest = max_shape(config.dynamic_input);
     log(LogLevel::kWarning,
         str("dynamic_input: MaxShape is dynamic_input[", largest,
@@ -221,7 +298,7 @@ Status Toolkit::finish(const BuildOptions& options) {
     RK_ASSIGN(state_->program,
               compiler::compile([&](size_t i) { return graph_of_shapes(sets[i]); }, sets.size(),
                                 compile_options(config, *state_->target, *state_->optimized,
-                                                options.do_quantization)));
+                                                options.do_quantization, state_->float_layers)));
   }
   for (const Value* output : state_->quantized->outputs()) {
     if (options.rknn_batch_size > 1 && output->shape().rank() == 0) {
@@ -239,8 +316,14 @@ Status Toolkit::build(const BuildOptions& options) {
   const bool quantized = options.do_quantization && !computes_in_float(*state_->config);
   Status status = quantized ? build_quantized(options) : build_float(options);
   if (status.ok()) status = finish(options);
-  if (!status.ok()) state_->program.reset();
-  return status;
+  if (!status.ok()) {
+    state_->program.reset();
+    return status;
+  }
+  RK_ASSIGN(const compiler::PlacementReport report, placement());
+  warn_of_unsupported(report, *state_->target);
+  if (quantized) warn_of_overflow(*state_->quantized, state_->ranges);
+  return ok_status();
 }
 
 Status Toolkit::build_float(const BuildOptions& options) {
@@ -251,7 +334,8 @@ Status Toolkit::build_float(const BuildOptions& options) {
                                                          options.do_quantization)));
   state_->quantized = optimized.clone();
   state_->program = std::move(program);
-  log_sparse_layers(config, optimized);
+  if (config.sparse_infer)
+    log(LogLevel::kWarning, "sparse_infer has no effect in float16: the NPU skips int8 weights only");
   return ok_status();
 }
 
@@ -260,6 +344,7 @@ Status Toolkit::prepare(const BuildOptions& options) {
   state_->program.reset();
   state_->dataset.clear();
   state_->float_layers.clear();
+  state_->i16_layers.clear();
   state_->stats.clear();
   state_->equalized.clear();
   RK_ASSIGN(Graph graph, optimize(*state_->imported, config, *state_->target));
@@ -283,7 +368,14 @@ Status Toolkit::prepare(const BuildOptions& options) {
   RK_ASSIGN(const auto samples,
             quant::DatasetSamples::open(options.dataset, optimized,
                                         input_feeds(config, optimized.inputs().size())));
-  if (config.optimization_level >= kEqualizeLevel && !brings_parameters) {
+  const bool fits_to_data = config.optimization_level >= kEqualizeLevel && !brings_parameters;
+  if (fits_to_data && config.remove_weight) {
+    // Weights that follow the calibration would be found in no other build.
+    log(LogLevel::kWarning,
+        "remove_weight: the weights are not fitted to the calibration data (channels are not "
+        "equalised), so that another build has them too; build the model that lends its weights "
+        "with optimization_level=2, which does not fit them either");
+  } else if (fits_to_data) {
     RK_ASSIGN(state_->stats, quant::observe_channels(optimized, samples, state_->pool.get()));
     state_->equalized = quant::equalize(optimized, state_->stats);
     for (const quant::Equalized& value : state_->equalized) {
@@ -330,14 +422,16 @@ Result<analysis::Trial> Toolkit::build_fitting_trial(quant::FloatLayers& layers)
   const Graph& graph = *state_->optimized;
   const Config& config = *state_->config;
   while (true) {
-    auto trial = build_trial(graph, state_->ranges, config, *state_->target, layers, state_->stats);
+    LayerTypes types(layers);
+    types.i16 = state_->i16_layers;
+    auto trial = build_trial(graph, state_->ranges, config, *state_->target, types, state_->stats);
     if (trial.ok()) return trial;
     RK_ASSIGN(Graph quantized,
-              quantized_graph(graph, state_->ranges, config, *state_->target, layers));
+              quantized_graph(graph, state_->ranges, config, *state_->target, types));
     quant::correct_biases(quantized, state_->stats);
-    RK_ASSIGN(
-        const auto unfit,
-        compiler::unfit_layers(quantized, compile_options(config, *state_->target, quantized)));
+    RK_ASSIGN(const auto unfit,
+              compiler::unfit_layers(quantized, compile_options(config, *state_->target, quantized,
+                                                                true, layers)));
     const size_t known = layers.size();
     for (const compiler::UnfitLayer& layer : unfit) {
       if (!layers.insert(layer.output).second) continue;
@@ -392,7 +486,8 @@ Result<compiler::PlacementReport> Toolkit::placement() const {
   if (!state_->program || !state_->quantized)
     return invalid_argument("placement: build the model first");
   return compiler::report_placement(
-      *state_->quantized, compile_options(*state_->config, *state_->target, *state_->quantized));
+      *state_->quantized, compile_options(*state_->config, *state_->target, *state_->quantized, true,
+                                          state_->float_layers));
 }
 
 Result<std::vector<uint8_t>> Toolkit::rknn_bytes() const {

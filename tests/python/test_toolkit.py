@@ -241,11 +241,46 @@ class Mistakes(unittest.TestCase):
         rknn.config(mean_values=[[1, 2, 3]], target_platform="rk3588")
         self.assertIn("mean_values", self.failing("load_onnx", lambda: rknn.load_onnx(models.DIGITS_ONNX)))
 
+    def test_a_picture_without_its_batch_axis_is_taken_with_one_warning(self):
+        rknn = models.digits()
+        rknn.init_runtime()
+        pictures, _ = models.digit_pictures()
+        wanted = rknn.inference([pictures[:1]])[0].tobytes()
+        with models.captured() as (_, err):
+            for picture, options in ((pictures[0], {}), (pictures[0].transpose(2, 0, 1), {"data_format": "nchw"})):
+                self.assertEqual(rknn.inference([picture], **options)[0].tobytes(), wanted)
+        self.assertEqual(err.getvalue().count("a batch of 1 is assumed"), 1)
+
+    def test_get_frame_id_counts(self):
+        with models.digits() as rknn:
+            rknn.init_runtime()
+            pictures, _ = models.digit_pictures()
+            self.assertEqual([rknn.inference([pictures[:1]], get_frame_id=True)[1] for _ in range(3)], [1, 2, 3])
+        with models.captured() as (_, err):
+            self.assertIsNone(rknn.inference([pictures[:1]]))
+        self.assertIn("released", err.getvalue())
+
+    def test_the_core_mask_shows_in_the_table(self):
+        rknn = models.digits()
+        for mask, text in ((RKNN.NPU_CORE_0, "100.0%/0.0%/0.0%"), (RKNN.NPU_CORE_2, "0.0%/0.0%/100.0%"),
+                           (RKNN.NPU_CORE_0_1, "50.0%/50.0%/0.0%")):
+            self.assertEqual(rknn.init_runtime(target="rk3588", core_mask=mask, perf_debug=True), 0)
+            table = rknn.eval_perf(is_print=False)
+            self.assertIn(text, table, mask)
+        self.assertIn("UINT8", table)
+
+    def test_the_wrong_board_is_blamed_on_who_named_it(self):
+        rknn = models.digits()
+        with models.captured() as (_, err):
+            self.assertEqual(rknn.init_runtime(target="rk3576"), -1)
+        self.assertIn("init_runtime(target=) says rk3576", err.getvalue())
+        self.assertNotIn("RKNN_TARGET", err.getvalue())
+
     def test_wrong_arrays_give_none_and_a_reason(self):
         rknn = models.digits(quantize=False)
         rknn.init_runtime()
         for inputs, options, text in (
-                ([np.zeros((28, 28, 1), "uint8")], {}, "batch dimension"),
+                ([np.zeros((27, 28, 1), "uint8")], {}, "batch dimension"),
                 ([np.zeros((1, 1, 28, 28), "uint8")], {}, "data_format"),
                 ([np.zeros((1, 28, 28, 1), "uint8")] * 2, {}, "2 array"),
                 ([], {}, "0 array"),

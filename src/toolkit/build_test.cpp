@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a build does and says where int8 or the chip does not fit the model.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/npy.h"
+#include "frontends/frontend.h"
+#include "ir/text.h"
+#include "ops/registry.h"
+#include "toolkit/rknn_toolkit.h"
+
+namespace rk::toolkit {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class Build : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / str("build_", ::getpid());
+    fs::create_directories(folder_);
+    set_log_sink([this](LogLevel level, std::string_view line) {
+      if (level <= LogLevel::kWarning) log_ += line;
+    });
+  }
+  void TearDown() override {
+    set_log_sink({});
+    fs::remove_all(folder_);
+  }
+  std::string path(std::string_view name) const { return (folder_ / name).string(); }
+
+  void sample(const std::vector<int64_t>& shape, const std::vector<float>& values) {
+    NpyArray array;
+    array.shape = shape;
+    const auto* raw = reinterpret_cast<const uint8_t*>(values.data());
+    array.bytes.assign(raw, raw + values.size() * sizeof(float));
+    ASSERT_TRUE(write_npy(path("in.npy"), array).ok());
+    std::ofstream(path("data.txt")) << "in.npy\n";
+  }
+  Status build(std::string_view text, const std::string& chip, BuildOptions options) {
+    RK_ASSIGN(const Graph graph, parse_graph(text, ops::registry()));
+    RK_ASSIGN(const std::vector<uint8_t> model, frontends::export_onnx(graph));
+    RK_TRY(write_file(path("net.onnx"), model));
+    Config config;
+    config.target_platform = chip;
+    RK_TRY(toolkit_.config(config));
+    RK_TRY(toolkit_.load_onnx(path("net.onnx")));
+    options.dataset = options.do_quantization ? path("data.txt") : "";
+    return toolkit_.build(options);
+  }
+  const program::Step& step(std::string_view output) const {
+    const program::Variant& variant = toolkit_.program().main_variant();
+    for (const program::Step& step : variant.steps) {
+      const std::string& name = variant.tensors[static_cast<size_t>(step.outputs[0])].name;
+      if (name == output || name == str(output, "__float16")) return step;
+    }
+    ADD_FAILURE() << "no step makes '" << output << "'";
+    return variant.steps.front();
+  }
+  DType dtype_read_by(std::string_view output) const {
+    const program::Variant& variant = toolkit_.program().main_variant();
+    return variant.tensors[static_cast<size_t>(step(output).inputs[0])].dtype;
+  }
+
+  fs::path folder_;
+  std::string log_;
+  Toolkit toolkit_;
+};
+
+// A mean near zero of values up to 100: the ratio of the two scales is beyond the chip's shifts.
+std::vector<float> alternating() {
+  std::vector<float> values;
+  for (int i = 0; i < 8 * 256; ++i) values.push_back(i % 2 == 0 ? 100.0f : -100.0f);
+  for (int c = 0; c < 8; ++c) values[static_cast<size_t>(c) * 256] += 1e-3f;
+  return values;
+}
+
+std::string eye() {
+  std::string out = "[";
+  for (int i = 0; i < 64; ++i) out += str(i == 0 ? "" : ",", i % 9 == 0 ? 1 : 0);
+  return out + "]";
+}
+
+TEST_F(Build, ALayerThatIntegersCannotExpressComputesInFloatBetweenIntegerLayers) {
+  sample({1, 8, 16, 16}, alternating());
+  const std::string head = str("graph \"g\" { input %x: f32[1,8,16,16] const %w: f32[8,8,1,1] = ",
+                               eye(), " %c = Conv(%x, %w) %g = GlobalAveragePool(%c) ");
+  for (const std::string& tail :
+       {std::string("output %g }"), std::string("%s = Conv(%g, %w) %h = HardSigmoid(%s) "
+                                                "%y = Mul(%c, %h) output %y }"),
+        std::string("%s = Conv(%g, %w) %r = Relu(%s) %t = Conv(%r, %w) %h = HardSigmoid(%t) "
+                    "%m = Mul(%c, %h) %y = Add(%c, %m) output %y }")}) {
+    log_.clear();
+    const Status status = build(head + tail, "rk3588", {});
+    ASSERT_TRUE(status.ok()) << tail << status.message();
+    EXPECT_THAT(log_, HasSubstr("layer 'g' computes in float16"));
+    EXPECT_EQ(dtype_read_by("g"), DType::kF16) << tail;
+    EXPECT_EQ(dtype_read_by("c"), DType::kI8) << tail;
+  }
+}
+
+// The user's own list has the same meaning: the reader in int8 does not take the layer back to int8.
+TEST_F(Build, ANamedLayerComputesInFloatAlthoughIntegerLayersSurroundIt) {
+  sample({1, 8, 16, 16}, alternating());
+  const std::string text =
+      str("graph \"g\" { input %x: f32[1,8,16,16] const %w: f32[8,8,1,1] = ", eye(),
+          " %c = Conv(%x, %w) %m = MaxPool(%c) {kernel_shape=[2,2], strides=[2,2]}"
+          " %a = Add(%m, %m) %s = Conv(%a, %w) output %s }");
+  BuildOptions options;
+  ASSERT_TRUE(build(text, "rk3588", options).ok());
+  EXPECT_EQ(dtype_read_by("a"), DType::kI8);
+  options.float_layers = {"a"};
+  const Status status = build(text, "rk3588", options);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(dtype_read_by("a"), DType::kF16);
+  EXPECT_EQ(dtype_read_by("s"), DType::kI8);
+}
+
+TEST_F(Build, ValuesBeyondFloat16AreSaidBeforeAnybodyRunsTheModel) {
+  sample({1, 4, 2, 2}, std::vector<float>(16, 300.0f));
+  const std::string_view text = R"(graph "g" { input %x: f32[1,4,2,2]
+    %a = ReduceSumSquare(%x) {keepdims=1} %y = Log(%a) output %y })";
+  const Status status = build(text, "rk3588", {});
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_THAT(log_, HasSubstr("'a' reaches 1.44e+06 in calibration and computes in float16"));
+  log_.clear();
+  sample({1, 4, 2, 2}, std::vector<float>(16, 3.0f));
+  ASSERT_TRUE(build(text, "rk3588", {}).ok());
+  EXPECT_THAT(log_, Not(HasSubstr("float16, which ends")));
+}
+
+TEST_F(Build, LayersThatTheBoardWouldRefuseAreNamedOncePerOperator) {
+  const std::string text =
+      str("graph \"g\" { input %x: f32[1,8,4,4] const %w: f32[8,8,1,1] = ", eye(),
+          " %c = Conv(%x, %w) @\"one\" %d = Conv(%c, %w) @\"two\" output %d }");
+  BuildOptions options;
+  options.do_quantization = false;
+  ASSERT_TRUE(build(text, "rv1106", options).ok());
+  EXPECT_THAT(log_, HasSubstr("rv1106 runs these layers on no processor: 2 Conv (first: 'one': "));
+  EXPECT_THAT(log_, HasSubstr("the board would refuse the model. Build with do_quantization=True"));
+  log_.clear();
+  ASSERT_TRUE(build(text, "rk3588", options).ok());
+  EXPECT_THAT(log_, Not(HasSubstr("would refuse")));
+}
+
+}  // namespace
+}  // namespace rk::toolkit
