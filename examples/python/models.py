@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks for the examples, made with the onnx package (Debian: python3-onnx). The toolkit itself does not need it."""
+"""Networks for the examples; nothing but numpy is needed."""
 import os
 import sys
 
 import numpy as np
+
+import onnx_file
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DIGITS = os.path.join(HERE, "..", "digits")
@@ -33,69 +35,38 @@ def pictures():
     return np.load(os.path.join(DIGITS, "test_images.npy")), np.load(os.path.join(DIGITS, "test_labels.npy"))
 
 
-def _info(name, shape):
-    from onnx import TensorProto, helper
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-
-
-def _save(path, nodes, inputs, outputs, constants):
-    import onnx
-    from onnx import helper, numpy_helper
-    graph = helper.make_graph(nodes, "example", [_info(*i) for i in inputs], [_info(*o) for o in outputs],
-                              [numpy_helper.from_array(array, name) for name, array in constants.items()])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
-    model.ir_version = 7
-    onnx.save(model, path)
-    return path
-
-
 def digits_with(path, op_type, **attributes):
     """The digits network with one more node at its end; the operator need not be one of ONNX."""
-    import onnx
-    from onnx import helper
-    model = onnx.load(DIGITS_ONNX)
-    model.graph.node.append(helper.make_node(op_type, ["logits"], ["result"], name="last", **attributes))
-    model.graph.output[0].CopyFrom(_info("result", [1, 10]))
-    onnx.save(model, path)
-    return path
+    last = onnx_file.node(op_type, ["logits"], ["result"], "last", **attributes)
+    return onnx_file.append_node(DIGITS_ONNX, path, last, "result", [1, 10])
 
 
 def digits_with_own(path, old, new, **attributes):
     """The digits network with every operator `old` called `new`."""
-    import onnx
-    from onnx import helper
-    model = onnx.load(DIGITS_ONNX)
-    for node in model.graph.node:
-        if node.op_type == old:
-            node.op_type = new
-            node.attribute.extend(helper.make_attribute(k, v) for k, v in attributes.items())
-    onnx.save(model, path)
-    return path
+    return onnx_file.rename_operator(DIGITS_ONNX, path, old, new, **attributes)
 
 
 def two_inputs(path):
     """A picture (1x3x32x32) and eight further numbers become five scores."""
-    from onnx import helper
     random = np.random.RandomState(7)
     constants = {"w1": random.randn(8, 3, 3, 3).astype("float32") * 0.3, "b1": np.zeros(8, "float32"),
                  "w2": random.randn(16, 5).astype("float32") * 0.4, "b2": random.randn(5).astype("float32"),
                  "flat": np.array([1, 8], "int64")}
-    nodes = [helper.make_node("Conv", ["picture", "w1", "b1"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]),
-             helper.make_node("Relu", ["c"], ["r"]),
-             helper.make_node("GlobalAveragePool", ["r"], ["p"]),
-             helper.make_node("Reshape", ["p", "flat"], ["f"]),
-             helper.make_node("Concat", ["f", "numbers"], ["j"], axis=1),
-             helper.make_node("Gemm", ["j", "w2", "b2"], ["scores"])]
-    return _save(path, nodes, [("picture", [1, 3, 32, 32]), ("numbers", [1, 8])], [("scores", [1, 5])], constants)
+    nodes = [onnx_file.node("Conv", ["picture", "w1", "b1"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]),
+             onnx_file.node("Relu", ["c"], ["r"]),
+             onnx_file.node("GlobalAveragePool", ["r"], ["p"]),
+             onnx_file.node("Reshape", ["p", "flat"], ["f"]),
+             onnx_file.node("Concat", ["f", "numbers"], ["j"], axis=1),
+             onnx_file.node("Gemm", ["j", "w2", "b2"], ["scores"])]
+    return onnx_file.save(path, nodes, [("picture", [1, 3, 32, 32]), ("numbers", [1, 8])], [("scores", [1, 5])], constants)
 
 
 def any_size(path):
     """Convolutions only: takes pictures of every even size."""
-    from onnx import helper
     random = np.random.RandomState(5)
     constants = {"w1": random.randn(16, 3, 3, 3).astype("float32") * 0.3, "b1": random.randn(16).astype("float32"),
                  "w2": random.randn(4, 16, 3, 3).astype("float32") * 0.1, "b2": random.randn(4).astype("float32")}
-    nodes = [helper.make_node("Conv", ["picture", "w1", "b1"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]),
-             helper.make_node("Relu", ["c"], ["r"]),
-             helper.make_node("Conv", ["r", "w2", "b2"], ["map"], pads=[1, 1, 1, 1])]
-    return _save(path, nodes, [("picture", [1, 3, "height", "width"])], [("map", [1, 4, "h", "w"])], constants)
+    nodes = [onnx_file.node("Conv", ["picture", "w1", "b1"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]),
+             onnx_file.node("Relu", ["c"], ["r"]),
+             onnx_file.node("Conv", ["r", "w2", "b2"], ["map"], pads=[1, 1, 1, 1])]
+    return onnx_file.save(path, nodes, [("picture", [1, 3, "height", "width"])], [("map", [1, 4, "h", "w"])], constants)

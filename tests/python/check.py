@@ -64,7 +64,7 @@ def pythons():
 
 
 def suite(inside, label):
-    """All tests; the examples make their models with the onnx package, which only the system's Python has."""
+    """All tests; those of the examples once, they take long."""
     names = ["test_toolkit", "test_lite", "test_c_abi", "test_custom_op", "test_wheel", "test_board"]
     if run([inside, "-c", "import sys; sys.exit(sys.version_info < (3, 8))"]).returncode == 0:
         names.append("test_signatures")  # parses sources as older versions do
