@@ -27,6 +27,7 @@ uint32_t to_u32(uint64_t value) {
 }  // namespace
 
 rknn_tensor_type to_rknn_type(DType dtype) {
+  if (dtype == DType::kI4) return RKNN_TENSOR_INT4;  // of matrices only
   for (const TypePair& pair : kTypes) {
     if (pair.dtype == dtype) return pair.type;
   }

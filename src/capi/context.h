@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "capi/api.h"
+#include "capi/custom_op.h"
 #include "runtime/advice/validate.h"
 #include "runtime/device/sram.h"
 #include "runtime/matmul/product.h"
@@ -92,6 +93,7 @@ class Context {
   std::unique_ptr<runtime::Session> session_;
 
  public:
+  CustomOps custom_ops;
   runtime::FrameWorker worker;  // last: its frame ends before the session does
 };
 

@@ -104,6 +104,7 @@ Result<rknn_context> open_context(std::shared_ptr<const runtime::LoadedModel> mo
   if (log_level() >= kLayerDumps)
     session->set_observer(runtime::make_dumper(*session, runtime::dump_folder()));
   auto context = std::make_shared<Context>(std::move(session), flag);
+  context->custom_ops.add_plugins(context->session());
   if ((flag & RKNN_FLAG_ENABLE_SRAM) != 0) {
     context->sram =
         runtime::SramShare::take(context->model().chip(), context->model().internal_bytes());
@@ -173,6 +174,12 @@ int rknn_dup_context(rknn_context* context_in, rknn_context* context_out) {
 int rknn_destroy(rknn_context context) {
   return guarded("rknn_destroy", [&]() -> Status {
     RK_ASSIGN(const auto removed, rk::capi::remove_context(context));
+    {
+      // A frame in another thread ends first: the callbacks below free what it uses.
+      const std::lock_guard busy(removed->mutex);
+      removed->session();
+      removed->custom_ops.clear();
+    }
     if (!removed->validator.enabled()) return rk::ok_status();
     const std::lock_guard lock(removed->mutex);
     removed->validator.destroyed(removed->outputs.outstanding(), rk::capi::memories_of(context));

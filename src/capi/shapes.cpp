@@ -54,7 +54,7 @@ Status choose(Context& context, size_t variant) {
   RK_TRY(session.choose_variant(variant));
   context.previous.frame = 0;
   context.outputs.forget_idle();
-  return ok_status();
+  return context.custom_ops.renew(session);
 }
 
 Status choose_shapes(Context& context, std::span<const rknn_tensor_attr> attrs) {

@@ -33,13 +33,6 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view op)
   return std::find(names.begin(), names.end(), op) != names.end();
 }
 
-// The dtype an operator sees: stored numbers that stand for reals become f32, everything else stays.
-DType operator_dtype(const ProgramTensor& tensor) {
-  const bool real =
-      tensor.quantized() || tensor.dtype == DType::kF16 || tensor.dtype == DType::kBF16;
-  return real ? DType::kF32 : tensor.dtype;
-}
-
 // An operator bound to its tensors.
 struct BoundOperator {
   std::unique_ptr<Graph> graph;
@@ -273,7 +266,25 @@ StepFunction missing_operator(const StepContext& context, const program::OpParam
   return [message](const StepCall&) { return unsupported(message); };
 }
 
+// The operator that a custom one stands in for, where the library has one: what runs until the application registers its
+// own, and when its init callback asks for it (RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE).
+std::optional<StepFunction> prepare_built_in(const StepContext& context,
+                                             const program::OpParams& p) {
+  if (!is_custom(p.op) || context.operators.find(user_name(p.op)) == nullptr) return std::nullopt;
+  program::OpParams standard = p;
+  standard.op = std::string(user_name(p.op));
+  auto made = prepare_op(context, standard);
+  if (!made.ok()) return std::nullopt;
+  return std::move(made).value();
+}
+
 }  // namespace
+
+DType operator_dtype(const ProgramTensor& tensor) {
+  const bool real =
+      tensor.quantized() || tensor.dtype == DType::kF16 || tensor.dtype == DType::kBF16;
+  return real ? DType::kF32 : tensor.dtype;
+}
 
 bool same_element(const ProgramTensor& a, const ProgramTensor& b) {
   return a.dtype == b.dtype && a.scale == b.scale && (a.scale == 0 || a.zero_point == b.zero_point);
@@ -293,7 +304,10 @@ Result<Tensor> read_constant(const StepContext& context, size_t input) {
 }
 
 Result<StepFunction> prepare_op(const StepContext& context, const program::OpParams& p) {
-  if (context.operators.find(p.op) == nullptr) return missing_operator(context, p);
+  if (context.operators.find(p.op) == nullptr) {
+    if (auto built_in = prepare_built_in(context, p)) return std::move(*built_in);
+    return missing_operator(context, p);
+  }
   if (auto table = prepare_by_table(context, p)) return std::move(*table);
   if (auto stored = prepare_as_stored(context, p)) return std::move(*stored);
   RK_ASSIGN(auto product, prepare_product(context, p));

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/checked_math.h"
+#include "ir/custom_op.h"
 #include "kernels/layout/blocked.h"
 #include "program/core_split.h"
 #include "runtime/host/aliases.h"
@@ -144,8 +145,9 @@ Status place_constants(const program::Program& program, const Variant& variant,
     return place_constant(program, variant.tensors[i], tensors[i]);
   };
   for (const Step& step : variant.steps) {
-    // Operators by definition keep their constants in their own graph.
-    if (std::holds_alternative<program::OpParams>(step.params)) continue;
+    // Operators by definition keep their constants in their own graph; those of custom ones are handed to the application.
+    const auto* const by_definition = std::get_if<program::OpParams>(&step.params);
+    if (by_definition != nullptr && !is_custom(by_definition->op)) continue;
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       if (!is_packed_operand(step, i)) RK_TRY(place(step.inputs[i]));
     }

@@ -89,6 +89,9 @@ Result<std::optional<StepFunction>> prepare_product(const StepContext& context,
 Result<std::optional<StepFunction>> prepare_volume(const StepContext& context,
                                                    const program::OpParams& params);
 
+// The dtype an operator sees: stored numbers that stand for reals become f32, everything else stays.
+DType operator_dtype(const program::ProgramTensor& tensor);
+
 // A constant in fp16 or float32, not quantised.
 bool is_float_constant(const program::ProgramTensor& tensor);
 

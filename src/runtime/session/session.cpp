@@ -66,6 +66,7 @@ Status Session::prepare_variant() {
   input_affine_.clear();
   for (size_t i = 0; i < inputs; ++i)
     input_affine_.push_back(input_affine(input_tensor(i), model_->program().inputs[i]));
+  own_steps_.clear();
   if (!model_->can_run()) return ok_status();
   RK_ASSIGN(plan_, model_->plan(variant_index_));
   if (lanes_.empty()) RK_TRY(add_lane());
@@ -359,6 +360,22 @@ bool Session::has_bound_outputs() const {
                      [](const auto& binding) { return binding.has_value(); });
 }
 
+Result<std::vector<std::shared_ptr<CustomNode>>> Session::custom_nodes(
+    std::string_view type) const {
+  if (!model_->can_run()) return no_plan();
+  return find_custom_nodes(variant(), *plan_, type);
+}
+
+void Session::set_custom(std::shared_ptr<CustomNode> node, std::function<Status()> compute) {
+  own_steps_.resize(plan_->steps.size());
+  host::StepFunction& slot = own_steps_[node->step];
+  slot = custom_step(variant(), std::move(node), std::move(compute));
+}
+
+void Session::remove_custom(const CustomNode& node) {
+  if (node.step < own_steps_.size()) own_steps_[node.step] = nullptr;
+}
+
 Status Session::observe(int32_t index) const {
   const program::ProgramTensor& tensor = variant().tensors[static_cast<size_t>(index)];
   RK_ASSIGN(Tensor plain, Tensor::try_make({tensor.dtype, tensor.shape}));
@@ -375,7 +392,8 @@ Status Session::run_steps(Lane& lane, ThreadPool* pool) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const program::Step& step = variant().steps[i];
     const Clock::time_point start = options_.collect_perf ? Clock::now() : Clock::time_point{};
-    if (Status status = plan.steps[i](call); !status.ok()) {
+    const bool own = i < own_steps_.size() && own_steps_[i];
+    if (Status status = (own ? own_steps_[i] : plan.steps[i])(call); !status.ok()) {
       return std::move(status).with_context(str("step '", step.name, "' (", step.type, ")"));
     }
     if (options_.collect_perf) step_durations_us_[i] += microseconds_since(start);

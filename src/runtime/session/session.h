@@ -16,6 +16,7 @@
 #include "ir/tensor.h"
 #include "runtime/session/loaded_model.h"
 #include "runtime/device/memory.h"
+#include "runtime/session/custom_step.h"
 #include "runtime/session/tensor_attr.h"
 
 namespace rk::runtime {
@@ -109,6 +110,13 @@ class Session {
   std::optional<Tensor> bound_input(size_t i) const;
   bool has_bound_outputs() const;
 
+  // Steps of this operator type in the shapes in force, with memory for their operands and the constants in it. Empty:
+  // the model has none. Only when the model can run.
+  Result<std::vector<std::shared_ptr<CustomNode>>> custom_nodes(std::string_view type) const;
+  // From now on `compute` runs in place of the node's step, until the shapes change. Steps of a batch call it one at a time.
+  void set_custom(std::shared_ptr<CustomNode> node, std::function<Status()> compute);
+  void remove_custom(const CustomNode& node);
+
   // Called after every step for each tensor it wrote, with its stored elements in plain order, and before the first
   // step for each input. Makes a copy of every tensor: for analysis and dumps.
   using Observer = std::function<Status(int32_t tensor, const Tensor& stored)>;
@@ -157,6 +165,7 @@ class Session {
   SessionOptions options_;
   size_t variant_index_ = 0;
   const host::HostPlan* plan_ = nullptr;  // the model's; null when it cannot run
+  std::vector<host::StepFunction> own_steps_;  // by step, in place of the plan's; empty: none
   int cores_ = 1;
   int first_core_ = 0;
   int batch_lanes_ = 0;
