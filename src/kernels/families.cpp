@@ -29,31 +29,42 @@ decltype(conv_f16) conv_f16_half;
 
 namespace {
 
+constexpr size_t kCount = 0
+#define RK_KERNEL(features, entry, kernel) +1
+#define RK_KERNEL_TABLE(features, family, type, object) +1
+#include "kernels/all_variants.inc"
+#undef RK_KERNEL_TABLE
+#undef RK_KERNEL
+    ;
+std::array<std::atomic<bool>, kCount> chosen;
+
 // The inner cast makes a variant with another signature than its entry point fail to compile.
 #define RK_KERNEL(features, entry, kernel) \
-  {#entry, #kernel, needs::features,       \
+  KernelVariant{#entry, #kernel, needs::features,       \
    reinterpret_cast<AnyKernel>(static_cast<decltype(&entry)>(&kernel))},
 #define RK_KERNEL_TABLE(features, family, type, object) \
-  {#family, #object, needs::features, nullptr, &object},
-const KernelVariant kVariants[] = {
+  KernelVariant{#family, #object, needs::features, nullptr, &object},
+// Made on first use, because initializers of other files may ask.
+const std::array<KernelVariant, kCount>& table() {
+  static const std::array<KernelVariant, kCount> variants = {
 #include "kernels/all_variants.inc"
-};
+  };
+  return variants;
+}
 #undef RK_KERNEL_TABLE
 #undef RK_KERNEL
 
-std::array<std::atomic<bool>, std::size(kVariants)> chosen;
-
 size_t index_of(const KernelVariant& variant) {
-  return static_cast<size_t>(&variant - kVariants);
+  return static_cast<size_t>(&variant - table().data());
 }
 
 }  // namespace
 
-std::span<const KernelVariant> kernel_variants() { return kVariants; }
+std::span<const KernelVariant> kernel_variants() { return table(); }
 
 std::vector<KernelFamily> kernel_families() {
   std::vector<KernelFamily> families;
-  for (const KernelVariant& variant : kVariants) {
+  for (const KernelVariant& variant : table()) {
     KernelFamily* found = nullptr;
     for (KernelFamily& family : families) {
       if (family.entry == variant.family) found = &family;
@@ -65,7 +76,7 @@ std::vector<KernelFamily> kernel_families() {
 }
 
 const KernelVariant* find_kernel(std::string_view family) {
-  for (const KernelVariant& variant : kVariants) {
+  for (const KernelVariant& variant : table()) {
     if (variant.family == family && variant.allowed()) return &variant;
   }
   return nullptr;
@@ -76,7 +87,7 @@ void note_chosen(const KernelVariant& variant) {
 }
 
 void note_chosen(const void* object) {
-  for (const KernelVariant& variant : kVariants) {
+  for (const KernelVariant& variant : table()) {
     if (variant.object == object) return note_chosen(variant);
   }
 }

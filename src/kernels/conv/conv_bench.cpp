@@ -3,6 +3,7 @@
 // without weight offsets, fp16 and float32. The rate that is printed counts multiply-accumulates.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -54,6 +55,15 @@ constexpr Layer kLayers[] = {
     {32, 320, 64, 3, 2, 1},    {64, 160, 32, 1, 1, 1},
 };
 
+// Weights as trained networks have them: most of them small.
+std::vector<int8_t> bell(size_t count) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> draw(0.0f, 30.0f);
+  std::vector<int8_t> out(count);
+  for (int8_t& v : out) v = static_cast<int8_t>(std::clamp(draw(random), -127.0f, 127.0f));
+  return out;
+}
+
 template <typename T>
 std::vector<T> noise(size_t count) {
   std::mt19937 random(1);
@@ -69,7 +79,7 @@ void count_work(benchmark::State& state, const Layer& layer) {
 
 void bench_i8(benchmark::State& state, const Layer& layer, const ConvI8Kernel& kernel,
               int16_t weight_offset) {
-  const auto weights = noise<int8_t>(layer.weights()), input = noise<int8_t>(layer.inputs());
+  const auto weights = bell(layer.weights()), input = noise<int8_t>(layer.inputs());
   std::vector<int8_t> output(layer.outputs());
   const std::vector<int16_t> multiplier(size_t(layer.out_channels), 16384);
   const std::vector<int16_t> offset(size_t(layer.out_channels), weight_offset);

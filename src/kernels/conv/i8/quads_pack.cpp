@@ -24,7 +24,7 @@ struct Step {
   int32_t heaviest = 0;
 
   bool empty() const { return heaviest == 0; }
-  // False where one pair alone could saturate.
+  // Fills the sums. False where one pair alone could saturate.
   bool weigh() {
     heaviest = 0;
     for (int32_t i = 0; i < kSums; ++i) {
@@ -49,19 +49,25 @@ struct Step {
   }
 };
 
-// With every second channel left out no pair has two weights, and one alone is at most kSafe.
+// Where the two weights of a pair are too heavy, what is too much of them goes to a second step, which is light.
 void add_step(const Step& step, std::vector<Step>& steps) {
   Step whole = step;
-  if (whole.weigh()) {
-    if (!whole.empty()) steps.push_back(whole);
-    return;
+  if (!whole.weigh()) {
+    Step rest;
+    rest.place = step.place;
+    for (size_t i = 0; i < kStepBytes; i += 2) {
+      const int32_t a = whole.weights[i], b = whole.weights[i + 1];
+      // A pair of one sign: its second weight keeps what the first leaves.
+      const int32_t kept = a + b > kSafe ? kSafe - a : a + b < -kSafe ? -kSafe - a : b;
+      if ((a > 0) != (b > 0) || kept == b) continue;
+      whole.weights[i + 1] = static_cast<int8_t>(kept);
+      rest.weights[i + 1] = static_cast<int8_t>(b - kept);
+    }
+    whole.weigh();
+    rest.weigh();
+    steps.push_back(rest);
   }
-  for (size_t part = 0; part < 2; ++part) {
-    Step half = step;
-    for (size_t i = 1 - part; i < kStepBytes; i += 2) half.weights[i] = 0;
-    half.weigh();
-    if (!half.empty()) steps.push_back(half);
-  }
+  if (!whole.empty()) steps.push_back(whole);
 }
 
 // An untaken step that may be added to `step`: first among those of complementary weight, then the lightest. Its index,
@@ -155,6 +161,17 @@ std::vector<Step> steps_of_block(const ConvI8Params& source, bool fold, int32_t 
   return steps;
 }
 
+// Multiplications beside those of int16 factors, judged by one block of output channels.
+double products_per_int16(const ConvI8Params& params) {
+  const ConvFilter& f = params.filter;
+  int32_t sums[kHostBlock] = {};
+  const int32_t block = channel_blocks(f.out_channels) / 2;
+  std::vector<Step> steps = steps_of_block(params, offsets_fold(params), block, sums);
+  const BlockSteps counts = arrange(steps);
+  const double quads = static_cast<double>((f.in_channels + 3) / 4) * f.kernel.h * f.kernel.w;
+  return (3.0 * counts.doubles + 2.0 * counts.singles) / (2.0 * quads);
+}
+
 }  // namespace
 
 bool accepts(const PackedConvI8& packed) {
@@ -167,15 +184,21 @@ bool accepts(const PackedConvI8& packed) {
          blocks * taps * 4 <= kMaxPlaces && fits_bands(f, kScratchPixels / blocks);
 }
 
-// Not where Winograd's form takes a quarter of the products, nor where inputs are loaded for one output alone.
+// Not where Winograd's form takes a quarter of the products, nor where weights are too heavy.
 bool pays(const ConvI8Params& params) {
   const ConvFilter& f = params.filter;
   const auto is = [](Extent2 extent, int32_t value) {
     return extent.h == value && extent.w == value;
   };
+  constexpr double kWorth = 1.35;  // measured: steps of int16 factors need more loads
+  if (f.groups != 1 || products_per_int16(params) > kWorth) return false;
   if (!is(f.kernel, 3) || !is(f.stride, 1) || !is(f.dilation, 1) || f.transposed) return true;
   const Extent2 out = params.usual_output;
   if (out.h == 0 || out.w == 0) return f.in_channels < 32;
+  // Its weights are 36 numbers of 16 bits; small pictures wait for them where they exceed the second-level cache.
+  constexpr int64_t kWeightBytes = 72, kCacheBytes = 4 << 20, kSmall = 256;
+  if (kWeightBytes * f.in_channels * f.out_channels > kCacheBytes && out.h * out.w <= kSmall)
+    return true;
   const auto patches =
       static_cast<double>(winograd::patches_along(out.h) * winograd::patches_along(out.w));
   const double cost =
