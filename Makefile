@@ -118,7 +118,7 @@ check-quant: configure-release
 # Files made by the vendor's converter: every figure beside its bar. LONG=1 takes 50,000 damaged files.
 .PHONY: check-vendor
 check-vendor: release
-	@$(PYTHON) tests/vendor/check.py $(BUILD)/release/tests/vendor/vendor_check
+	@$(PYTHON) tests/vendor/check.py $(BUILD)/release
 
 # What a model costs on a chip, counted beside the tables of the vendor's compiler.
 .PHONY: check-cost

@@ -94,7 +94,9 @@ Result<std::optional<uint64_t>> FlatTable::target(int slot) const {
   if (field == nullptr) return std::optional<uint64_t>();
   const uint64_t from = static_cast<uint64_t>(field - region_->bytes().data());
   const uint64_t to = from + load<uint32_t>(field);
-  if (to == from || to + 4 > region_->bytes().size()) {
+  // An offset of zero would point at itself: vendor files use it for "absent".
+  if (to == from) return std::optional<uint64_t>();
+  if (to + 4 > region_->bytes().size()) {
     return slot_error(slot, str("points to ", hex(to), ", outside the flatbuffer of ",
                                 region_->bytes().size(), " bytes"));
   }
@@ -121,6 +123,23 @@ Result<std::optional<std::string>> FlatTable::string(int slot) const {
   return std::optional<std::string>(std::in_place, text.begin(), text.end());
 }
 
+Result<std::vector<std::string>> FlatTable::strings(int slot) const {
+  RK_ASSIGN(const ByteSpan elements, vector_elements(slot, sizeof(uint32_t)));
+  const ByteSpan bytes = region_->bytes();
+  std::vector<std::string> out;
+  for (size_t i = 0; i < elements.size(); i += 4) {
+    const uint64_t from = static_cast<uint64_t>(elements.data() - bytes.data()) + i;
+    const uint64_t at = from + load<uint32_t>(elements.data() + i);
+    const uint64_t size = at + 4 <= bytes.size() ? load<uint32_t>(bytes.data() + at) : 0;
+    if (at + 4 + size > bytes.size()) {
+      return slot_error(slot, str("string ", i / 4, " lies outside the flatbuffer"));
+    }
+    RK_TRY(region_->charge(size + sizeof(std::string)));
+    out.emplace_back(reinterpret_cast<const char*>(bytes.data() + at + 4), size);
+  }
+  return out;
+}
+
 Result<ByteSpan> FlatTable::bytes(int slot) const { return vector_elements(slot, 1); }
 
 Result<std::optional<FlatTable>> FlatTable::table(int slot, const char* kind) const {
@@ -128,6 +147,17 @@ Result<std::optional<FlatTable>> FlatTable::table(int slot, const char* kind) co
   if (!position) return std::optional<FlatTable>();
   RK_ASSIGN(FlatTable table, at(*region_, *position, kind));
   return std::optional<FlatTable>(table);
+}
+
+std::optional<FlatTable> FlatTable::with_vtable_of(const FlatTable& other) const {
+  if (other.region_ != region_ || position_ + other.table_size_ > region_->bytes().size()) {
+    return std::nullopt;
+  }
+  FlatTable table = *this;
+  table.vtable_ = other.vtable_;
+  table.vtable_size_ = other.vtable_size_;
+  table.table_size_ = other.table_size_;
+  return table;
 }
 
 Result<std::vector<FlatTable>> FlatTable::tables(int slot, const char* kind) const {

@@ -69,6 +69,11 @@ class FlatTable {
   }
 
   Result<std::optional<FlatTable>> table(int slot, const char* kind) const;
+  // The same fields under another table's vtable: vendor files exist whose tables name the vtable of
+  // a neighbor. Nothing when this table cannot have that form.
+  std::optional<FlatTable> with_vtable_of(const FlatTable& other) const;
+  // A vector of strings; empty when absent.
+  Result<std::vector<std::string>> strings(int slot) const;
   // A vector of tables; empty when absent.
   Result<std::vector<FlatTable>> tables(int slot, const char* kind) const;
 

@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 
+#include "base/json.h"
+
 namespace rk::format {
 namespace {
 
@@ -194,6 +196,50 @@ Result<std::vector<Attribute>> read_attributes(ByteSpan bson) {
     Result<Attribute::Value> value = read_value(members);
     if (!value.ok()) return value.status().with_context(str("attribute '", name, "'"));
     out.push_back({std::move(name), std::move(*value)});
+  }
+  return out;
+}
+
+namespace {
+
+std::optional<Attribute::Value> value_of(const Json& json) {
+  if (const auto number = json.as_int()) return *number;
+  if (const auto number = json.as_double()) return *number;
+  if (const auto* const text = json.as_string()) return *text;
+  const auto* const elements = json.as_array();
+  if (elements == nullptr) return std::nullopt;
+  std::vector<int64_t> integers;
+  std::vector<double> reals;
+  std::vector<std::string> texts;
+  for (const Json& element : *elements) {
+    if (const auto number = element.as_int()) integers.push_back(*number);
+    if (const auto number = element.as_double()) reals.push_back(*number);
+    if (const auto* const text = element.as_string()) texts.push_back(*text);
+  }
+  if (integers.size() == elements->size()) return integers;
+  if (reals.size() == elements->size()) return reals;
+  if (texts.size() == elements->size()) return texts;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::vector<Attribute>> read_json_attributes(ByteSpan text) {
+  const auto* const from = reinterpret_cast<const char*>(text.data());
+  std::string_view json(from, text.size());
+  while (!json.empty() && json.back() == '\0') json.remove_suffix(1);
+  if (json.empty()) return std::vector<Attribute>();
+  const Result<Json> document = parse_json(json);
+  if (!document.ok() || !document->is_object()) {
+    return invalid_model(
+        str("attributes of ", text.size(), " bytes are not the JSON object that was expected"));
+  }
+  std::vector<Attribute> out;
+  for (const Json::Member& member : *document->as_object()) {
+    const Json* const value = member.value.find("value");
+    const auto decoded = value != nullptr ? value_of(*value) : std::nullopt;
+    if (!decoded) return invalid_model(str("attribute '", member.key, "' has no value"));
+    out.push_back({member.key, *decoded});
   }
   return out;
 }

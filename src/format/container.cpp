@@ -4,6 +4,7 @@
 #include "format/container.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/crc32.h"
 
@@ -93,12 +94,44 @@ Result<std::optional<Section>> read_section(ByteReader& in, ByteSpan file) {
 }
 
 Status check_version(uint64_t version) {
-  if (version == 1 || version == 2 || version == 6) return ok_status();
-  if (version >> 8 == 0x10) return first_generation();
+  if (version == 1 || version == 2 || version == 6 || version == kSmallContainerVersion)
+    return ok_status();
   return unsupported(
       str("container version ", version,
-          " is not known; versions 1, 2 and 6 are (toolkit2 1.1 to 2.3). "
+          " is not known; versions 1, 2, 6 and 4100 are (toolkit2 1.1 to 2.5). "
           "If a newer toolkit made this file, convert the model with this one instead"));
+}
+
+// The parts of a version 0x1004 body, which must fill it exactly.
+Status split_small_body(ByteSpan body, Container& out) {
+  ByteReader in(body);
+  uint32_t words[16];
+  for (uint32_t& word : words) {
+    const Result<uint32_t> value = in.read<uint32_t>();
+    if (!value.ok()) return value.status().with_context("body of container 0x1004");
+    word = *value;
+  }
+  const auto [flatbuffer, tasks, task_count, registers, internal, weights, helpers] =
+      std::tuple(words[0], words[1], words[2], words[3], words[4], words[5], words[6]);
+  const uint64_t sum = uint64_t{sizeof words} + tasks + registers + helpers + weights + flatbuffer;
+  if (sum != body.size() || uint64_t{task_count} * 40 > tasks) {
+    return invalid_model(str("container 0x1004: its parts (", task_count, " tasks in ", tasks,
+                             " bytes, ", registers, " of register words, ", helpers,
+                             " of helpers, ", weights, " of weights, ", flatbuffer,
+                             " of flatbuffer) do not fill its ", body.size(),
+                             " bytes; the file is damaged"));
+  }
+  SmallBody small;
+  RK_ASSIGN(small.tasks, in.take(tasks));
+  small.tasks = small.tasks.first(size_t{task_count} * 40);
+  RK_ASSIGN(small.register_words, in.take(registers));
+  RK_ASSIGN(small.helpers, in.take(helpers));
+  RK_ASSIGN(small.weights, in.take(weights));
+  small.internal_bytes = internal;
+  out.flatbuffer_offset += in.offset();
+  RK_ASSIGN(out.flatbuffer, in.take(flatbuffer));
+  out.small = small;
+  return ok_status();
 }
 
 }  // namespace
@@ -135,6 +168,7 @@ Result<Container> split_container(ByteSpan file) {
   const Result<ByteSpan> region = in.take(region_bytes);
   if (!region.ok()) return region.status().with_context(".rknn flatbuffer region");
   out.flatbuffer = *region;
+  if (version == kSmallContainerVersion) RK_TRY(split_small_body(*region, out));
   if (out.flatbuffer.size() < kMinFlatbufferBytes ||
       !has_text_at(out.flatbuffer, 4, kFlatIdentifier)) {
     if (region_bytes == 0) return first_generation();

@@ -5,12 +5,16 @@
 // vendor_model.h and reader.h.
 //
 //   0x00  "RKNN", four zero bytes
-//   0x08  u64 container version     1, 2 and 6 are known
+//   0x08  u64 container version     1, 2, 6 and 0x1004 are known
 //   0x10  u64 D                     bytes of the flatbuffer region
 //   0x18  40 reserved bytes         versions above 1 only
 //   ....  D bytes                   flatbuffer with the file identifier "RKNN"
 //   ....  u64 J, J bytes            JSON trailer
 //   ....  optional section: "OPENRKNN", u32 version, u32 crc32 of the payload, u64 size, payload
+//
+// Version 0x1004 (RV1103, RV1106, RV1103B, RV1106B, RK2118) has a body in place of the flatbuffer region: sixteen u32
+// {flatbuffer, tasks in bytes, tasks, register words in bytes, internal memory, weights, helpers, 0...}, then tasks,
+// register words, helpers, weights and the flatbuffer without gaps.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +40,20 @@ struct Section {
   ByteSpan payload;
 };
 
+inline constexpr uint32_t kSmallContainerVersion = 0x1004;
+
+// What version 0x1004 keeps beside its flatbuffer.
+struct SmallBody {
+  ByteSpan tasks, register_words, helpers, weights;
+  uint32_t internal_bytes = 0;
+};
+
 struct Container {
   uint32_t version = kContainerVersion;  // 0 for a bare flatbuffer without header and trailer
   size_t flatbuffer_offset = 0;          // of the region in the file
   ByteSpan flatbuffer;
   std::string_view json;  // empty for a bare flatbuffer
+  std::optional<SmallBody> small;
   std::optional<Section> section;
 };
 

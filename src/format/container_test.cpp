@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "base/crc32.h"
 
 namespace rk::format {
@@ -92,6 +94,40 @@ TEST(ContainerTest, RefusesFirstGenerationFilesInsideTheSameShell) {
   std::vector<uint8_t> old = region();
   std::copy_n("VPMN", 4, old.begin());
   EXPECT_THAT(refusal(join_container(old, "{}", {})), HasSubstr("first RKNN Toolkit"));
+}
+
+TEST(ContainerTest, SplitsTheBodyOfSmallChips) {
+  const std::vector<uint8_t> flat = region();
+  std::vector<uint8_t> body(64);
+  const auto word = [&](size_t i, uint32_t value) { std::memcpy(&body[4 * i], &value, 4); };
+  const std::vector<uint32_t> sizes = {static_cast<uint32_t>(flat.size()), 64, 1, 16, 4096, 8, 24};
+  for (size_t i = 0; i < sizes.size(); ++i) word(i, sizes[i]);
+  for (const auto& [count, value] : {std::pair{64, 't'}, {16, 'r'}, {24, 'h'}, {8, 'w'}})
+    body.insert(body.end(), static_cast<size_t>(count), static_cast<uint8_t>(value));
+  body.insert(body.end(), flat.begin(), flat.end());
+  const auto wrap = [&] {
+    std::vector<uint8_t> padded = body;
+    std::vector<uint8_t> file = {'R', 'K', 'N', 'N', 0, 0, 0, 0, 4, 0x10, 0, 0, 0, 0, 0, 0};
+    const uint64_t size = padded.size();
+    file.resize(0x40);
+    std::memcpy(&file[0x10], &size, 8);
+    file.insert(file.end(), padded.begin(), padded.end());
+    file.insert(file.end(), {2, 0, 0, 0, 0, 0, 0, 0, '{', '}'});
+    return file;
+  };
+  const std::vector<uint8_t> file = wrap();
+  const Result<Container> split = split_container(file);
+  ASSERT_TRUE(split.ok()) << split.status().message();
+  ASSERT_TRUE(split->small.has_value());
+  EXPECT_EQ(split->small->tasks.size(), 40u);
+  EXPECT_EQ(split->small->register_words[0], 'r');
+  EXPECT_EQ(split->small->helpers.size(), 24u);
+  EXPECT_EQ(split->small->weights[7], 'w');
+  EXPECT_EQ(split->small->internal_bytes, 4096u);
+  EXPECT_EQ(split->json, "{}");
+  EXPECT_TRUE(std::equal(flat.begin(), flat.end(), split->flatbuffer.begin()));
+  word(5, 9);
+  EXPECT_THAT(refusal(wrap()), HasSubstr("do not fill its"));
 }
 
 TEST(ContainerTest, RefusesUnknownVersionsNamingThem) {

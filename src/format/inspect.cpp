@@ -107,6 +107,19 @@ Json tensor_json(const FileTensor& tensor, size_t index) {
   return out;
 }
 
+void set_attribute(Json& out, const Attribute& attribute) {
+  std::visit(
+      [&](const auto& value) {
+        if constexpr (requires { value.begin(); } &&
+                      !std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+          out.set(attribute.name, Json::array_of(value));
+        } else {
+          out.set(attribute.name, value);
+        }
+      },
+      attribute.value);
+}
+
 Json params_json(const FileParams& params) {
   if (const auto* p = std::get_if<FileConvParams>(&params)) {
     return Json::object({{"auto_pad", p->auto_pad},
@@ -125,6 +138,12 @@ Json params_json(const FileParams& params) {
                          {"mode", p->mode},
                          {"nearest_mode", p->nearest_mode}});
   }
+  if (const auto* p = std::get_if<FileOperatorParams>(&params)) {
+    Json out = Json::object();
+    for (const Attribute& attribute : p->attributes)
+      set_attribute(out, attribute);
+    return out;
+  }
   if (const auto* p = std::get_if<FileUnknownParams>(&params))
     return Json::object({{"unknown_tag", p->tag}});
   return Json::object();
@@ -135,24 +154,13 @@ Json attributes_json(const FileNode& node) {
   if (node.type == "OutputOperator") return out;
   const Result<std::vector<Attribute>> attributes = read_attributes(node.attributes);
   if (!attributes.ok()) return out.set("error", attributes.status().message());
-  for (const Attribute& attribute : *attributes) {
-    std::visit(
-        [&](const auto& value) {
-          if constexpr (requires { value.begin(); } &&
-                        !std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
-            out.set(attribute.name, Json::array_of(value));
-          } else {
-            out.set(attribute.name, value);
-          }
-        },
-        attribute.value);
-  }
+  for (const Attribute& attribute : *attributes) set_attribute(out, attribute);
   return out;
 }
 
 Json names_of(const FileGraph& graph, const std::vector<int32_t>& indices) {
   Json out = Json::array();
-  for (const int32_t index : indices) out.push(graph.tensors[static_cast<size_t>(index)].name);
+  for (const int32_t index : indices) out.push(tensor_name(graph, index));
   return out;
 }
 
@@ -276,7 +284,7 @@ Status check_showable(const FileModel& model) {
     for (const FileNode& node : graph.nodes) {
       for (const auto* indices : {&node.inputs, &node.outputs}) {
         for (const int32_t index : *indices) {
-          name_bytes += graph.tensors[static_cast<size_t>(index)].name.size();
+          name_bytes += tensor_name(graph, index).size();
         }
       }
     }

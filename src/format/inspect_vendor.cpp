@@ -82,6 +82,21 @@ std::string list_text(const std::vector<int32_t>& values) {
   return out;
 }
 
+std::string attribute_text(const Attribute& attribute) {
+  return std::visit(
+      [](const auto& value) {
+        if constexpr (requires { value.begin(); } &&
+                      !std::is_same_v<std::decay_t<decltype(value)>, std::string>) {
+          std::string out;
+          for (const auto& element : value) out += str(out.empty() ? "" : ",", element);
+          return out;
+        } else {
+          return str(value);
+        }
+      },
+      attribute.value);
+}
+
 std::string params_text(const FileParams& params) {
   if (const auto* p = std::get_if<FileConvParams>(&params)) {
     return str("kernel ", list_text(p->kernel_shape), " stride ", list_text(p->strides), " pads ",
@@ -91,6 +106,12 @@ std::string params_text(const FileParams& params) {
   if (const auto* p = std::get_if<FileArgMaxParams>(&params)) return str("axis ", p->axis);
   if (const auto* p = std::get_if<FileResizeParams>(&params)) {
     return str(p->mode, " ", p->coordinate_mode, " ", p->nearest_mode);
+  }
+  if (const auto* p = std::get_if<FileOperatorParams>(&params)) {
+    std::string out;
+    for (const Attribute& attribute : p->attributes)
+      out += str(out.empty() ? "" : " ", attribute.name, " ", attribute_text(attribute));
+    return out;
   }
   if (const auto* p = std::get_if<FileUnknownParams>(&params)) return str("table ", int{p->tag});
   return "-";

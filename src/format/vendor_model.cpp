@@ -6,125 +6,12 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "base/flat_reader.h"
 #include "format/flat_writer.h"
+#include "format/table_reader.h"
 #include "format/vendor_tables.h"
 
 namespace rk::format {
 namespace {
-
-constexpr size_t kMaxObjects = size_t{1} << 20;  // tensors, nodes or buffers of one file
-constexpr size_t kMaxShapeEntries =
-    4096;  // native weight shapes list one group of six per remainder
-
-class TableReader {
- public:
-  explicit TableReader(const FlatTable& table) : table_(table) {}
-
-  const Status& status() const { return status_; }
-
-  template <typename T>
-  void scalar(int slot, T& out, T fallback = T()) {
-    if constexpr (std::is_enum_v<T>) {
-      using Raw = std::underlying_type_t<T>;
-      Raw raw{};
-      keep(table_.scalar<Raw>(slot, static_cast<Raw>(fallback)), raw);
-      out = static_cast<T>(raw);
-    } else {
-      keep(table_.scalar<T>(slot, fallback), out);
-    }
-  }
-  void string(int slot, std::string& out) {
-    std::optional<std::string> text;
-    keep(table_.string(slot), text);
-    out = text ? std::move(*text) : std::string();
-  }
-  void required_string(int slot, std::string& out) {
-    if (status_.ok() && !table_.has(slot))
-      status_ = table_.slot_error(slot, "is missing; it names the operator type");
-    string(slot, out);
-  }
-  template <typename T>
-  void vector(int slot, std::vector<T>& out) {
-    keep(table_.vector<T>(slot), out);
-  }
-  template <typename T>
-  void optional_vector(int slot, std::vector<T>& out) {
-    vector(slot, out);
-  }
-  void empty_vector(int) {}
-  template <typename T>
-  void optional_struct(int slot, std::optional<T>& out) {
-    keep(table_.inline_struct<T>(slot), out);
-  }
-  template <typename T>
-  void table(int slot, const char* kind, T& out) {
-    std::optional<FlatTable> inner;
-    keep(table_.table(slot, kind), inner);
-    if (inner) read(*inner, out);
-  }
-  template <typename T>
-  void tables(int slot, const char* kind, std::vector<T>& out) {
-    std::vector<FlatTable> inner;
-    keep(table_.tables(slot, kind), inner);
-    if (inner.size() > kMaxObjects) {
-      status_ = table_.slot_error(
-          slot, str(inner.size(), " ", kind, " tables, at most ", kMaxObjects, " are read"));
-      return;
-    }
-    out.resize(inner.size());
-    for (size_t i = 0; i < inner.size() && status_.ok(); ++i) read(inner[i], out[i]);
-  }
-  // Version 6 keeps buffers in `slot`, versions 1 and 2 in `old_slot`.
-  void buffers(int slot, int old_slot, std::vector<FileBuffer>& out) {
-    tables(table_.has(slot) ? slot : old_slot, "Buffer", out);
-  }
-  void payload(int slot, ByteSpan& out) { keep(table_.bytes(slot), out); }
-  void params(int tag_slot, int table_slot, FileParams& out) {
-    ParamsTag tag{};
-    scalar(tag_slot, tag);
-    switch (tag) {
-      case ParamsTag::kNone:
-        out = std::monostate();
-        break;
-      case ParamsTag::kConv:
-        table(table_slot, "Conv parameters", out.emplace<FileConvParams>());
-        break;
-      case ParamsTag::kConcat:
-        table(table_slot, "Concat parameters", out.emplace<FileConcatParams>());
-        break;
-      case ParamsTag::kResize:
-        table(table_slot, "Resize parameters", out.emplace<FileResizeParams>());
-        break;
-      case ParamsTag::kArgMax:
-        table(table_slot, "ArgMax parameters", out.emplace<FileArgMaxParams>());
-        break;
-      default:
-        out = FileUnknownParams{static_cast<uint8_t>(tag)};
-        break;
-    }
-  }
-
- private:
-  // Takes the value, or keeps the first failure.
-  template <typename T, typename Out>
-  void keep(Result<T> result, Out& out) {
-    if (result.ok()) {
-      out = std::move(*result);
-    } else if (status_.ok()) {
-      status_ = result.status();
-    }
-  }
-  template <typename T>
-  void read(const FlatTable& inner, T& out) {
-    TableReader reader(inner);
-    describe(reader, out);
-    if (status_.ok()) status_ = reader.status();
-  }
-
-  FlatTable table_;
-  Status status_;
-};
 
 class TableWriter {
  public:
@@ -147,6 +34,33 @@ class TableWriter {
     if (!values.empty()) vector(slot, values);
   }
   void empty_vector(int slot) { vector(slot, std::vector<uint32_t>()); }
+  template <typename T>
+  void stray_vector(int slot, const std::vector<T>& values) {
+    // As vendor files have them: the first of the two always, the second when there is something.
+    if (slot == 11 || !values.empty()) vector(slot, values);
+  }
+  void attribute(const ParamsSlot& slot, const std::vector<Attribute>& attributes) {
+    for (const Attribute& a : attributes) {
+      if (a.name != slot.name) continue;
+      if (const auto* const number = std::get_if<int64_t>(&a.value)) {
+        scalar(slot.slot, static_cast<int32_t>(*number), slot.fallback);
+      } else if (const auto* const real = std::get_if<double>(&a.value)) {
+        scalar(slot.slot, static_cast<float>(*real));
+      } else if (const auto* const text = std::get_if<std::string>(&a.value)) {
+        string(slot.slot, *text);
+      } else if (const auto* const list = std::get_if<std::vector<int64_t>>(&a.value)) {
+        vector(slot.slot, std::vector<int32_t>(list->begin(), list->end()));
+      }
+    }
+  }
+  // Files of ours list no shapes here; the section after the trailer does.
+  void input_shapes(int slot, const std::vector<std::vector<std::vector<int32_t>>>&) {
+    empty_vector(slot);
+  }
+  void strings(int slot, const std::vector<std::string>&) { empty_vector(slot); }
+  void nodes(int slot, size_t, const std::vector<FileNode>& values) {
+    tables(slot, "Node", values);
+  }
   template <typename T>
   void optional_struct(int slot, const std::optional<T>& value) {
     if (value) fields_.add(slot, *value);
@@ -185,6 +99,7 @@ class TableWriter {
   static ParamsTag tag_of(const FileConcatParams&) { return ParamsTag::kConcat; }
   static ParamsTag tag_of(const FileResizeParams&) { return ParamsTag::kResize; }
   static ParamsTag tag_of(const FileArgMaxParams&) { return ParamsTag::kArgMax; }
+  static ParamsTag tag_of(const FileOperatorParams& p) { return static_cast<ParamsTag>(p.tag); }
   static ParamsTag tag_of(const FileUnknownParams& p) { return static_cast<ParamsTag>(p.tag); }
 
   template <typename T>
@@ -199,8 +114,14 @@ class TableWriter {
   FlatFields fields_;
 };
 
-Status check_indices(const std::vector<int32_t>& indices, size_t count, const std::string& whose) {
+constexpr size_t kMaxShapeEntries =
+    4096;  // native weight shapes list one group of six per remainder
+
+// `least` is -1 where an absent operand may stand.
+Status check_indices(const std::vector<int32_t>& indices, size_t count, const std::string& whose,
+                     int32_t least = 0) {
   for (const int32_t index : indices) {
+    if (index == least && least < 0) continue;
     if (index < 0 || static_cast<size_t>(index) >= count) {
       return invalid_model(
           str(whose, " refers to tensor ", index, "; the graph has ", count, " tensors"));
@@ -235,8 +156,8 @@ Status check_graph(const FileGraph& graph, size_t buffer_count) {
   const size_t count = graph.tensors.size();
   for (const FileNode& node : graph.nodes) {
     const std::string whose = str("node '", node.name, "' (", node.type, ")");
-    RK_TRY(check_indices(node.inputs, count, whose));
-    RK_TRY(check_indices(node.outputs, count, whose));
+    RK_TRY(check_indices(node.inputs, count, whose, program::kNone));
+    RK_TRY(check_indices(node.outputs, count, whose, program::kNone));
   }
   RK_TRY(check_indices(graph.inputs, count, "the graph's input list"));
   return check_indices(graph.outputs, count, "the graph's output list");
@@ -248,7 +169,17 @@ bool FileBuffer::operator==(const FileBuffer& other) const {
   return std::equal(data.begin(), data.end(), other.data.begin(), other.data.end());
 }
 
+const std::string& tensor_name(const FileGraph& graph, int32_t index) {
+  static const std::string none;
+  return index < 0 ? none : graph.tensors[static_cast<size_t>(index)].name;
+}
+
 Result<FileModel> read_model(const Container& container) {
+  if (container.small) {
+    RK_ASSIGN(FileModel model, read_small_model(container));
+    for (const FileGraph& graph : model.graphs) RK_TRY(check_graph(graph, model.buffers.size()));
+    return model;
+  }
   const FlatRegion region(container.flatbuffer);
   RK_ASSIGN(const FlatTable root, FlatTable::root(region, "Model"));
   TableReader reader(root);

@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "format/bson.h"
 #include "format/container.h"
 #include "ir/type.h"
 #include "program/program.h"
@@ -22,6 +23,7 @@
 namespace rk::format {
 
 // Tensor kinds that only files have; the others are program::TensorKind.
+inline constexpr auto kLookupTableKind = static_cast<program::TensorKind>(6);
 inline constexpr auto kRegisterCommandsKind = static_cast<program::TensorKind>(9);
 inline constexpr auto kTasksKind = static_cast<program::TensorKind>(10);
 
@@ -72,6 +74,14 @@ struct FileArgMaxParams {
   bool operator==(const FileArgMaxParams&) const = default;
 };
 
+// Any other parameter table whose slots are known (vendor_tables.h lists them), by ONNX's attribute names. Absent numbers
+// are 0 (as files mean them), absent texts and lists are left out.
+struct FileOperatorParams {
+  uint8_t tag = 0;
+  std::vector<Attribute> attributes;
+  bool operator==(const FileOperatorParams&) const = default;
+};
+
 // A parameter table whose layout is not known; only its tag is kept.
 struct FileUnknownParams {
   uint8_t tag = 0;
@@ -79,16 +89,17 @@ struct FileUnknownParams {
 };
 
 using FileParams = std::variant<std::monostate, FileConvParams, FileConcatParams, FileResizeParams,
-                                FileArgMaxParams, FileUnknownParams>;
+                                FileArgMaxParams, FileOperatorParams, FileUnknownParams>;
 
 struct FileNode {
   std::string type;
   std::string name;
   program::Processor processor = program::Processor::kCpu;
-  std::vector<int32_t> inputs;
+  std::vector<int32_t> inputs;  // tensor indices; -1 where an optional operand is absent
   std::vector<int32_t> outputs;
   FileParams params;
-  // Usually BSON (bson.h); on OutputOperator nodes 16 bytes of another record.
+  // Usually BSON (bson.h), JSON in container 0x1004; on OutputOperator nodes 16 bytes of another record, on recurrent
+  // ones layout names and memory offsets.
   std::vector<uint8_t> attributes;
   std::vector<uint32_t> task_counts;  // tasks per schedule column
   std::vector<uint32_t> reserved;     // zeros, as long as task_counts
@@ -184,6 +195,7 @@ struct FileBuffer {
 
 struct FileModel {
   int32_t version = 6;
+  bool small = false;          // read from container 0x1004: attributes are JSON, geometry is in registers
   std::string npu_generation;  // "RKNPU v2"
   std::vector<FileGraph> graphs;
   std::string info;               // a Python literal: attrs, quant_tab, dynamic_shapes
@@ -197,14 +209,23 @@ struct FileModel {
   std::string output_json;
   std::string flag14 = "0";
   std::string shape_mode = "static_shape";
+  // dynamic_shape: one list of shapes per input, in the order of the graphs, and the names of constants that graphs
+  // after the first take from it.
+  std::vector<std::vector<std::vector<int32_t>>> input_shapes;
+  std::vector<std::string> shared_weights;
   MemSize memory;
   std::vector<FileBuffer> buffers;  // element 0 is empty
   std::string custom_ops;
   bool operator==(const FileModel&) const = default;
 };
 
-// Container versions 1, 2 and 6, and bare flatbuffers. Versions 1 and 2 have no relocation tables;
-// their per-node task lists are skipped.
+// Empty for the -1 of an absent operand.
+const std::string& tensor_name(const FileGraph& graph, int32_t index);
+
+// Container versions 1, 2, 6 and 0x1004, and bare flatbuffers. Versions 1 and 2 have no relocation tables;
+// their per-node task lists are skipped. Version 0x1004 (RV1103, RV1106, their B forms, RK2118) has a smaller schema and
+// keeps tasks, register words and constants outside the flatbuffer: the result looks like version 6, with one buffer per
+// constant.
 Result<FileModel> read_model(const Container& container);
 // Splits the file first.
 Result<FileModel> read_model(ByteSpan file);

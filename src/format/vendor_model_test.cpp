@@ -164,8 +164,8 @@ TEST(VendorModelTest, RefusesIndicesOutsideTheirListsNamingTheNode) {
                 g.nodes[1].inputs = {1, 4};
               }),
               HasSubstr("node 'Conv:c0' (ConvRelu) refers to tensor 4; the graph has 4 tensors"));
-  EXPECT_THAT(refusal([](FileGraph& g) { g.nodes[1].outputs = {-1}; }),
-              HasSubstr("refers to tensor -1"));
+  EXPECT_THAT(refusal([](FileGraph& g) { g.nodes[1].outputs = {-2}; }),
+              HasSubstr("refers to tensor -2"));
   EXPECT_THAT(refusal([](FileGraph& g) { g.inputs = {9}; }),
               HasSubstr("input list refers to tensor 9"));
   EXPECT_THAT(refusal([](FileGraph& g) { g.outputs = {9}; }),

@@ -11,6 +11,60 @@ namespace rk::format {
 // Node slot 7: the union tag of the parameter table in slot 8.
 enum class ParamsTag : uint8_t { kNone = 0, kConv = 1, kConcat = 19, kResize = 26, kArgMax = 51 };
 
+// Slots of the parameter tables that have no struct of their own (vendor operator sheet, sections 3 to 14).
+struct ParamsSlot {
+  enum Type { kInteger, kFloat, kText, kIntegers };
+  uint8_t tag;
+  int slot;
+  const char* name;
+  Type type;
+  int32_t fallback = 0;
+};
+inline constexpr ParamsSlot kParamsSlots[] = {
+    {2, 0, "auto_pad", ParamsSlot::kText},  // ConvTranspose
+    {2, 1, "dilations", ParamsSlot::kIntegers},
+    {2, 2, "group", ParamsSlot::kInteger, 1},
+    {2, 3, "kernel_shape", ParamsSlot::kIntegers},
+    {2, 4, "output_padding", ParamsSlot::kIntegers},
+    {2, 6, "pads", ParamsSlot::kIntegers},
+    {2, 7, "strides", ParamsSlot::kIntegers},
+    {3, 0, "auto_pad", ParamsSlot::kText},  // MaxPool
+    {3, 1, "ceil_mode", ParamsSlot::kInteger},
+    {3, 2, "dilations", ParamsSlot::kIntegers},
+    {3, 3, "kernel_shape", ParamsSlot::kIntegers},
+    {3, 4, "pads", ParamsSlot::kIntegers},
+    {3, 6, "strides", ParamsSlot::kIntegers},
+    {5, 0, "auto_pad", ParamsSlot::kText},  // AveragePool
+    {5, 1, "ceil_mode", ParamsSlot::kInteger},
+    {5, 2, "count_include_pad", ParamsSlot::kInteger},
+    {5, 3, "kernel_shape", ParamsSlot::kIntegers},
+    {5, 4, "pads", ParamsSlot::kIntegers},
+    {5, 5, "strides", ParamsSlot::kIntegers},
+    {9, 0, "alpha", ParamsSlot::kFloat},     // LeakyRelu
+    {17, 0, "epsilon", ParamsSlot::kFloat},  // BatchNormalization
+    {20, 0, "axis", ParamsSlot::kInteger},   // Split
+    {20, 1, "split", ParamsSlot::kIntegers},
+    {25, 0, "perm", ParamsSlot::kIntegers},      // Transpose
+    {30, 0, "mode", ParamsSlot::kText},          // Pad
+    {33, 0, "blocksize", ParamsSlot::kInteger},  // SpaceToDepth
+    {50, 0, "axis", ParamsSlot::kInteger},       // Gather
+    {52, 0, "axis", ParamsSlot::kInteger},       // ArgMin
+    {53, 0, "axes", ParamsSlot::kIntegers},      // ReduceMax
+    {54, 0, "axes", ParamsSlot::kIntegers},      // ReduceMin
+    {61, 0, "axis", ParamsSlot::kInteger},       // exSoftmax13
+    {64, 0, "axis", ParamsSlot::kInteger},       // LogSoftmax
+    {67, 1, "hidden_size", ParamsSlot::kInteger},  // exGRU
+    {67, 3, "linear_before_reset", ParamsSlot::kInteger},
+    {71, 0, "direction", ParamsSlot::kText},  // GRU
+    {71, 1, "hidden_size", ParamsSlot::kInteger},
+    {71, 2, "linear_before_reset", ParamsSlot::kInteger},
+    {77, 0, "axis", ParamsSlot::kInteger},  // exGlu
+    {87, 0, "mode", ParamsSlot::kText},     // exNorm
+    {87, 1, "eps", ParamsSlot::kFloat},
+    {87, 2, "axes", ParamsSlot::kIntegers},
+    {96, 1, "to", ParamsSlot::kInteger},  // Cast
+};
+
 template <typename Io>
 void describe(Io& io, FileTensor& t) {
   io.scalar(0, t.dtype);
@@ -61,6 +115,13 @@ void describe(Io& io, FileArgMaxParams& p) {
 }
 
 template <typename Io>
+void describe(Io& io, FileOperatorParams& p) {
+  for (const ParamsSlot& slot : kParamsSlots) {
+    if (slot.tag == p.tag) io.attribute(slot, p.attributes);
+  }
+}
+
+template <typename Io>
 void describe(Io&, FileUnknownParams&) {}
 
 template <typename Io>
@@ -73,8 +134,9 @@ void describe(Io& io, FileNode& n) {
   io.params(7, 8, n.params);
   io.vector(9, n.attributes);
   io.vector(10, n.task_counts);
-  io.vector(11, n.reserved);
-  io.optional_vector(12, n.core_bytes);
+  // Informational, and stray bytes in some files: what cannot be read is left empty.
+  io.stray_vector(11, n.reserved);
+  io.stray_vector(12, n.core_bytes);
   io.scalar(13, n.split_over_cores);
 }
 
@@ -126,7 +188,7 @@ void describe(Io& io, OutputReady& r) {
 template <typename Io>
 void describe(Io& io, FileGraph& g) {
   io.tables(0, "Tensor", g.tensors);
-  io.tables(1, "Node", g.nodes);
+  io.nodes(1, g.tensors.size(), g.nodes);
   io.vector(2, g.inputs);
   io.vector(3, g.outputs);
   io.tables(4, "Normalize", g.normalize);
@@ -170,8 +232,8 @@ void describe(Io& io, FileModel& m) {
   io.string(14, m.flag14);
   io.empty_vector(15);
   io.string(16, m.shape_mode);
-  io.empty_vector(17);
-  io.empty_vector(18);
+  io.input_shapes(17, m.input_shapes);
+  io.strings(18, m.shared_weights);
   io.table(19, "MemSize", m.memory);
   io.string(21, m.custom_ops);
 }

@@ -43,6 +43,11 @@ std::vector<uint8_t> pack_weights(std::span<const int8_t> plain, const Shape& sh
 Result<std::vector<int8_t>> unpack_weights(ByteSpan bytes, std::span<const int32_t> native_shape,
                                            const Shape& shape);
 
+// The same for elements of any size, which stay the bytes they are; blocks in rows are not looked for.
+Result<std::vector<uint8_t>> unpack_weight_elements(ByteSpan bytes,
+                                                    std::span<const int32_t> native_shape,
+                                                    const Shape& shape, size_t element_bytes);
+
 // The conditions of unpack_weights(), without unpacking.
 Status check_native_weights(uint64_t size_bytes, std::span<const int32_t> native_shape,
                             const Shape& shape);

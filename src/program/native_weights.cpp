@@ -60,7 +60,9 @@ struct Plan {
 
 constexpr int kFields = 6;  // numbers per group of a native shape
 
-Result<Plan> plan_unpack(uint64_t size_bytes, std::span<const int32_t> native, const Shape& shape) {
+// `size_bytes` counts elements of one byte.
+Result<Plan> plan_unpack(uint64_t size_bytes, std::span<const int32_t> native, const Shape& shape,
+                         bool may_be_rows = true) {
   const auto bad = [&](std::string_view what) {
     return invalid_model(str("weight of shape ", to_string(shape), ": ", what));
   };
@@ -95,7 +97,7 @@ Result<Plan> plan_unpack(uint64_t size_bytes, std::span<const int32_t> native, c
 
   const auto first = native.first(kFields), last = native.last(kFields);
   plan.blocks = {first[4], last[4], first[5], last[5]};
-  if (native.size() == kFields && first[5] == 4 && size_bytes != static_cast<uint64_t>(stored)) {
+  if (may_be_rows && native.size() == kFields && first[5] == 4 && size_bytes != static_cast<uint64_t>(stored)) {
     plan.rows = {true, first[0], first[4], align_up<int64_t>(e.kw, 4)};
     const int64_t needed = plan.rows.oc1 * e.kh * plan.rows.oc2 * plan.rows.kw_padded * 4;
     if (plan.rows.oc1 * plan.rows.oc2 < e.oc || e.ic > 4) return bad("the blocks do not cover it");
@@ -200,6 +202,33 @@ std::vector<uint8_t> pack_weights(std::span<const int8_t> plain, const Shape& sh
     }
   });
   return bytes;
+}
+
+Result<std::vector<uint8_t>> unpack_weight_elements(ByteSpan bytes,
+                                                    std::span<const int32_t> native_shape,
+                                                    const Shape& shape, size_t element_bytes) {
+  RK_ASSERT(element_bytes >= 1 && element_bytes <= 8, "an element has 1 to 8 bytes");
+  RK_ASSIGN(const Plan plan,
+            plan_unpack(bytes.size() / element_bytes, native_shape, shape, false));
+  const Extents& e = plan.extents;
+  std::vector<uint8_t> plain(static_cast<size_t>(shape.elements()) * element_bytes);
+  walk(e, plan.blocks, [&](const BlockPlace& block) {
+    const uint8_t* from = bytes.data() + static_cast<size_t>(block.at) * element_bytes;
+    const int64_t oc_end = std::min(block.oc, e.oc - block.oc0);
+    const int64_t ic_end = std::min(block.ic, e.ic - block.ic0);
+    for (int64_t tap = 0; tap < e.taps(); ++tap) {
+      for (int64_t oc = 0; oc < oc_end; ++oc) {
+        for (int64_t ic = 0; ic < ic_end; ++ic) {
+          const int64_t to = ((block.oc0 + oc) * e.ic + block.ic0 + ic) * e.taps() + tap;
+          std::memcpy(plain.data() + static_cast<size_t>(to) * element_bytes,
+                      from + static_cast<size_t>(oc * block.ic + ic) * element_bytes,
+                      element_bytes);
+        }
+      }
+      from += static_cast<size_t>(block.oc * block.ic) * element_bytes;
+    }
+  });
+  return plain;
 }
 
 Result<std::vector<int8_t>> unpack_weights(ByteSpan bytes, std::span<const int32_t> native_shape,

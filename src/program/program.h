@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -93,6 +94,32 @@ struct InputStage {
   bool operator==(const InputStage&) const = default;
 };
 
+// An activation by two tables of 513 entries, between the bias stage and the output stage of an int8
+// convolution: index t = rne((v * multiplier + addend) / 2^shift); entry i of `low` stands at
+// t = start + i * 2^entry_shift, of `high` at i * 2^entry_shift, straight lines between them, and
+// beyond both ends a line of slope `below` or `above`. v then becomes the table's value.
+struct LookupStage {
+  int64_t multiplier = 1, addend = 0;
+  int32_t shift = 0;
+  int32_t start = 0, end = 0;
+  int32_t entry_shift = 0;
+  std::vector<int16_t> low, high;
+  ScaleShift below, above;
+  bool operator==(const LookupStage&) const = default;
+};
+inline constexpr size_t kLookupEntries = 513;
+
+// LeakyRelu and PRelu of an int8 convolution. Sums below zero leave the bias stage by a shift of
+// their own and are multiplied by their channel's factor: with p = (acc + bias[c]) * m[c],
+// p >= 0: v = rne(rne(p / 2^multiplier_shift) / 2^positive_shift), else
+// v = rne(rne(p / 2^negative_multiplier_shift) * factor[c] / 2^negative_shift).
+struct SlopeStage {
+  int32_t negative_multiplier_shift = 0;
+  int32_t positive_shift = 0, negative_shift = 0;
+  std::vector<int16_t> factor;  // one, or one per output channel
+  bool operator==(const SlopeStage&) const = default;
+};
+
 // Convolution family. Inputs: data, weight, bias, [addend]. Integer form (int8 data): weight int8
 // in native layout, bias the chip's block of int32 bias, int16 o and int16 m. Float form (f16
 // data): weight f16 or f32 plain OIHW (IOHW when transposed), bias f32 plain, or absent.
@@ -107,6 +134,9 @@ struct ConvParams {
   int32_t pad_value = 0;  // input zero point
   int32_t multiplier_shift = 14;
   int64_t clip_limit = 0;  // kClip: in the accumulator's unit s_in * max s_w
+  // At most one of the two, in place of `activation`.
+  std::optional<LookupStage> lookup;
+  std::optional<SlopeStage> slope;
   InputStage addend;
   OutputStage output;
   // Float form of kClip.

@@ -205,6 +205,39 @@ Status check_weight_shape(const ConvParams& p, const ProgramTensor& weight, int6
                            p.kernel.w));
 }
 
+// `bound` of v before the stage; the result is that of v after it.
+Result<double> lookup_bound(const LookupStage& s, double bound) {
+  RK_TRY(check_range("entries of a lookup table", static_cast<int64_t>(s.low.size()), kLookupEntries,
+                     kLookupEntries));
+  RK_TRY(check_range("entries of a lookup table", static_cast<int64_t>(s.high.size()),
+                     kLookupEntries, kLookupEntries));
+  RK_TRY(check_range("lookup multiplier", s.multiplier, -65536, 65536));
+  RK_TRY(check_range("lookup shift", s.shift, 0, 62));
+  RK_TRY(check_range("lookup entry shift", s.entry_shift, 0, 16));
+  RK_TRY(check_range("lookup start", s.start, -(1 << 26), 0));
+  RK_TRY(check_range("lookup end", s.end, 0, 1 << 26));
+  const double product = bound * std::abs(static_cast<double>(s.multiplier)) +
+                         std::abs(static_cast<double>(s.addend));
+  RK_TRY(check_bound(product));
+  const double index = std::ldexp(product, -s.shift) + 1 + (1 << 26);
+  RK_ASSIGN(const double below, scaled_bound(index, s.below));
+  RK_ASSIGN(const double above, scaled_bound(index, s.above));
+  return std::max(below, above) + 32768;
+}
+
+Result<double> slope_bound(const SlopeStage& s, double product, double v, int64_t channels) {
+  const auto count = static_cast<int64_t>(s.factor.size());
+  if (count != 1 && count != channels) {
+    return invalid_model(str(count, " slopes for ", channels, " channels"));
+  }
+  RK_TRY(check_range("shift of negative sums", s.negative_multiplier_shift, 0, 62));
+  RK_TRY(check_range("shift", s.positive_shift, 0, 62));
+  RK_ASSIGN(const double negative,
+            scaled_bound(std::ldexp(product, -s.negative_multiplier_shift) + 1,
+                         {32768, s.negative_shift}));
+  return std::max(negative, v);
+}
+
 Status check_conv_integer(const Context& c, const ConvParams& p, double taps) {
   const ProgramTensor& weight = c.input(1);
   RK_TRY(check_dtype(weight, DType::kI8));
@@ -227,7 +260,15 @@ Status check_conv_integer(const Context& c, const ConvParams& p, double taps) {
   RK_TRY(check_range("clip limit", p.clip_limit, 0, INT32_MAX));
   // |x| <= 128, |w + o| <= 128 + 32768, bias and m any int32 and int16.
   RK_ASSIGN(double bound, scaled_bound(taps * 128 * (128 + 32768) + 0x1p31, {32768, 0}));
+  const double product = bound;
   bound = std::ldexp(bound, -p.multiplier_shift) + 1;
+  if (p.lookup || p.slope) {
+    if ((p.lookup && p.slope) || p.activation != Activation::kNone) {
+      return invalid_model("two activations before the addition");
+    }
+    RK_ASSIGN(bound, p.lookup ? lookup_bound(*p.lookup, bound)
+                              : slope_bound(*p.slope, product, bound, c.output().shape[1]));
+  }
   if (c.has_input(3)) {
     RK_ASSIGN(const double addend, stage_bound(p.addend));
     bound += addend;

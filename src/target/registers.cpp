@@ -114,8 +114,26 @@ const ConvRegisters* conv_registers(std::string_view chip) {
       .output_offset = reg::DPU_OUT_CVT_OFFSET,
       .addend_scale = reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE,
       .addend_shift = reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT,
-      .addend_offset = reg::DPU_EW_CVT_OFFSET_VALUE,
+      .addend_offset = {"EW_OP_CVT_OFFSET", reg::DPU_EW_CVT_OFFSET_VALUE, 0, 31},
       .multiplier_shift = reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE,
+      .bias_form = {"BRDMA_DATA_USE", 0x501c, 1, 3},
+      .layer_offset = {"OW_OP", 0x4054, 0, 15},
+      .clip_limit = 0x406c,
+      .slope = {"BN_MUL_OPERAND", 0x4068, 16, 31},
+      .negative_shift = {"BS_NEGATIVE_SHIFT", 0x4010, 4, 9},
+      .slope_shift = {"BN_NEGATIVE_SHIFT", 0x4010, 10, 15},
+      .slope_positive_shift = {"BN_MUL_SHIFT", 0x4068, 8, 13},
+      .lookup = {.multiplier = {"BN_MUL_OPERAND", 0x4068, 16, 31},
+                 .shift = {"BN_MUL_SHIFT", 0x4068, 8, 13},
+                 .addend = 0x4064,
+                 .entry_shift = {"LUT_INDEX", 0x410c, 8, 15},
+                 .start = 0x4110,
+                 .end = 0x411c,
+                 .below_scale = {"LE_SLOPE_SCALE", 0x4120, 0, 15},
+                 .below_shift = {"LE_SLOPE_SHIFT", 0x4124, 0, 4},
+                 .above_scale = {"LO_SLOPE_SCALE", 0x4128, 16, 31},
+                 .above_shift = {"LO_SLOPE_SHIFT", 0x412c, 5, 9},
+                 .table_off = {"EW_LUT_BYPASS", 0x4070, 7, 7}},
       .has_stages = true,
       .bias_operation = reg::DPU_BS_CFG__BS_ALU_ALGO,
       .addend_operation = reg::DPU_EW_CFG__EW_ALU_ALGO,
@@ -128,6 +146,7 @@ const ConvRegisters* conv_registers(std::string_view chip) {
   // CORE's registers come 4 bytes earlier (its truncation, never written in a known list, by that pattern).
   static const ConvRegisters rk3566 = [] {
     ConvRegisters r = rk3588;
+    r.bias_group = 4;
     r.bias_operation = {"BS_ALU_ALGO", reg::DPU_BS_CFG, 2, 3};
     r.addend_operation = {"EW_ALU_ALGO", reg::DPU_EW_CFG, 3, 4};
     r.border = {"PAD_VALUE", reg::CNA_PAD_CON0, 16, 23};
@@ -143,21 +162,100 @@ const ConvRegisters* conv_registers(std::string_view chip) {
       .output_offset = 0x40ac,
       .addend_scale = {"EW_OP_CVT_SCALE", 0x4084, 0, 15},
       .addend_shift = {"EW_OP_CVT_SHIFT", 0x4084, 16, 21},
-      .addend_offset = 0x4080,
-      .addend_offset_bits = 16,
+      .addend_offset = {"EW_OP_CVT_OFFSET", 0x4080, 0, 15},
       .multiplier_shift = {},
       .multiplier_table = 0x5024,
+      .bias_form = {"BRDMA_DATA_USE", 0x501c, 8, 10},
+      .depthwise_offsets = DepthwiseOffsets::kPairs,
+      .clip_limit = 0x4070,
+      .clip_in_first_unit = true,
+      .picture_rows = {"PICTURE_ROWS", 0x100c, 2, 2},
+      .lookup = {.addend = 0x4064,
+                 .addend_first = true,
+                 .record_table = 0x5030,
+                 .entry_shift = {"LUT_INDEX", 0x410c, 8, 15},
+                 .start = 0x4110,
+                 .end = 0x4140,
+                 .below_scale = {"LE_SLOPE_SCALE", 0x4150, 16, 31},
+                 .below_shift = {"LE_SLOPE_SHIFT", 0x4160, 8, 15},
+                 .above_scale = {"LO_SLOPE_SCALE", 0x4170, 16, 31},
+                 .above_shift = {"LO_SLOPE_SHIFT", 0x4184, 8, 15},
+                 .table_off = {"EW_LUT_BYPASS", 0x407c, 7, 7}},
   };
   static const ConvRegisters rk3562 = [] {
     ConvRegisters r = later;
-    r.multiplier_shift = {"BS_MUL_SHIFT_VALUE", 0x4054, 16, 23};
+    r.multiplier_shift = {"BS_MUL_SHIFT_VALUE", 0x4054, 16, 21};
     r.multiplier_table = 0;
+    r.bias_group = 4;
+    r.bias_form = {"BRDMA_DATA_USE", 0x501c, 1, 3};
+    r.layer_offset = {"OW_OP", 0x4054, 0, 15};
+    r.picture_rows = {};
+    r.lookup = rk3588.lookup;
+    r.lookup.addend_first = true;
+    r.lookup.table_off = {"EW_LUT_BYPASS", 0x407c, 7, 7};
+    return r;
+  }();
+  // The small chips (container 0x1004): geometry is in registers too. t3 is close to RK3588 ...
+  static const ConvRegisters rv1106 = [] {
+    ConvRegisters r = rk3588;
+    r.has_stages = false;
+    r.output_scale = {"OUT_CVT_SCALE", 0x4084, 0, 15};
+    r.multiplier_shift = {"BS_MUL_SHIFT_VALUE", 0x4054, 24, 29};
+    r.bias_group = 4;
+    r.depthwise_offsets = DepthwiseOffsets::kAlternating;
+    r.clip_limit = 0x4028;
+    r.clip_in_first_unit = true;
+    r.geometry = {.stride_x = {"CONV_X_STRIDE", 0x1014, 0, 2},
+                  .stride_y = {"CONV_Y_STRIDE", 0x1014, 3, 5},
+                  .dilation_x = {"NN_X_DILATION", 0x1014, 16, 20},
+                  .dilation_y = {"NN_Y_DILATION", 0x1014, 21, 25},
+                  .kernel_w = {"WEIGHT_WIDTH", 0x1038, 24, 28},
+                  .kernel_h = {"WEIGHT_HEIGHT", 0x1038, 16, 20},
+                  .pad_top = {"PAD_TOP", 0x1068, 0, 7},
+                  .pad_left = {"PAD_LEFT", 0x1068, 8, 15},
+                  .depthwise = {"CONV_MODE", 0x100c, 0, 0}};
+    return r;
+  }();
+  // ... w1 and w2 are not.
+  static const ConvRegisters rv1103b = [] {
+    ConvRegisters r;
+    r.units = 0x09;
+    r.output_scale = {"OUT_CVT_SCALE", 0x4090, 0, 15};
+    r.output_shift = {"OUT_CVT_SHIFT", 0x4090, 16, 23};
+    r.output_offset = 0x408c;
+    r.addend_scale = {"EW_OP_CVT_SCALE", 0x4088, 0, 15};
+    r.addend_shift = {"EW_OP_CVT_SHIFT", 0x404c, 20, 23};
+    r.addend_offset = {"EW_OP_CVT_OFFSET", 0x4088, 16, 31};
+    r.multiplier_shift = {"BS_MUL_SHIFT_VALUE", 0x4080, 0, 7};
+    r.byte_offsets = true;
+    r.bias_form = {"BRDMA_DATA_USE", 0x501c, 0, 3};
+    r.bias_form_all = 0xb;
+    r.bias_form_without_offset = 3;
+    r.bias_form_alone = 1;
+    r.layer_offset = {"OW_OP", 0x1078, 0, 7};
+    r.depthwise_offsets = DepthwiseOffsets::kEights;
+    r.clip_limit = 0x4060;
+    r.clip_in_first_unit = true;
+    r.picture_rows = {"PICTURE_ROWS", 0x1014, 27, 27};
+    r.fully_connected = {"FULLY_CONNECTED", 0x1014, 28, 28};
+    r.geometry = {.stride_x = {"CONV_X_STRIDE", 0x100c, 0, 3},
+                  .stride_y = {"CONV_Y_STRIDE", 0x100c, 4, 7},
+                  .dilation_x = {"NN_X_DILATION", 0x100c, 16, 19},
+                  .dilation_y = {"NN_Y_DILATION", 0x100c, 24, 27},
+                  .kernel_w = {"WEIGHT_WIDTH", 0x1018, 24, 31},
+                  .kernel_h = {"WEIGHT_HEIGHT", 0x1018, 16, 23},
+                  .kernel_less = 1,
+                  .pad_top = {"PAD_TOP", 0x1028, 24, 27},
+                  .pad_left = {"PAD_LEFT", 0x1084, 8, 15},
+                  .depthwise = {"CONV_MODE", 0x1014, 24, 24}};
     return r;
   }();
   if (chip == "rk3588") return &rk3588;
   if (chip == "rk3566") return &rk3566;
   if (chip == "rk3562") return &rk3562;
   if (chip == "rk3576" || chip == "rv1126b") return &later;
+  if (chip == "rv1106") return &rv1106;
+  if (chip == "rv1103b" || chip == "rv1106b" || chip == "rk2118") return &rv1103b;
   return nullptr;
 }
 

@@ -86,15 +86,58 @@ class RegisterFile {
   uint8_t bank_[kUnits] = {};
 };
 
+// Where an activation by lookup table keeps its constants (docs/fidelity.md, "Lookup tables"): index = (v * multiplier +
+// addend) >> shift, entries every 2^entry_shift of it, a straight line outside.
+struct LookupRegisters {
+  RegisterField multiplier, shift;
+  uint16_t addend = 0;
+  bool addend_first = false;  // (v + addend) * multiplier
+  uint16_t record_table = 0;  // address of a record in memory that replaces them; 0: none
+  RegisterField entry_shift;
+  uint16_t start = 0, end = 0;
+  RegisterField below_scale, below_shift, above_scale, above_shift;
+  RegisterField table_off;  // 0 where a task uses its table
+};
+
+// Where a register list keeps a convolution's geometry, for files whose nodes do not have it.
+struct GeometryRegisters {
+  RegisterField stride_x, stride_y, dilation_x, dilation_y;  // dilations less 1
+  RegisterField kernel_w, kernel_h;
+  int kernel_less = 0;  // kernel extents are stored less this
+  RegisterField pad_top, pad_left, depthwise;
+};
+
+// Where the weight offsets of a depthwise convolution lie.
+enum class DepthwiseOffsets : uint8_t {
+  kInBias,       // in the bias block, as for other convolutions
+  kPairs,        // in the weights: w0 w1 o0 o1
+  kAlternating,  // w0 o0 w1 o1
+  kEights,       // eight w, eight o
+};
+
 // Where an int8 convolution's constants lie on a chip (docs/facts/container.md, section 3.6). A zero offset: not known there.
 struct ConvRegisters {
   RegisterField output_scale, output_shift;
   uint16_t output_offset = 0;
   RegisterField addend_scale, addend_shift;
-  uint16_t addend_offset = 0;
-  int addend_offset_bits = 32;
+  RegisterField addend_offset;  // signed
   RegisterField multiplier_shift;  // offset 0: in a table that multiplier_table points to
   uint16_t multiplier_table = 0;
+  uint16_t units = 0x0d;  // of a task that convolves: CNA, CORE, DPU
+  int bias_group = 8;     // channels per group of the bias block
+  bool byte_offsets = false;  // groups of 8 as i32 b0-3, i16 m0-3, i8 o0-7, i32 b4-7, i16 m4-7; depthwise 4 x i32 b, i16 m
+  RegisterField bias_form;    // which of bias, weight offset and multiplier the block has
+  uint32_t bias_form_all = 7, bias_form_without_offset = 5, bias_form_alone = 1;
+  RegisterField layer_offset;  // the one weight offset beside a bias alone; offset 0: in multiplier_table
+  DepthwiseOffsets depthwise_offsets = DepthwiseOffsets::kInBias;
+  uint16_t clip_limit = 0;           // of Relu6 and Clip: an integer, float32 bits in float16 layers
+  bool clip_in_first_unit = false;   // in s_in * s_w[0] instead of s_in * max s_w
+  RegisterField picture_rows;        // weights of a picture's first layer lie in rows
+  RegisterField fully_connected;     // a form of RK2118 whose weights the file does not hold
+  RegisterField slope;               // of LeakyRelu
+  RegisterField negative_shift, slope_shift, slope_positive_shift;
+  LookupRegisters lookup;
+  GeometryRegisters geometry;
   // The rest only where has_stages: activations, bypass bits and helper tasks are where RK3588 has them.
   bool has_stages = false;
   RegisterField bias_operation, addend_operation;  // 2: addition

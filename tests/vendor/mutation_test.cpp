@@ -59,6 +59,13 @@ TEST(VendorMutationTest, DamagedFilesAreRefusedWithAReasonOrRun) {
                            "pp_human_seg_RK3588.rknn"}) {
     bases.push_back({name, sample(name)});
   }
+  // Where the corpus was unpacked (tests/vendor/check.py): the small chips' container, tables, recurrent lists.
+  for (const char* name :
+       {"rv1106/int8/digits", "rv1103b/int8/digits", "rk3588/fp16/layer_lstm_cell_forward",
+        "rk3588/int8/layer_maxpooling_sigmoid", "rk3588/int8/layer_attention"}) {
+    std::vector<uint8_t> file = corpus_file(name);
+    if (!file.empty()) bases.insert(bases.begin(), {name, std::move(file)});
+  }
   const size_t cases = is_long() ? 50'000 : 1'000;
   // The large file: one case in a hundred, one in five hundred where everything is slow.
   const size_t rare = is_subset() ? 500 : 100;

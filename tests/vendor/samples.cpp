@@ -34,6 +34,13 @@ std::vector<uint8_t> sample(const std::string& name) {
   return bytes.ok() ? std::move(bytes).value() : std::vector<uint8_t>();
 }
 
+std::vector<uint8_t> corpus_file(const std::string& folder) {
+  const char* const corpus = std::getenv("RK_VENDOR_CORPUS");
+  if (corpus == nullptr) return {};
+  auto bytes = read_file(str(corpus, "/", folder, "/model.rknn"));
+  return bytes.ok() ? std::move(bytes).value() : std::vector<uint8_t>();
+}
+
 bool is_subset() { return is_set("RK_VENDOR_SUBSET"); }
 bool is_long() { return is_set("LONG"); }
 

@@ -16,6 +16,9 @@ const std::string& sample_folder();
 // The whole file; a test failure and no bytes when it cannot be read.
 std::vector<uint8_t> sample(const std::string& name);
 
+// model.rknn of a folder below RK_VENDOR_CORPUS; empty when it is not there.
+std::vector<uint8_t> corpus_file(const std::string& folder);
+
 bool is_subset();  // the sanitised build: less of everything
 bool is_long();
 

@@ -3,9 +3,12 @@
 #include "format/vendor/lift.h"
 
 #include <algorithm>
+#include <map>
+#include <sstream>
 
 #include "base/checked_math.h"
 #include "format/vendor/lift_context.h"
+#include "format/vendor/lookup.h"
 #include "program/core_split.h"
 
 namespace rk::format {
@@ -15,7 +18,7 @@ using program::kNone;
 using program::ProgramTensor;
 using program::TensorKind;
 
-constexpr size_t kMaxReasons = 64;  // nodes named in one message
+constexpr size_t kMaxReasons = 64;  // groups in one message
 
 bool is_arena_kind(TensorKind kind) {
   return kind == TensorKind::kInput || kind == TensorKind::kOutput || kind == TensorKind::kInternal;
@@ -105,8 +108,8 @@ void split_versions(const std::string& text, program::Program& program) {
   }
 }
 
-Status make_tensors(const FileModel& model, const FileGraph& graph, program::Program& program) {
-  program::Variant& variant = program.variants.front();
+Status make_tensors(const FileModel& model, const FileGraph& graph, program::Program& program,
+                    program::Variant& variant) {
   variant.arena_bytes = model.memory.internal_bytes;
   variant.tensors.reserve(graph.tensors.size());
   for (const FileTensor& from : graph.tensors) {
@@ -119,6 +122,7 @@ Status make_tensors(const FileModel& model, const FileGraph& graph, program::Pro
   }
   variant.inputs = graph.inputs;
   variant.outputs = graph.outputs;
+  if (!program.inputs.empty()) return ok_status();  // a further shape of the same inputs
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     const Shape& shape = variant.tensors[static_cast<size_t>(graph.inputs[i])].shape;
     program.inputs.push_back(make_input_info(graph, i, shape));
@@ -143,6 +147,10 @@ bool is_custom(const FileModel& model, const std::string& type) {
 
 using LiftFunction = Status (*)(LiftContext&);
 
+bool is_recurrent(const std::string& type) {
+  return type == "LSTM" || type == "exLSTM" || type == "GRU" || type == "exGRU";
+}
+
 LiftFunction find_lift(const FileModel& model, const std::string& type) {
   if (is_custom(model, type)) return lift_custom;
   if (type == "Concat") return lift_concat;
@@ -150,103 +158,123 @@ LiftFunction find_lift(const FileModel& model, const std::string& type) {
   if (type == "Add" || type == "AddRelu") return lift_sum;
   if (type.ends_with("Pool")) return lift_pool;
   if (type.starts_with("Conv")) return lift_conv;
+  if (type == "exNorm") return lift_norm;
+  if (type == "exMatMul") return lift_matmul;
+  if (type == "exSDPAttention") return lift_attention;
+  if (is_recurrent(type)) return lift_recurrent;
+  if (is_lookup_activation(type)) return lift_activation;
   return lift_operator;
+}
+
+// The parameter table says what the node does; the document keeps attributes of the source model, which are stale after
+// a rewrite, and counts only where the table is silent.
+Result<std::vector<Attribute>> node_attributes(const FileModel& model, const FileNode& node) {
+  std::vector<Attribute> out;
+  if (const auto* const p = std::get_if<FileOperatorParams>(&node.params)) out = p->attributes;
+  if (is_recurrent(node.type)) return out;  // their record is not a document
+  RK_ASSIGN(const std::vector<Attribute> others,
+            model.small ? read_json_attributes(node.attributes) : read_attributes(node.attributes));
+  for (const Attribute& other : others) {
+    const auto same = [&](const Attribute& a) { return a.name == other.name; };
+    if (std::none_of(out.begin(), out.end(), same)) out.push_back(other);
+  }
+  return out;
 }
 
 Status lift_node(LiftContext& context) {
   const FileNode& node = context.node();
   context.tasks.seek(context.node_index);
-  RK_ASSIGN(context.attributes, read_attributes(node.attributes));
+  RK_ASSIGN(context.attributes, node_attributes(context.model, node));
   if (node.outputs.empty()) return invalid_model("no outputs");
+  if (!is_recurrent(node.type) && context.output() == kNone) return invalid_model("no output 0");
   return find_lift(context.model, node.type)(context);
+}
+
+void mark_written(LiftContext& context, const std::vector<int32_t>& tensors) {
+  for (const int32_t i : tensors) {
+    if (i > 0) context.written[static_cast<size_t>(i)] = true;
+  }
 }
 
 // Stands for a node that cannot be decoded, so that the rest can be described.
 void add_placeholder(LiftContext& context) {
   std::vector<int32_t> inputs;
-  for (size_t i = 0; i < context.node().inputs.size(); ++i) {
-    const int32_t input = context.input(i);
-    if (input != kNone && !context.tensor(input).is_constant()) inputs.push_back(input);
+  for (const int32_t i : context.node().inputs) {
+    if (i > 0 && context.written[static_cast<size_t>(i)]) inputs.push_back(i);
   }
-  context.add_step(std::move(inputs), context.node().outputs,
+  std::vector<int32_t> outputs;
+  for (const int32_t i : context.node().outputs) {
+    if (i > 0) outputs.push_back(i);
+  }
+  context.add_step(std::move(inputs), std::move(outputs),
                    program::OpParams{context.node().type, {}});
 }
 
-Status refuse(const FileModel& model, const std::vector<std::string>& reasons, size_t total) {
-  std::ostringstream text;
-  text << total << " of the nodes of this vendor file for " << model.platform
-       << " cannot be decoded:";
-  for (const std::string& reason : reasons) text << "\n  " << reason;
-  if (total > reasons.size()) text << "\n  and " << total - reasons.size() << " more";
-  return unsupported(text.str());
-}
+// Nodes that cannot be decoded, by operator and reason: how many, and the first one's name.
+struct Refusals {
+  struct Group {
+    std::string type, reason, first;
+    size_t count = 0;
+  };
+  std::vector<Group> groups;
+  size_t total = 0;
+
+  void add(const FileNode& node, const std::string& reason) {
+    ++total;
+    for (Group& group : groups) {
+      if (group.type == node.type && group.reason == reason) {
+        ++group.count;
+        return;
+      }
+    }
+    groups.push_back({node.type, reason, node.name, 1});
+  }
+
+  Status status(const FileModel& model) const {
+    std::ostringstream text;
+    text << total << " of the nodes of this vendor file for " << model.platform
+         << " cannot be decoded:";
+    for (size_t i = 0; i < std::min(groups.size(), kMaxReasons); ++i) {
+      const Group& group = groups[i];
+      text << "\n  " << group.type << ", " << group.count << (group.count == 1 ? " node" : " nodes")
+           << ", first '" << group.first << "': " << group.reason;
+    }
+    if (groups.size() > kMaxReasons) text << "\n  and " << groups.size() - kMaxReasons << " more reasons";
+    return unsupported(text.str());
+  }
+};
 
 Status lift_nodes(LiftContext& context, const LiftOptions& options) {
-  std::vector<std::string> reasons;
-  size_t failed = 0;
+  Refusals refusals;
+  mark_written(context, context.graph.inputs);
   for (size_t i = 0; i < context.graph.nodes.size(); ++i) {
     const FileNode& node = context.graph.nodes[i];
     if (node.type == "InputOperator" || node.type == "OutputOperator") continue;
     context.node_index = i;
     const size_t step_count = context.variant().steps.size();
     const Status status = lift_node(context);
-    if (status.ok()) continue;
-    context.variant().steps.resize(step_count);
-    ++failed;
-    if (reasons.size() < kMaxReasons) {
-      reasons.push_back(str("node '", node.name, "' (", node.type, "): ", status.message()));
+    if (!status.ok()) {
+      context.variant().steps.resize(step_count);
+      refusals.add(node, status.message());
+      if (options.describe_only) add_placeholder(context);
     }
-    if (options.describe_only) add_placeholder(context);
+    mark_written(context, node.outputs);
   }
-  if (failed != 0 && !options.describe_only) return refuse(context.model, reasons, failed);
+  if (refusals.total != 0 && !options.describe_only) return refusals.status(context.model);
   return ok_status();
 }
 
 }  // namespace
 
-int32_t LiftContext::input(size_t i) {
-  const std::vector<int32_t>& inputs = node().inputs;
-  if (i >= inputs.size() || inputs[i] == 0) return kNone;
-  const ProgramTensor& t = tensor(inputs[i]);
-  const bool holds_nothing =
-      t.kind == TensorKind::kDummy || t.name.starts_with("empty_placeholder");
-  return holds_nothing ? kNone : inputs[i];
+int32_t LiftContext::output(size_t i) {
+  const std::vector<int32_t>& outputs = node().outputs;
+  if (i < outputs.size() && outputs[i] > 0) return outputs[i];
+  return kNone;
 }
 
 ByteSpan LiftContext::bytes(int32_t i) {
   const int32_t weight = tensor(i).weight;
   return weight == kNone ? ByteSpan() : program.weights[static_cast<size_t>(weight)].bytes;
-}
-
-int32_t LiftContext::add_constant(const std::string& name, DType dtype, const Shape& shape,
-                                  std::vector<uint8_t> bytes) {
-  ProgramTensor out;
-  out.name = name;
-  out.dtype = dtype;
-  out.kind = TensorKind::kHelperConstant;
-  out.shape = shape;
-  for (const int64_t extent : shape.dims())
-    out.native_shape.push_back(static_cast<int32_t>(extent));
-  out.size_bytes = bytes.size();
-  out.weight = static_cast<int32_t>(program.weights.size());
-  program.weights.push_back(program::make_blob(std::move(bytes)));
-  variant().tensors.push_back(std::move(out));
-  return static_cast<int32_t>(variant().tensors.size()) - 1;
-}
-
-int32_t LiftContext::add_internal(const std::string& name, int32_t like, const Shape& shape) {
-  ProgramTensor out;
-  out.name = name;
-  out.dtype = tensor(like).dtype;
-  out.scale = tensor(like).scale;
-  out.zero_point = tensor(like).zero_point;
-  out.min = tensor(like).min;
-  out.max = tensor(like).max;
-  out.shape = shape;
-  for (const int64_t extent : shape.dims())
-    out.native_shape.push_back(static_cast<int32_t>(extent));
-  variant().tensors.push_back(std::move(out));
-  return static_cast<int32_t>(variant().tensors.size()) - 1;
 }
 
 program::Step& LiftContext::add_step(std::vector<int32_t> inputs, std::vector<int32_t> outputs,
@@ -263,6 +291,11 @@ program::Step& LiftContext::add_step(std::vector<int32_t> inputs, std::vector<in
   return variant().steps.back();
 }
 
+void LiftContext::add_operator(std::string_view op, std::vector<int32_t> inputs, int32_t output,
+                               AttrMap attrs) {
+  add_step(std::move(inputs), {output}, program::OpParams{std::string(op), std::move(attrs)});
+}
+
 const Attribute* LiftContext::find(std::string_view name) const {
   for (const Attribute& attribute : attributes) {
     if (attribute.name == name) return &attribute;
@@ -274,6 +307,15 @@ std::optional<int64_t> LiftContext::integer(std::string_view name) const {
   const Attribute* const found = find(name);
   const auto* const value = found ? std::get_if<int64_t>(&found->value) : nullptr;
   return value ? std::optional(*value) : std::nullopt;
+}
+
+std::optional<double> LiftContext::real(std::string_view name) const {
+  const Attribute* const found = find(name);
+  if (found == nullptr) return std::nullopt;
+  if (const auto* const value = std::get_if<double>(&found->value)) return *value;
+  if (const auto* const value = std::get_if<int64_t>(&found->value))
+    return static_cast<double>(*value);
+  return std::nullopt;
 }
 
 std::optional<std::vector<int64_t>> LiftContext::integers(std::string_view name) const {
@@ -288,33 +330,88 @@ std::optional<std::string> LiftContext::text(std::string_view name) const {
   return value ? std::optional(*value) : std::nullopt;
 }
 
+namespace {
+
+// Constants of further shapes that only the first graph stores.
+Result<FileGraph> with_shared_weights(const FileModel& model, size_t index) {
+  FileGraph graph = model.graphs[index];
+  std::map<std::string_view, uint32_t> first;
+  for (const FileTensor& tensor : model.graphs[0].tensors) {
+    if (tensor.buffer != 0) first.emplace(tensor.name, tensor.buffer);
+  }
+  const auto& shared = model.shared_weights;
+  for (FileTensor& tensor : graph.tensors) {
+    const bool empty = tensor.buffer == 0 || model.buffers[tensor.buffer].data.empty();
+    if (!empty || std::find(shared.begin(), shared.end(), tensor.name) == shared.end()) continue;
+    const auto found = first.find(tensor.name);
+    if (found == first.end()) {
+      return invalid_model(
+          str("shared constant '", tensor.name, "' is not in the file's first graph"));
+    }
+    tensor.buffer = found->second;
+  }
+  return graph;
+}
+
+Status lift_graph(const FileModel& model, const FileGraph& graph, const target::Target& chip,
+                  const LiftOptions& options, program::Program& program) {
+  if (graph.tensors.empty()) return invalid_model("the graph has no tensors");
+  program.variants.emplace_back();
+  RK_TRY(make_tensors(model, graph, program, program.variants.back()));
+  RK_ASSIGN(const TaskLists lists, TaskLists::read(model, graph));
+  LiftContext context{model,
+                      graph,
+                      chip,
+                      target::conv_registers(chip.name),
+                      lists,
+                      program,
+                      program.variants.size() - 1,
+                      NodeTasks(lists)};
+  context.written.resize(graph.tensors.size());
+  RK_TRY(lift_nodes(context, options));
+  program::split_over_cores(chip, program.variants.back());
+  return ok_status();
+}
+
+// Pictures of one run (rknn_batch_size): the graph is that of one.
+Result<int32_t> batch_of(const FileModel& model) {
+  constexpr int32_t kMost = 1024;
+  int32_t batch = 0;
+  for (const char digit : model.flag14) {
+    if (digit < '0' || digit > '9' || batch > kMost)
+      return invalid_model(str("batch '", model.flag14, "' is not a number up to ", kMost));
+    batch = batch * 10 + (digit - '0');
+  }
+  return std::max(batch, 1);
+}
+
+}  // namespace
+
 Result<program::Program> lift_model(const FileModel& model,
                                     const std::shared_ptr<const void>& owner,
                                     const LiftOptions& options) {
-  if (model.graphs.size() != 1) {
-    return unsupported(str("the file holds ", model.graphs.size(), " graphs, one is known"));
+  if (model.graphs.empty()) return invalid_model("the file holds no graph");
+  const bool dynamic = model.shape_mode == "dynamic_shape";
+  if (!model.shape_mode.empty() && model.shape_mode != "static_shape" && !dynamic) {
+    return unsupported(str("shape mode '", model.shape_mode, "' is not known"));
   }
-  const FileGraph& graph = model.graphs.front();
-  if (graph.tensors.empty()) return invalid_model("the graph has no tensors");
-  if (!model.shape_mode.empty() && model.shape_mode != "static_shape") {
-    return unsupported(str("shape mode '", model.shape_mode,
-                           "': how vendor files store dynamic shapes is not known"));
+  if (model.graphs.size() != 1 && !dynamic) {
+    return unsupported(str("the file holds ", model.graphs.size(), " graphs of one shape"));
   }
   RK_ASSIGN(const target::Target* const chip, target::find_target(model.platform));
   program::Program program;
   program.target = std::string(chip->name);
   program.framework = model.source;
   program.custom_string = model.custom_string;
+  RK_ASSIGN(program.batch, batch_of(model));
   split_versions(model.compiler, program);
-  program.variants.emplace_back();
   program.weights.reserve(model.buffers.size());
   for (const FileBuffer& buffer : model.buffers) program.weights.push_back({owner, buffer.data});
-  RK_TRY(make_tensors(model, graph, program));
-  RK_ASSIGN(const TaskLists lists, TaskLists::read(model, graph));
-  LiftContext context{model, graph,   *chip,           target::conv_registers(chip->name),
-                      lists, program, NodeTasks(lists)};
-  RK_TRY(lift_nodes(context, options));
-  program::split_over_cores(*chip, program.variants.front());
+  RK_TRY(lift_graph(model, model.graphs.front(), *chip, options, program));
+  for (size_t i = 1; i < model.graphs.size(); ++i) {
+    RK_ASSIGN(const FileGraph graph, with_shared_weights(model, i));
+    RK_TRY(lift_graph(model, graph, *chip, options, program));
+  }
   const Status legal = program::verify(program);
   if (!legal.ok()) return legal.with_context("this vendor file");
   return program;

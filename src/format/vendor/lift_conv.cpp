@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The convolution family. Geometry comes from the node's parameter table, weights and bias block from its constants,
-// and the requantisation from the registers of its first task (docs/facts/container.md, 3.6 and 4.3).
+// The convolution family. Geometry comes from the node's parameter table (from registers in container 0x1004), weights
+// and bias block from its constants, and the requantisation from the registers of its first convolving task (container
+// notes, sections 3.6 and 4.3). What is fused is in the type's name: Conv, then what follows from left to right.
+#include <algorithm>
 #include <cmath>
 
 #include "base/checked_math.h"
 #include "base/half.h"
+#include "base/log.h"
+#include "format/vendor/conv_constants.h"
 #include "format/vendor/lift_context.h"
+#include "format/vendor/lookup.h"
 
 namespace rk::format {
 namespace {
@@ -13,6 +18,7 @@ namespace {
 using program::Activation;
 using program::ConvParams;
 using program::kNone;
+using program::Layout;
 using program::ProgramTensor;
 using target::RegisterFile;
 namespace reg = target::reg;
@@ -20,14 +26,53 @@ namespace reg = target::reg;
 constexpr uint32_t kAluAdd = 2;  // *_ALU_ALGO
 
 struct Operands {
-  int32_t data = kNone, weight = kNone, bias = kNone, addend = kNone, out = kNone;
+  int32_t data = kNone, weight = kNone, bias = kNone, out = kNone;
+  std::vector<int32_t> others;  // addend, slopes
 };
 
-Result<Operands> find_operands(LiftContext& c) {
-  const Operands o{c.input(0), c.input(1), c.input(2), c.input(3), c.node().outputs[0]};
-  if (o.data == kNone || o.weight == kNone || !c.tensor(o.weight).is_constant()) {
-    return unsupported("it has no constant weight");
+// One convolution on its way to a step.
+struct Convolution {
+  Operands o;
+  ConvParams p;
+  std::vector<std::string> fused;  // "Relu", "Add", ...
+  const Task* task = nullptr;      // its first one that convolves; null: the file has none
+  LoadedTask loaded;
+
+  bool has(std::string_view name) const {
+    return std::find(fused.begin(), fused.end(), name) != fused.end();
   }
+  int32_t addend() const { return has("Add") && !o.others.empty() ? o.others.back() : kNone; }
+};
+
+// "ConvReluAdd" -> Relu, Add. Longer names first: HardSigmoid is not Sigmoid.
+Result<std::vector<std::string>> fused_names(const std::string& type) {
+  constexpr std::string_view kKnown[] = {"HardSigmoid", "LeakyRelu", "HardSwish", "Transpose",
+                                         "ExSwish",     "Softplus",  "Sigmoid",   "ExGelu",
+                                         "ExMish",      "PRelu",     "Relu",      "Clip",
+                                         "Tanh",        "Elu",       "Add"};
+  std::string_view rest = type;
+  rest.remove_prefix(4);  // Conv
+  std::vector<std::string> out;
+  while (!rest.empty()) {
+    const auto found = std::find_if(std::begin(kKnown), std::end(kKnown),
+                                    [&](std::string_view name) { return rest.starts_with(name); });
+    if (found == std::end(kKnown)) {
+      return unsupported(str("'", rest, "' after a convolution is not decoded"));
+    }
+    out.emplace_back(*found);
+    rest.remove_prefix(found->size());
+  }
+  return out;
+}
+
+Result<Operands> find_operands(LiftContext& c) {
+  RK_ASSIGN(const std::vector<int32_t> all, c.operands(2));
+  Operands o;
+  o.data = all[0];
+  o.weight = all[1];
+  if (all.size() > 2) o.bias = all[2];
+  if (all.size() > 3) o.others.assign(all.begin() + 3, all.end());
+  o.out = c.output();
   if (c.tensor(o.data).shape.rank() != 4 || c.tensor(o.weight).shape.rank() != 4 ||
       c.tensor(o.out).shape.rank() != 4) {
     return unsupported("only two-dimensional convolutions are decoded");
@@ -35,32 +80,64 @@ Result<Operands> find_operands(LiftContext& c) {
   return o;
 }
 
-Result<Window> find_window(LiftContext& c, const Operands& o) {
+// In container 0x1004: from the registers. Pads at the end are what the output's extent needs.
+Result<Window> register_window(LiftContext& c, const Convolution& v) {
+  const Operands& o = v.o;
+  if (c.registers == nullptr || v.task == nullptr || c.registers->geometry.stride_x.offset == 0) {
+    return unsupported("kernel, stride and pads are in no register that is known on this chip");
+  }
+  const RegisterFile& r = c.tasks.registers();
+  const target::GeometryRegisters& g = c.registers->geometry;
+  const auto get = [&](const target::RegisterField& field) { return int64_t{r.get(field)}; };
   WindowTexts texts;
+  texts.kernel = {get(g.kernel_h) + g.kernel_less, get(g.kernel_w) + g.kernel_less};
+  texts.stride = {get(g.stride_y), get(g.stride_x)};
+  texts.dilation = {get(g.dilation_y) + 1, get(g.dilation_x) + 1};
+  texts.pads = {get(g.pad_top), get(g.pad_left), 0, 0};
+  const Shape &in = c.tensor(o.data).shape, &out = c.tensor(o.out).shape;
+  for (int axis = 0; axis < 2; ++axis) {
+    const auto i = static_cast<size_t>(axis);
+    const int64_t reach = (out[2 + axis] - 1) * texts.stride[i] +
+                          (texts.kernel[i] - 1) * texts.dilation[i] + 1 - texts.pads[i];
+    texts.pads[2 + i] = std::max<int64_t>(0, reach - in[2 + axis]);
+  }
+  return make_window(texts, in, out);
+}
+
+Result<Window> find_window(LiftContext& c, const Convolution& v) {
+  const Shape &in = c.tensor(v.o.data).shape, &out = c.tensor(v.o.out).shape;
   if (const auto* p = std::get_if<FileConvParams>(&c.node().params)) {
+    WindowTexts texts;
     texts.auto_pad = p->auto_pad;
     texts.kernel.assign(p->kernel_shape.begin(), p->kernel_shape.end());
     texts.stride.assign(p->strides.begin(), p->strides.end());
     texts.dilation.assign(p->dilations.begin(), p->dilations.end());
     texts.pads.assign(p->pads.begin(), p->pads.end());
-  } else {
-    return unsupported("its parameter table (kernel, stride, pads) is missing");
+    if (texts.kernel.empty()) {
+      const Shape& weight = c.tensor(v.o.weight).shape;
+      texts.kernel = {weight[2], weight[3]};
+    }
+    return make_window(texts, in, out);
   }
-  if (texts.kernel.empty()) {
-    const Shape& weight = c.tensor(o.weight).shape;
-    texts.kernel = {weight[2], weight[3]};
-  }
-  return make_window(texts, c.tensor(o.data).shape, c.tensor(o.out).shape);
+  if (v.p.transposed && c.integers("kernel_shape")) return attribute_window(c, in, out);
+  if (c.model.small) return register_window(c, v);
+  return unsupported("its parameter table (kernel, stride, pads) is missing");
 }
 
 // Read off the weight: the compiler may have spread a grouped weight over all channels.
-Result<int32_t> find_group(LiftContext& c, const Operands& o) {
-  const Shape& weight = c.tensor(o.weight).shape;
-  const int64_t in = c.tensor(o.data).shape[1], out = c.tensor(o.out).shape[1];
-  if (weight[0] == out && weight[1] == in) return 1;
+Result<int32_t> find_group(LiftContext& c, const Convolution& v) {
+  const Shape& weight = c.tensor(v.o.weight).shape;
+  const int64_t in = c.tensor(v.o.data).shape[1], out = c.tensor(v.o.out).shape[1];
   const bool per_channel =
       in == out && ((weight[0] == 1 && weight[1] == in) || (weight[0] == in && weight[1] == 1));
-  if (per_channel) return static_cast<int32_t>(in);
+  if (v.p.transposed) {
+    if (per_channel && in > 1 && c.integer("group").value_or(1) == in)
+      return static_cast<int32_t>(in);
+    if (weight[0] == in && weight[1] == out) return 1;
+  } else {
+    if (weight[0] == out && weight[1] == in) return 1;
+    if (per_channel) return static_cast<int32_t>(in);
+  }
   return unsupported(str("weight ", to_string(weight), " for ", in, " input and ", out,
                          " output channels: blocks of grouped convolutions are not known"));
 }
@@ -91,7 +168,10 @@ Status read_bias_stage(const target::ConvRegisters& where, const RegisterFile& r
 
 Status read_norm_stage(const RegisterFile& r, ConvParams& p) {
   if (r.is_on(reg::DPU_BN_CFG__BN_BYPASS)) return ok_status();
-  if (!r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS) || !r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS) ||
+  // A Clip is programmed as max(v - low, 0), at most high - low, then + low; only a low of zero is known.
+  const bool adds = !r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS) &&
+                    (r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC) || r.get(reg::DPU_BN_ALU_CFG) != 0);
+  if (adds || !r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS) ||
       r.is_on(reg::DPU_BN_CFG__BN_MUL_PRELU)) {
     return refuse_stage("arithmetic in the batch-norm stage");
   }
@@ -106,7 +186,9 @@ Status read_elementwise_stage(const target::ConvRegisters& where, const Register
   if (on && !r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS)) return refuse_stage("a lookup table");
   if (on && r.is_on(reg::DPU_EW_CFG__EW_RELUX_EN)) return refuse_stage("a clip after the addition");
   if (on && r.is_on(reg::DPU_EW_CFG__EW_MUL_PRELU)) return refuse_stage("element-wise PRelu");
-  const bool adds = on && !r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS);
+  const bool adds_nothing =
+      !r.is_on(reg::DPU_EW_CFG__EW_OP_SRC) && r.get(reg::DPU_EW_OP_VALUE_0) == 0 && !has_addend;
+  const bool adds = on && !r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS) && !adds_nothing;
   if (adds != has_addend) {
     return refuse_stage(adds ? "an element-wise operand that the node does not have"
                              : "no element-wise operand although the node has one");
@@ -120,15 +202,23 @@ Status read_elementwise_stage(const target::ConvRegisters& where, const Register
 }
 
 // Chips whose stage configuration is not known: the type says what is fused.
-Status activations_from_type(const std::string& type, const LiftContext& c, ConvParams& p) {
-  if (type == "Conv" || type == "ConvAdd") return ok_status();
-  if (type == "ConvRelu") p.activation = Activation::kRelu;
-  if (type == "ConvReluAdd") p.activation = Activation::kRelu;
-  if (type == "ConvAddRelu") p.post_activation = Activation::kRelu;
-  if (type == "ConvClip") {
-    return unsupported(str("the register of the clip limit is not known on ", c.chip.name));
+void activations_from_type(const Convolution& v, ConvParams& p) {
+  bool added = false;
+  for (const std::string& name : v.fused) {
+    if (name == "Add") added = true;
+    if (name == "Relu") (added ? p.post_activation : p.activation) = Activation::kRelu;
+    if (name == "Clip") p.activation = Activation::kClip;
   }
-  return ok_status();
+}
+
+// The table in memory where RK3576 and RV1126B keep the shift, or the one weight offset of a layer.
+Result<ByteSpan> multiplier_table(LiftContext& c, const Task& task) {
+  const auto table = c.lists.address_of(task, c.registers->multiplier_table);
+  const ByteSpan bytes = table ? c.bytes(table->tensor) : ByteSpan();
+  if (!table || uint64_t{table->addend} + 2 > bytes.size()) {
+    return unsupported("the table with the shift of its channel multipliers is missing");
+  }
+  return bytes.subspan(table->addend);
 }
 
 Result<int32_t> read_multiplier_shift(LiftContext& c, const Task& task) {
@@ -136,39 +226,51 @@ Result<int32_t> read_multiplier_shift(LiftContext& c, const Task& task) {
   if (where.multiplier_shift.offset != 0) {
     return static_cast<int32_t>(c.tasks.registers().get(where.multiplier_shift));
   }
-  const auto table = c.lists.address_of(task, where.multiplier_table);
-  const ByteSpan bytes = table ? c.bytes(table->tensor) : ByteSpan();
-  if (!table || table->addend >= bytes.size()) {
-    return unsupported("the table with the shift of its channel multipliers is missing");
-  }
-  return static_cast<int32_t>(bytes[table->addend]);
+  RK_ASSIGN(const ByteSpan table, multiplier_table(c, task));
+  return static_cast<int32_t>(table[0]);
 }
 
-Status read_stages(LiftContext& c, const Task& task, bool has_addend, ConvParams& p) {
+// LeakyRelu, PRelu: the two sides of zero leave the bias stage by different shifts.
+Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& v) {
+  const target::ConvRegisters& where = *c.registers;
+  const RegisterFile& r = c.tasks.registers();
+  if (where.negative_shift.offset == 0) {
+    return unsupported(str("where ", c.chip.name, " keeps the slope below zero is not known"));
+  }
+  program::SlopeStage stage;
+  stage.negative_multiplier_shift = static_cast<int32_t>(r.get(where.negative_shift));
+  stage.positive_shift = static_cast<int32_t>(r.get(where.slope_positive_shift));
+  stage.negative_shift = static_cast<int32_t>(r.get(where.slope_shift));
+  if (v.has("LeakyRelu")) {
+    stage.factor = {static_cast<int16_t>(r.get(where.slope))};
+    return stage;
+  }
+  const auto channels = static_cast<size_t>(c.tensor(v.o.out).shape[1]);
+  const int32_t slopes = v.o.others.empty() ? kNone : v.o.others.front();
+  const ByteSpan bytes =
+      slopes != kNone && c.tensor(slopes).is_constant() ? c.bytes(slopes) : ByteSpan();
+  if (bytes.size() < channels * 2 || c.tensor(slopes).dtype != DType::kI16) {
+    return unsupported("its int16 slopes are missing");
+  }
+  for (size_t i = 0; i < channels; ++i)
+    stage.factor.push_back(load<int16_t>(bytes.data() + 2 * i));
+  return stage;
+}
+
+// Stages of RK3588 and RK3566, checked bit by bit.
+Status read_known_stages(LiftContext& c, const Convolution& v, ConvParams& p) {
   const RegisterFile& r = c.tasks.registers();
   const target::ConvRegisters& where = *c.registers;
-  p.output.scale = {static_cast<int32_t>(r.get(where.output_scale)),
-                    static_cast<int32_t>(r.get(where.output_shift))};
-  p.output.zero_point = r.get_signed(where.output_offset);
-  if (p.output.scale.scale == 0) return refuse_stage("an output scale of 0");
-  if (has_addend) {
-    const auto offset = where.addend_offset_bits == 16
-                            ? static_cast<int16_t>(r.get(where.addend_offset))
-                            : r.get_signed(where.addend_offset);
-    p.addend = {offset,
-                {static_cast<int32_t>(r.get(where.addend_scale)),
-                 static_cast<int32_t>(r.get(where.addend_shift))}};
-  }
-  RK_ASSIGN(p.multiplier_shift, read_multiplier_shift(c, task));
-  if (!where.has_stages) return activations_from_type(c.node().type, c, p);
   if (r.is_on(where.truncate)) {
     return refuse_stage("CLIP_TRUNCATE (an accumulator that is shifted before the bias)");
   }
   if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL)) return refuse_stage("compressed weights");
   if (r.is_on(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP)) return refuse_stage("an output exponent");
   RK_TRY(read_bias_stage(where, r, p));
-  RK_TRY(read_norm_stage(r, p));
-  RK_TRY(read_elementwise_stage(where, r, has_addend, p));
+  if (!p.lookup && !p.slope) {
+    RK_TRY(read_norm_stage(r, p));
+    RK_TRY(read_elementwise_stage(where, r, v.addend() != kNone, p));
+  }
   // Some lists leave the border register alone when nothing is padded.
   const program::Pads2& pads = p.pads;
   if (pads.top + pads.left + pads.bottom + pads.right > 0) {
@@ -177,37 +279,129 @@ Status read_stages(LiftContext& c, const Task& task, bool has_addend, ConvParams
   return ok_status();
 }
 
-// Bias alone (per-layer weights): the offset o is one register, multipliers are absent. Brought to the form of a block.
-Result<int32_t> bias_without_multipliers(LiftContext& c, const Operands& o) {
+Status read_stages(LiftContext& c, const Convolution& v, ConvParams& p) {
   const RegisterFile& r = c.tasks.registers();
-  const auto channels = static_cast<size_t>(c.tensor(o.out).shape[1]);
-  const ByteSpan bytes = c.bytes(o.bias);
-  if (bytes.size() < channels * 4) {
-    return invalid_model(str("bias '", c.tensor(o.bias).name, "' has ", bytes.size(), " bytes for ",
-                             channels, " channels"));
+  const target::ConvRegisters& where = *c.registers;
+  p.output.scale = {static_cast<int32_t>(r.get(where.output_scale)),
+                    static_cast<int32_t>(r.get(where.output_shift))};
+  p.output.zero_point = r.get_signed(where.output_offset);
+  if (p.output.scale.scale == 0) return refuse_stage("an output scale of 0");
+  if (v.addend() != kNone) {
+    if (where.addend_offset.offset == 0) return refuse_stage("an addend");
+    const bool half = where.addend_offset.high - where.addend_offset.low == 15;
+    const uint32_t stored = r.get(where.addend_offset);
+    const int32_t offset = half ? static_cast<int16_t>(stored) : static_cast<int32_t>(stored);
+    p.addend = {offset,
+                {static_cast<int32_t>(r.get(where.addend_scale)),
+                 static_cast<int32_t>(r.get(where.addend_shift))}};
   }
-  if (!r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS))
-    return refuse_stage("one multiplier for all channels");
-  program::BiasBlock block;
-  for (size_t i = 0; i < channels; ++i) {
-    block.bias.push_back(load<int32_t>(bytes.data() + 4 * i));
-    block.offset.push_back(static_cast<int16_t>(r.get(reg::DPU_BS_OW_OP__OW_OP)));
-    block.multiplier.push_back(16384);
+  for (const std::string& name : v.fused) {
+    if (is_lookup_activation(name)) {
+      RK_ASSIGN(p.lookup, read_lookup_stage(c, v.loaded));
+    } else if (name == "LeakyRelu" || name == "PRelu") {
+      RK_ASSIGN(p.slope, read_slope_stage(c, v));
+    }
   }
-  const target::WeightLayout& layout = c.chip.weights_i8;
-  std::vector<uint8_t> packed =
-      program::pack_bias(block, layout.bias_group, layout.bias_channel_align);
-  const Shape shape{static_cast<int64_t>(packed.size() / 4)};
-  return c.add_constant(c.tensor(o.bias).name + ".block", DType::kI32, shape, std::move(packed));
+  if (where.has_stages) return read_known_stages(c, v, p);
+  activations_from_type(v, p);
+  if (p.activation == Activation::kClip) p.clip_limit = r.get_signed(where.clip_limit);
+  return ok_status();
 }
 
-Status lift_integer(LiftContext& c, Operands o, ConvParams p) {
+Result<BiasForm> bias_form(LiftContext& c) {
+  const target::ConvRegisters& where = *c.registers;
+  const uint32_t form = c.tasks.registers().get(where.bias_form);
+  if (form == where.bias_form_all) return BiasForm::kAll;
+  if (form == where.bias_form_without_offset) return BiasForm::kWithoutOffset;
+  if (form == where.bias_form_alone) return BiasForm::kAlone;
+  return refuse_stage(str("bias block form ", form));
+}
+
+// The one offset that all weights of a layer have.
+Result<int16_t> layer_offset(LiftContext& c, const Task& task) {
+  const target::RegisterField& field = c.registers->layer_offset;
+  if (field.offset != 0) {
+    const uint32_t value = c.tasks.registers().get(field);
+    return field.high - field.low == 7 ? static_cast<int16_t>(static_cast<int8_t>(value))
+                                       : static_cast<int16_t>(value);
+  }
+  RK_ASSIGN(const ByteSpan table, multiplier_table(c, task));
+  return load<int16_t>(table.data());
+}
+
+bool in_picture_rows(const LiftContext& c) {
+  const target::RegisterField& flag = c.registers->picture_rows;
+  return flag.offset != 0 && c.tasks.registers().is_on(flag);
+}
+
+// Weights and bias as the Program takes them: the file's own where it can, else plain ones and a block of the usual form.
+Status read_constants(LiftContext& c, Convolution& v) {
+  Operands& o = v.o;
+  ConvParams& p = v.p;
+  const ProgramTensor weight = c.tensor(o.weight);
+  const int64_t channels = c.tensor(o.out).shape[1];
+  RK_ASSIGN(const BiasForm form, bias_form(c));
+  RK_ASSIGN(program::BiasBlock block,
+            read_bias_block(c.bytes(o.bias), channels, *c.registers, form));
+  if (form == BiasForm::kAlone) {
+    if (c.registers->has_stages &&
+        !c.tasks.registers().is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) && !p.slope) {
+      return refuse_stage("one multiplier for all channels");
+    }
+    RK_ASSIGN(const int16_t offset, layer_offset(c, *v.task));
+    block.offset.assign(block.bias.size(), offset);
+    block.multiplier.assign(block.bias.size(), 16384);
+    p.multiplier_shift = 14;
+  } else {
+    RK_ASSIGN(p.multiplier_shift, read_multiplier_shift(c, *v.task));
+  }
+  std::optional<std::vector<uint8_t>> plain;
+  Shape plain_shape = weight.shape;
+  if (form == BiasForm::kWithoutOffset) {
+    if (p.group == 1 && channels != 1) return refuse_stage("weight offsets outside the bias block");
+    RK_ASSIGN(DepthwiseWeights weights,
+              unpack_depthwise(c.bytes(o.weight), weight.native_shape, weight.shape,
+                               c.registers->depthwise_offsets));
+    block.offset = std::move(weights.offset);
+    plain = std::move(weights.weights);
+  } else if (in_picture_rows(c)) {
+    RK_ASSIGN(plain, unpack_picture_rows(c.bytes(o.weight), weight.native_shape, weight.shape, 1));
+  } else if (p.transposed || weight.native_shape.back() == 4) {
+    const Shape& kernel = weight.shape;
+    const int64_t in = c.tensor(o.data).shape[1];
+    if (p.transposed && p.group == 1) plain_shape = Shape{channels, in, kernel[2], kernel[3]};
+    if (p.transposed && p.group != 1) plain_shape = Shape{1, channels, kernel[2], kernel[3]};
+    RK_ASSIGN(plain, program::unpack_weight_elements(c.bytes(o.weight), weight.native_shape,
+                                                     plain_shape, 1));
+  }
+  if (p.transposed) {
+    *plain = turn_kernels(*plain, plain_shape, 1);
+    plain_shape = Shape{plain_shape[1], plain_shape[0], plain_shape[2], plain_shape[3]};
+  }
+  if (p.activation == Activation::kClip && c.registers->clip_in_first_unit) {
+    p.clip_limit = scale_round(p.clip_limit, block.multiplier[0], p.multiplier_shift);
+  }
+  if (plain) {
+    o.weight = c.add_constant(weight.name + ".plain", DType::kI8, plain_shape, std::move(*plain));
+  }
+  const target::WeightLayout& layout = c.chip.weights_i8;
+  const bool usual = form == BiasForm::kAll && !c.registers->byte_offsets &&
+                     c.registers->bias_group == layout.bias_group;
+  if (usual) return ok_status();
+  std::vector<uint8_t> packed =
+      program::pack_bias(block, layout.bias_group, std::max(layout.bias_channel_align, 1));
+  const Shape shape{static_cast<int64_t>(packed.size() / 4)};
+  o.bias =
+      c.add_constant(c.tensor(o.bias).name + ".block", DType::kI32, shape, std::move(packed));
+  return ok_status();
+}
+
+Status lift_integer(LiftContext& c, Convolution& v) {
+  Operands& o = v.o;
   if (c.registers == nullptr) {
     return unsupported(str("where ", c.chip.name, " keeps requantisation constants is not known"));
   }
-  const Task* const task = c.tasks.next();
-  if (task == nullptr ||
-      (task->units & (kUnitCna | kUnitCore | kUnitDpu)) != (kUnitCna | kUnitCore | kUnitDpu)) {
+  if (v.task == nullptr) {
     return unsupported(
         "its requantisation constants are missing: the file has no register list for it (container "
         "versions 1 and 2 keep lists in a form that is not decoded)");
@@ -215,47 +409,18 @@ Status lift_integer(LiftContext& c, Operands o, ConvParams p) {
   if (o.bias == kNone || !c.tensor(o.bias).is_constant()) {
     return unsupported("an int8 convolution without a bias block is not known");
   }
-  p.pad_value = c.tensor(o.data).zero_point;
-  RK_TRY(read_stages(c, *task, o.addend != kNone, p));
-  if (c.registers->has_stages) {
-    constexpr uint32_t kBiasOnly = 1, kBiasOffsetMultiplier = 7;
-    const uint32_t use = c.tasks.registers().get(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE);
-    if (use == kBiasOnly) {
-      RK_ASSIGN(o.bias, bias_without_multipliers(c, o));
-      p.multiplier_shift = 14;
-    } else if (use != kBiasOffsetMultiplier) {
-      return refuse_stage(str("bias block form ", use));
-    }
-  }
+  v.p.pad_value = c.tensor(o.data).zero_point;
+  RK_TRY(read_stages(c, v, v.p));
+  RK_TRY(read_constants(c, v));
   std::vector<int32_t> inputs = {o.data, o.weight, o.bias};
-  if (o.addend != kNone) inputs.push_back(o.addend);
-  program::Step& step = c.add_step(std::move(inputs), {o.out}, p);
-  const Shape& weight = c.tensor(o.weight).shape;
+  if (v.addend() != kNone) inputs.push_back(v.addend());
+  const Shape weight = c.tensor(o.weight).shape;
   const uint64_t taps = static_cast<uint64_t>(weight[2]) * static_cast<uint64_t>(weight[3]) *
-                        static_cast<uint64_t>(p.group == 1 ? weight[1] : 1);
+                        static_cast<uint64_t>(v.p.group == 1 ? weight[1] : 1);
+  program::Step& step = c.add_step(std::move(inputs), {o.out}, std::move(v.p));
   step.macs =
       checked_mul(taps, static_cast<uint64_t>(c.tensor(o.out).shape.elements())).value_or(0);
   return ok_status();
-}
-
-// Two-byte lanes in blocks: the low and the high bytes are two weights of single bytes.
-Result<std::vector<uint8_t>> unpack_f16(ByteSpan bytes, const ProgramTensor& weight) {
-  std::vector<uint8_t> low(bytes.size() / 2), high(bytes.size() / 2);
-  for (size_t i = 0; i < low.size(); ++i) {
-    low[i] = bytes[2 * i];
-    high[i] = bytes[2 * i + 1];
-  }
-  RK_ASSIGN(const std::vector<int8_t> plain_low,
-            program::unpack_weights(low, weight.native_shape, weight.shape));
-  RK_ASSIGN(const std::vector<int8_t> plain_high,
-            program::unpack_weights(high, weight.native_shape, weight.shape));
-  std::vector<uint8_t> out;
-  out.reserve(plain_low.size() * 2);
-  for (size_t i = 0; i < plain_low.size(); ++i) {
-    out.push_back(static_cast<uint8_t>(plain_low[i]));
-    out.push_back(static_cast<uint8_t>(plain_high[i]));
-  }
-  return out;
 }
 
 // One f32 per channel, whatever float the file has.
@@ -277,58 +442,197 @@ Result<int32_t> float_bias(LiftContext& c, const Operands& o) {
   return c.add_constant(name, DType::kF32, {static_cast<int64_t>(channels)}, std::move(out));
 }
 
-Status lift_float(LiftContext& c, Operands o, ConvParams p) {
-  const std::string& type = c.node().type;
-  if (type == "ConvRelu") p.activation = Activation::kRelu;
-  if (type == "ConvReluAdd") p.activation = Activation::kRelu;
-  if (type == "ConvAddRelu") p.post_activation = Activation::kRelu;
-  if (type == "ConvClip")
-    return unsupported("the clip limit of a float16 convolution is not known");
-  const ProgramTensor weight = c.tensor(o.weight);
-  if (weight.dtype == DType::kF16 && weight.layout == program::Layout::kWeight) {
-    RK_ASSIGN(std::vector<uint8_t> plain, unpack_f16(c.bytes(o.weight), weight));
-    o.weight = c.add_constant(weight.name + ".plain", DType::kF16, weight.shape, std::move(plain));
-  } else if (weight.layout == program::Layout::kWeight) {
+Result<int32_t> float_weight(LiftContext& c, const Convolution& v) {
+  const ProgramTensor weight = c.tensor(v.o.weight);
+  if (weight.layout != Layout::kWeight) return c.plain(v.o.weight);
+  if (weight.dtype != DType::kF16) {
     return unsupported(str("blocked ", to_string(weight.dtype), " weights are not decoded"));
   }
+  const bool has_task = c.registers != nullptr && v.task != nullptr;
+  if (has_task && c.registers->fully_connected.offset != 0 &&
+      c.tasks.registers().is_on(c.registers->fully_connected)) {
+    return unsupported(
+        "a fully connected layer of RK2118: the vendor's converter stores only a part of its "
+        "weights. Express it as a 1x1 convolution on a larger picture, or convert for another chip");
+  }
+  const Shape& kernel = weight.shape;
+  const int64_t in = c.tensor(v.o.data).shape[1], out = c.tensor(v.o.out).shape[1];
+  Shape shape = weight.shape;
+  if (v.p.transposed)
+    shape = v.p.group == 1 ? Shape{out, in, kernel[2], kernel[3]}
+                           : Shape{1, out, kernel[2], kernel[3]};
+  std::vector<uint8_t> plain;
+  if (has_task && in_picture_rows(c)) {
+    RK_ASSIGN(plain, unpack_picture_rows(c.bytes(v.o.weight), weight.native_shape, shape, 2));
+  } else {
+    RK_ASSIGN(plain, program::unpack_weight_elements(c.bytes(v.o.weight), weight.native_shape,
+                                                     shape, 2));
+  }
+  if (v.p.transposed) {
+    plain = turn_kernels(plain, shape, 2);
+    shape = Shape{shape[1], shape[0], shape[2], shape[3]};
+  }
+  return c.add_constant(weight.name + ".plain", DType::kF16, shape, std::move(plain));
+}
+
+// What follows the convolution as an operator on its own.
+Status add_fused_operator(LiftContext& c, const Convolution& v, const std::string& name,
+                          size_t& next_other, int32_t in, int32_t out) {
+  AttrMap attrs;
+  std::string op = name;
+  std::vector<int32_t> inputs = {in};
+  if (name == "ExSwish" || name == "ExGelu" || name == "ExMish") op = "ex" + name.substr(2);
+  if (name == "HardSigmoid") attrs = {{"alpha", 1.0f / 6}, {"beta", 0.5f}};
+  if (name == "Elu") attrs = {{"alpha", 1.0f}};
+  if (name == "LeakyRelu") {
+    if (c.registers == nullptr || v.task == nullptr || c.registers->slope.offset == 0) {
+      return unsupported(str("the register of its slope is not known on ", c.chip.name));
+    }
+    const auto bits = static_cast<uint16_t>(c.tasks.registers().get(c.registers->slope));
+    attrs = {{"alpha", half_to_float(bits)}};
+  }
+  if (name == "PRelu" || name == "Add") {
+    if (next_other >= v.o.others.size()) return unsupported(str("the operand of ", name, " is missing"));
+    RK_ASSIGN(int32_t other, c.plain(v.o.others[next_other++]));
+    if (name == "PRelu") {
+      RK_ASSIGN(std::vector<float> slopes, c.floats(other));
+      const int64_t channels = c.tensor(out).shape[1];
+      if (slopes.size() == 1) slopes.resize(static_cast<size_t>(channels), slopes[0]);
+      if (std::ssize(slopes) != channels) return unsupported(str(slopes.size(), " slopes"));
+      other = c.add_floats(c.tensor(out).name + ".slopes", Shape{channels, 1, 1}, slopes);
+    }
+    inputs.push_back(other);
+  }
+  c.add_operator(op, std::move(inputs), out, std::move(attrs));
+  return ok_status();
+}
+
+Status lift_float(LiftContext& c, Convolution& v) {
+  Operands& o = v.o;
+  ConvParams& p = v.p;
+  size_t done = 0;
+  while (done < v.fused.size() && v.fused[done] == "Transpose") ++done;
+  const auto next_is = [&](std::string_view name) {
+    return done < v.fused.size() && v.fused[done] == name;
+  };
+  if (next_is("Relu")) {
+    p.activation = Activation::kRelu;
+    ++done;
+  } else if (next_is("Clip")) {
+    if (c.registers == nullptr || v.task == nullptr || c.registers->clip_limit == 0) {
+      return unsupported(str("the register of the clip limit is not known on ", c.chip.name));
+    }
+    const uint32_t bits = c.tasks.registers().get(c.registers->clip_limit);
+    std::memcpy(&p.clip_limit_f32, &bits, sizeof bits);
+    if (!(p.clip_limit_f32 > 0) || !std::isfinite(p.clip_limit_f32)) {
+      return refuse_stage(str("a clip limit of ", p.clip_limit_f32));
+    }
+    p.activation = Activation::kClip;
+    ++done;
+  }
+  size_t next_other = 0;
+  int32_t addend = kNone;
+  if (next_is("Add") && !o.others.empty() && !c.tensor(o.others[0]).is_constant() &&
+      c.tensor(o.others[0]).shape == c.tensor(o.out).shape &&
+      c.tensor(o.others[0]).dtype == DType::kF16) {
+    addend = o.others[next_other++];
+    ++done;
+    if (next_is("Relu")) {
+      p.post_activation = Activation::kRelu;
+      ++done;
+    }
+  }
+  RK_ASSIGN(o.weight, float_weight(c, v));
   if (o.bias != kNone) {
     RK_ASSIGN(o.bias, float_bias(c, o));
   }
   std::vector<int32_t> inputs = {o.data, o.weight};
-  if (o.bias != kNone || o.addend != kNone) inputs.push_back(o.bias);
-  if (o.addend != kNone) inputs.push_back(o.addend);
-  c.add_step(std::move(inputs), {o.out}, p);
+  if (o.bias != kNone || addend != kNone) inputs.push_back(o.bias);
+  if (addend != kNone) inputs.push_back(addend);
+  const std::string stem = c.tensor(o.out).name;
+  int32_t result = done == v.fused.size()
+                       ? o.out
+                       : c.add_internal(stem + ".conv", o.out, c.tensor(o.out).shape);
+  c.add_step(std::move(inputs), {result}, p);
+  for (; done < v.fused.size(); ++done) {
+    const bool last = done + 1 == v.fused.size();
+    const int32_t to =
+        last ? o.out : c.add_internal_f32(str(stem, ".fused", done), c.tensor(o.out).shape);
+    RK_TRY(add_fused_operator(c, v, v.fused[done], next_other, result, to));
+    result = to;
+  }
   return ok_status();
 }
 
-bool is_known_type(std::string_view type) {
-  for (const std::string_view known :
-       {"Conv", "ConvRelu", "ConvClip", "ConvAdd", "ConvAddRelu", "ConvReluAdd"}) {
-    if (type == known) return true;
+// Weights that another node computes: by the IR's definition.
+Status lift_computed_weight(LiftContext& c, const Convolution& v) {
+  if (!v.fused.empty() || v.p.transposed) return unsupported("it has no constant weight");
+  const ConvParams& p = v.p;
+  AttrMap attrs;
+  attrs["kernel_shape"] = std::vector<int64_t>{p.kernel.h, p.kernel.w};
+  attrs["strides"] = std::vector<int64_t>{p.stride.h, p.stride.w};
+  attrs["dilations"] = std::vector<int64_t>{p.dilation.h, p.dilation.w};
+  attrs["pads"] = std::vector<int64_t>{p.pads.top, p.pads.left, p.pads.bottom, p.pads.right};
+  attrs["group"] = int64_t{p.group};
+  std::vector<int32_t> inputs = {v.o.data, v.o.weight};
+  if (v.o.bias != kNone) {
+    RK_ASSIGN(const int32_t bias, float_bias(c, v.o));
+    inputs.push_back(bias);
   }
-  return false;
+  c.add_operator("Conv", std::move(inputs), v.o.out, std::move(attrs));
+  return ok_status();
+}
+
+// The converter splits a grouped transposed convolution into branches and cuts its bias by input channels: branches
+// after the first have the wrong values, the chip would compute with them, and so do we.
+void warn_of_branch_bias(LiftContext& c, const Convolution& v) {
+  if (!v.p.transposed || v.o.bias == kNone ||
+      c.tensor(v.o.bias).name.find("_branch") == std::string::npos) {
+    return;
+  }
+  log(LogLevel::kWarning, str("node '", c.node().name,
+                  "': the vendor's converter stores a wrong bias for grouped ConvTranspose; the "
+                  "file is run as it is"));
+}
+
+// The adapter that turns a packed picture into the chip's layout: nothing to compute.
+bool is_adapter(LiftContext& c, const Operands& o) {
+  return c.tensor(o.weight).name.starts_with("Pre_weight") &&
+         c.tensor(o.data).shape.elements() == c.tensor(o.out).shape.elements();
+}
+
+Status lift_adapter(LiftContext& c, const Operands& o) {
+  const Shape shape = c.tensor(o.out).shape;
+  const std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
+  c.add_operator("Reshape",
+                 {o.data, c.add_integers(c.tensor(o.out).name + ".shape", dims)}, o.out);
+  return ok_status();
 }
 
 }  // namespace
 
 Status lift_conv(LiftContext& c) {
-  if (!is_known_type(c.node().type)) {
-    return unsupported(
-        "this fused form is not decoded; Conv, ConvRelu, ConvClip, ConvAdd, "
-        "ConvAddRelu and ConvReluAdd are");
-  }
-  RK_ASSIGN(const Operands o, find_operands(c));
-  RK_ASSIGN(const Window window, find_window(c, o));
-  ConvParams p;
-  p.kernel = window.kernel;
-  p.stride = window.stride;
-  p.dilation = window.dilation;
-  p.pads = window.pads;
-  RK_ASSIGN(p.group, find_group(c, o));
-  if (c.is_i8(o.data)) return lift_integer(c, o, p);
-  if (c.tensor(o.data).dtype == DType::kF16) return lift_float(c, o, p);
-  return unsupported(
-      str("convolutions of ", to_string(c.tensor(o.data).dtype), " are not decoded"));
+  Convolution v;
+  RK_ASSIGN(v.fused, fused_names(c.node().type));
+  RK_ASSIGN(v.o, find_operands(c));
+  if (is_adapter(c, v.o)) return lift_adapter(c, v.o);
+  v.p.transposed = v.has("Transpose");
+  const uint32_t units = c.registers != nullptr ? c.registers->units : kUnitCna;
+  v.loaded = next_with_tables(c, units);
+  v.task = v.loaded.task;
+  RK_ASSIGN(const Window window, find_window(c, v));
+  v.p.kernel = window.kernel;
+  v.p.stride = window.stride;
+  v.p.dilation = window.dilation;
+  v.p.pads = window.pads;
+  RK_ASSIGN(v.p.group, find_group(c, v));
+  warn_of_branch_bias(c, v);
+  if (!c.tensor(v.o.weight).is_constant()) return lift_computed_weight(c, v);
+  if (c.is_i8(v.o.data) && c.is_i8(v.o.out)) return lift_integer(c, v);
+  if (c.tensor(v.o.data).dtype == DType::kF16 && c.tensor(v.o.out).dtype == DType::kF16)
+    return lift_float(c, v);
+  return unsupported(str("convolutions of ", to_string(c.tensor(v.o.data).dtype), " to ",
+                         to_string(c.tensor(v.o.out).dtype), " are not decoded"));
 }
 
 }  // namespace rk::format

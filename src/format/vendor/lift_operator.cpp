@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that the runtime evaluates by the IR's definition, pooling, and custom operators. An attribute that is not in
-// the file is a reason to refuse where an operator's result depends on it: fused nodes come without attributes, and a
-// default would be a guess.
+// Nodes that the runtime evaluates by the IR's definition, and custom operators. An attribute that is not in the file is
+// a reason to refuse where an operator's result depends on it: fused nodes come without attributes, and a default would
+// be a guess.
 #include <algorithm>
 
 #include "format/vendor/lift_context.h"
@@ -12,57 +12,231 @@ namespace {
 
 using program::kNone;
 using program::OpParams;
-using program::PoolKind;
-using program::PoolParams;
 
 struct OperatorRow {
-  std::string_view type;                   // in the file
-  std::string_view op;                     // in the IR
-  std::vector<std::string_view> required;  // attributes
+  std::string_view type;  // in the file
+  std::string_view op;    // in the IR
+  std::vector<std::string_view> required = {};  // attributes
 };
 
+// Operands are ONNX's, results too. What needs more than that has a function below.
 const std::vector<OperatorRow>& operator_rows() {
   static const std::vector<OperatorRow> rows = {
-      {"Abs", "Abs", {}},
-      {"Add", "Add", {}},
-      {"Cast", "Cast", {"to"}},
-      {"Div", "Div", {}},
+      {"Abs", "Abs"},
+      {"Add", "Add"},
+      {"Ceil", "Ceil"},
+      {"Celu", "Celu", {"alpha"}},
+      {"Clip", "Clip"},
+      {"Cos", "Cos"},
+      {"CumSum", "CumSum"},
+      {"DepthToSpace", "DepthToSpace", {"blocksize"}},
+      {"Div", "Div"},
+      {"Einsum", "Einsum", {"equation"}},
       {"Elu", "Elu", {"alpha"}},
-      {"Equal", "Equal", {}},
-      {"Erf", "Erf", {}},
-      {"Exp", "Exp", {}},
-      {"Flatten", "Flatten", {"axis"}},
+      {"Equal", "Equal"},
+      {"Erf", "Erf"},
+      {"Exp", "Exp"},
+      {"Expand", "Expand"},
+      {"Floor", "Floor"},
       {"Gather", "Gather", {"axis"}},
-      {"Gelu", "Gelu", {}},
+      {"GatherElements", "GatherElements", {"axis"}},
+      {"Gelu", "Gelu"},
+      {"Greater", "Greater"},
+      {"GreaterOrEqual", "GreaterOrEqual"},
       {"HardSigmoid", "HardSigmoid", {"alpha", "beta"}},
-      {"HardSwish", "HardSwish", {}},
+      {"HardSwish", "HardSwish"},
+      {"Identity", "Identity"},
       {"LeakyRelu", "LeakyRelu", {"alpha"}},
-      {"Log", "Log", {}},
+      {"Less", "Less"},
+      {"LessOrEqual", "LessOrEqual"},
+      {"Log", "Log"},
       {"LogSoftmax", "LogSoftmax", {"axis"}},
-      {"MatMul", "MatMul", {}},
-      {"Max", "Max", {}},
-      {"Min", "Min", {}},
-      {"Mul", "Mul", {}},
-      {"Neg", "Neg", {}},
-      {"PRelu", "PRelu", {}},
-      {"Pow", "Pow", {}},
-      {"ReduceMax", "ReduceMax", {"axes", "keepdims"}},
-      {"ReduceMean", "ReduceMean", {"axes", "keepdims"}},
-      {"ReduceMin", "ReduceMin", {"axes", "keepdims"}},
-      {"ReduceSum", "ReduceSum", {"axes", "keepdims"}},
-      {"Relu", "Relu", {}},
-      {"Sigmoid", "Sigmoid", {}},
+      {"MatMul", "MatMul"},
+      {"Max", "Max"},
+      {"Min", "Min"},
+      {"Mul", "Mul"},
+      {"Neg", "Neg"},
+      {"PRelu", "PRelu"},
+      {"Pad", "Pad", {"mode"}},
+      {"Pow", "Pow"},
+      {"Reciprocal", "Reciprocal"},
+      {"Relu", "Relu"},
+      {"Round", "Round"},
+      {"Selu", "Selu"},
+      {"Sigmoid", "Sigmoid"},
+      {"Sin", "Sin"},
+      {"Slice", "Slice"},
       {"Softmax", "Softmax", {"axis"}},
-      {"Softplus", "Softplus", {}},
-      {"Sqrt", "Sqrt", {}},
-      {"Sub", "Sub", {}},
-      {"Tanh", "Tanh", {}},
+      {"Softplus", "Softplus"},
+      {"Softsign", "Softsign"},
+      {"SpaceToDepth", "SpaceToDepth", {"blocksize"}},
+      {"Sqrt", "Sqrt"},
+      {"Sub", "Sub"},
+      {"Tanh", "Tanh"},
+      {"ThresholdedRelu", "ThresholdedRelu", {"alpha"}},
+      {"Tile", "Tile"},
       {"Transpose", "Transpose", {"perm"}},
+      {"exDataConvert", "exDataConvert"},
+      {"exGelu", "exGelu"},
+      {"exGlu", "exGlu", {"axis"}},
+      {"exMish", "exMish"},
       {"exSoftmax13", "Softmax", {"axis"}},
-      {"exSwish", "exSwish", {}},
+      {"exSwish", "exSwish"},
   };
   return rows;
 }
+
+// Operands with constants as operators take them.
+Result<std::vector<int32_t>> plain_operands(LiftContext& c) {
+  RK_ASSIGN(std::vector<int32_t> inputs, c.operands());
+  for (int32_t& input : inputs) {
+    RK_ASSIGN(input, c.plain(input));
+  }
+  return inputs;
+}
+
+std::vector<int32_t> outputs_of(LiftContext& c) {
+  std::vector<int32_t> out;
+  for (size_t i = 0; i < c.node().outputs.size(); ++i) out.push_back(c.output(i));
+  while (!out.empty() && out.back() == kNone) out.pop_back();
+  return out;
+}
+
+// The target shape is the output's: the file's own shape vector may use 0 and -1.
+Status lift_reshape(LiftContext& c) {
+  RK_ASSIGN(const std::vector<int32_t> inputs, c.operands(1));
+  RK_ASSIGN(const int32_t in, c.plain(inputs[0]));
+  const int32_t out = c.output();
+  const Shape shape = c.tensor(out).shape;
+  const std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
+  const int32_t target = c.add_integers(c.tensor(out).name + ".shape", dims);
+  c.add_operator("Reshape", {in, target}, out);
+  return ok_status();
+}
+
+Status lift_arg_max(LiftContext& c) {
+  RK_ASSIGN(const std::vector<int32_t> inputs, c.operands(1));
+  const int32_t in = inputs[0], out = c.output();
+  AttrMap attrs;
+  if (const auto* p = std::get_if<FileArgMaxParams>(&c.node().params)) {
+    attrs["axis"] = static_cast<int64_t>(p->axis);
+  } else if (const auto axis = c.integer("axis")) {
+    attrs["axis"] = *axis;
+  } else {
+    return unsupported("its axis is missing");
+  }
+  attrs["keepdims"] =
+      static_cast<int64_t>(c.tensor(in).shape.rank() == c.tensor(out).shape.rank() ? 1 : 0);
+  if (const auto last = c.integer("select_last_index")) attrs["select_last_index"] = *last;
+  c.add_operator(c.node().type, {in}, out, std::move(attrs));
+  return ok_status();
+}
+
+// Axes from the parameter table or the second operand; none: all. The output's rank says whether they are kept.
+Status lift_reduce(LiftContext& c) {
+  RK_ASSIGN(const std::vector<int32_t> inputs, c.operands(1));
+  const int32_t in = inputs[0], out = c.output();
+  std::vector<int32_t> all = {in};
+  if (const auto axes = c.integers("axes"); axes && !axes->empty()) {
+    all.push_back(c.add_integers(c.tensor(out).name + ".axes", *axes));
+  } else if (inputs.size() > 1 && inputs[1] != kNone) {
+    RK_ASSIGN(const int32_t given, c.plain(inputs[1]));
+    all.push_back(given);
+  }
+  const bool kept = c.tensor(in).shape.rank() == c.tensor(out).shape.rank();
+  c.add_operator(c.node().type, std::move(all), out, {{"keepdims", int64_t{kept}}});
+  return ok_status();
+}
+
+Status lift_split(LiftContext& c) {
+  RK_ASSIGN(std::vector<int32_t> inputs, plain_operands(c));
+  if (inputs.empty() || inputs[0] == kNone) return unsupported("operand 0 is missing");
+  const auto axis = c.integer("axis");
+  if (!axis) return unsupported("its axis is not stored with the node");
+  if (inputs.size() < 2) {
+    const auto sizes = c.integers("split");
+    if (!sizes) return unsupported("the sizes of its parts are not stored with the node");
+    inputs.push_back(c.add_integers(c.tensor(c.output()).name + ".sizes", *sizes));
+  }
+  c.add_step(std::move(inputs), outputs_of(c), OpParams{"Split", {{"axis", *axis}}});
+  return ok_status();
+}
+
+// The condition is an int8 of scale 1.
+Status lift_where(LiftContext& c) {
+  RK_ASSIGN(std::vector<int32_t> inputs, plain_operands(c));
+  if (inputs.size() != 3) return unsupported(str(inputs.size(), " operands, expected three"));
+  if (c.tensor(inputs[0]).dtype != DType::kBool) {
+    const int32_t condition =
+        c.add_internal_f32(c.tensor(c.output()).name + ".condition", c.tensor(inputs[0]).shape);
+    c.variant().tensors[static_cast<size_t>(condition)].dtype = DType::kBool;
+    constexpr int64_t kOnnxBool = 9;
+    c.add_operator("Cast", {inputs[0]}, condition, {{"to", kOnnxBool}});
+    inputs[0] = condition;
+  }
+  c.add_operator("Where", std::move(inputs), c.output());
+  return ok_status();
+}
+
+// The result's own type decides: a real number stays one, however it is stored.
+Status lift_cast(LiftContext& c) {
+  RK_ASSIGN(const std::vector<int32_t> inputs, plain_operands(c));
+  if (inputs.empty() || inputs[0] == kNone) return unsupported("operand 0 is missing");
+  const program::ProgramTensor& out = c.tensor(c.output());
+  const bool real = out.quantized() || is_float(out.dtype);
+  constexpr int64_t kOnnxFloat = 1;
+  const int64_t to = real ? kOnnxFloat : static_cast<int64_t>(out.dtype);
+  c.add_operator("Cast", {inputs[0]}, c.output(), {{"to", to}});
+  return ok_status();
+}
+
+// Mean and variance are folded already: y = gamma * x + beta. In int8 files gamma is an int16 with a scale and beta an
+// int32 that belongs to the stored x, zero point included.
+Status lift_batch_norm(LiftContext& c) {
+  RK_ASSIGN(const std::vector<int32_t> inputs, c.operands(3));
+  const int32_t in = inputs[0], out = c.output();
+  const program::ProgramTensor x = c.tensor(in), gamma = c.tensor(inputs[1]);
+  RK_ASSIGN(std::vector<float> factor, c.floats(inputs[1]));
+  RK_ASSIGN(std::vector<float> addend, c.floats(inputs[2]));
+  const auto channels = static_cast<size_t>(x.shape.rank() > 1 ? x.shape[1] : 0);
+  if (factor.size() != channels || addend.size() != channels) {
+    return unsupported(str("gamma and beta have ", factor.size(), " and ", addend.size(),
+                           " values for ", channels, " channels"));
+  }
+  if (gamma.dtype == DType::kI16) {
+    if (!gamma.quantized() || !x.quantized() || c.tensor(inputs[2]).quantized()) {
+      return unsupported("gamma, beta and data are not quantised as known files have them");
+    }
+    for (size_t i = 0; i < channels; ++i) {
+      const double unit = double{x.scale} * gamma.scale;
+      const double stored_factor = factor[i] / double{gamma.scale};
+      addend[i] = static_cast<float>((addend[i] + stored_factor * x.zero_point) * unit);
+    }
+  }
+  std::vector<int64_t> dims(static_cast<size_t>(x.shape.rank()), 1);
+  dims[1] = static_cast<int64_t>(channels);
+  RK_ASSIGN(const Shape shape, Shape::make(dims));
+  const std::string stem = c.tensor(out).name;
+  const int32_t product = c.add_internal_f32(stem + ".scaled", x.shape);
+  c.add_operator("Mul", {in, c.add_floats(stem + ".gamma", shape, factor)}, product);
+  c.add_operator("Add", {product, c.add_floats(stem + ".beta", shape, addend)}, out);
+  return ok_status();
+}
+
+using Lift = Status (*)(LiftContext&);
+Lift special_lift(std::string_view type) {
+  if (type == "Reshape" || type == "Squeeze" || type == "Unsqueeze" || type == "Flatten")
+    return lift_reshape;
+  if (type == "ArgMax" || type == "ArgMin") return lift_arg_max;
+  if (type.starts_with("Reduce")) return lift_reduce;
+  if (type == "Split") return lift_split;
+  if (type == "Where") return lift_where;
+  if (type == "Cast") return lift_cast;
+  if (type == "BatchNormalization") return lift_batch_norm;
+  return nullptr;
+}
+
+}  // namespace
 
 AttrMap to_attrs(const std::vector<Attribute>& attributes) {
   AttrMap out;
@@ -83,187 +257,29 @@ AttrMap to_attrs(const std::vector<Attribute>& attributes) {
   return out;
 }
 
-// Operands as the file lists them, less the compiler's scratch tensors at the end.
-std::vector<int32_t> operands(LiftContext& c) {
-  std::vector<int32_t> out;
-  for (size_t i = 0; i < c.node().inputs.size(); ++i) {
-    const int32_t input = c.input(i);
-    if (input != kNone && c.tensor(input).name.ends_with("_exSecondary")) continue;
-    out.push_back(input);
-  }
-  while (!out.empty() && out.back() == kNone) out.pop_back();
-  return out;
-}
-
-Status check_operands(LiftContext& c, const std::vector<int32_t>& inputs) {
-  for (const int32_t input : inputs) {
-    if (input == kNone) continue;
-    const program::ProgramTensor& t = c.tensor(input);
-    if (t.is_constant() && (t.layout == program::Layout::kWeight || t.dtype == DType::kI8)) {
-      return unsupported(str("constant operand '", t.name, "' has no scale in the file"));
-    }
-  }
-  return ok_status();
-}
-
-// The target shape is the output's: the file's own shape vector may use 0 and -1.
-Status lift_reshape(LiftContext& c) {
-  const int32_t in = c.input(0), out = c.node().outputs[0];
-  if (in == kNone) return invalid_model("no input");
-  const Shape shape = c.tensor(out).shape;
-  std::vector<uint8_t> bytes(static_cast<size_t>(shape.rank()) * 8);
-  if (shape.rank() > 0) std::memcpy(bytes.data(), shape.dims().data(), bytes.size());
-  const int32_t target =
-      c.add_constant(c.tensor(out).name + ".shape", DType::kI64, {shape.rank()}, std::move(bytes));
-  c.add_step({in, target}, {out}, OpParams{"Reshape", {}});
-  return ok_status();
-}
-
-Status lift_arg_max(LiftContext& c) {
-  const int32_t in = c.input(0), out = c.node().outputs[0];
-  if (in == kNone) return invalid_model("no input");
-  AttrMap attrs = to_attrs(c.attributes);
-  if (const auto* p = std::get_if<FileArgMaxParams>(&c.node().params)) {
-    attrs["axis"] = static_cast<int64_t>(p->axis);
-  } else if (!attrs.contains("axis")) {
-    return unsupported("its axis is missing");
-  }
-  attrs["keepdims"] =
-      static_cast<int64_t>(c.tensor(in).shape.rank() == c.tensor(out).shape.rank() ? 1 : 0);
-  c.add_step({in}, {out}, OpParams{c.node().type, std::move(attrs)});
-  return ok_status();
-}
-
-int64_t pad_same(int64_t in, int64_t out, int64_t window, int64_t stride) {
-  return std::max<int64_t>(0, (out - 1) * stride + window - in);
-}
-
-Result<program::Extent2> extent_of(const std::vector<int64_t>& values, std::string_view what) {
-  if (values.empty()) return program::Extent2{1, 1};
-  constexpr int64_t kMost = 1 << 15;
-  if (values.size() != 2 || values[0] < 1 || values[1] < 1 || values[0] > kMost ||
-      values[1] > kMost) {
-    return unsupported(str(what, " has ", values.size(), " extents or one out of range; two of 1..",
-                           kMost, " are known"));
-  }
-  return program::Extent2{static_cast<int32_t>(values[0]), static_cast<int32_t>(values[1])};
-}
-
-// Extra room at the end, as ceil_mode makes it: the output extent rules.
-int32_t reach(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t before,
-              int64_t after) {
-  return static_cast<int32_t>(std::max(after, (out - 1) * stride + kernel - before - in));
-}
-
-}  // namespace
-
-Result<Window> make_window(const WindowTexts& texts, const Shape& in, const Shape& out) {
-  Window w;
-  RK_ASSIGN(w.kernel, extent_of(texts.kernel, "kernel_shape"));
-  RK_ASSIGN(w.stride, extent_of(texts.stride, "strides"));
-  RK_ASSIGN(w.dilation, extent_of(texts.dilation, "dilations"));
-  if (texts.auto_pad.starts_with("SAME")) {
-    const int64_t y =
-        pad_same(in[2], out[2], int64_t{w.kernel.h - 1} * w.dilation.h + 1, w.stride.h);
-    const int64_t x =
-        pad_same(in[3], out[3], int64_t{w.kernel.w - 1} * w.dilation.w + 1, w.stride.w);
-    const bool upper = texts.auto_pad == "SAME_UPPER";
-    const auto less_y = static_cast<int32_t>(y / 2), less_x = static_cast<int32_t>(x / 2);
-    const auto more_y = static_cast<int32_t>(y - y / 2), more_x = static_cast<int32_t>(x - x / 2);
-    w.pads = upper ? program::Pads2{less_y, less_x, more_y, more_x}
-                   : program::Pads2{more_y, more_x, less_y, less_x};
-    return w;
-  }
-  if (texts.auto_pad == "VALID" || texts.pads.empty()) return w;
-  if (texts.pads.size() != 4) return unsupported(str(texts.pads.size(), " pads, four are known"));
-  for (const int64_t pad : texts.pads) {
-    if (pad < 0 || pad > (1 << 15)) return unsupported(str("pad ", pad));
-  }
-  w.pads = {static_cast<int32_t>(texts.pads[0]), static_cast<int32_t>(texts.pads[1]),
-            static_cast<int32_t>(texts.pads[2]), static_cast<int32_t>(texts.pads[3])};
-  return w;
-}
-
-Status lift_pool(LiftContext& c) {
-  const int32_t in = c.input(0), out = c.node().outputs[0];
-  const std::string& type = c.node().type;
-  if (in == kNone || c.tensor(in).shape.rank() != 4 || c.tensor(out).shape.rank() != 4) {
-    return unsupported("only two-dimensional pooling is decoded");
-  }
-  const bool average = type == "AveragePool" || type == "GlobalAveragePool";
-  if (!average && type != "MaxPool" && type != "GlobalMaxPool") {
-    return unsupported("this kind of pooling is not decoded");
-  }
-  const Shape in_shape = c.tensor(in).shape, out_shape = c.tensor(out).shape;
-  WindowTexts texts;
-  if (type.starts_with("Global")) {
-    texts.kernel = {in_shape[2], in_shape[3]};
-  } else {
-    const auto kernel = c.integers("kernel_shape");
-    if (!kernel) return unsupported("its kernel_shape is not among the node's attributes");
-    texts.kernel = *kernel;
-    texts.stride = c.integers("strides").value_or(std::vector<int64_t>());
-    texts.dilation = c.integers("dilations").value_or(std::vector<int64_t>());
-    texts.pads = c.integers("pads").value_or(std::vector<int64_t>());
-    texts.auto_pad = c.text("auto_pad").value_or("");
-  }
-  RK_ASSIGN(const Window w, make_window(texts, in_shape, out_shape));
-  if (w.dilation != program::Extent2{1, 1}) return unsupported("dilated pooling is not decoded");
-  PoolParams p;
-  p.kind = average ? PoolKind::kAverage : PoolKind::kMax;
-  p.kernel = w.kernel;
-  p.stride = w.stride;
-  p.pads = w.pads;
-  p.pads.bottom =
-      reach(in_shape[2], out_shape[2], w.kernel.h, w.stride.h, w.pads.top, w.pads.bottom);
-  p.pads.right =
-      reach(in_shape[3], out_shape[3], w.kernel.w, w.stride.w, w.pads.left, w.pads.right);
-  p.count_include_pad = c.integer("count_include_pad").value_or(0) != 0;
-  if (c.is_i8(in) && !average &&
-      (c.tensor(in).scale != c.tensor(out).scale ||
-       c.tensor(in).zero_point != c.tensor(out).zero_point)) {
-    return unsupported("MaxPool between different scales is not decoded");
-  }
-  if (average && c.is_i8(in) && c.is_i8(out)) {
-    const int64_t count = int64_t{w.kernel.h} * w.kernel.w;
-    if (count > (1 << 16)) return unsupported(str("a window of ", count, " elements"));
-    for (int64_t n = 1; n <= count; ++n) {
-      RK_ASSIGN(const program::InputStage stage,
-                derived_input_stage(c.tensor(in), c.tensor(out), 1.0 / static_cast<double>(n)));
-      p.by_count.push_back(stage);
-    }
-    p.output = derived_output_stage(c.tensor(out));
-  }
-  c.add_step({in}, {out}, std::move(p));
-  return ok_status();
-}
-
 Status lift_operator(LiftContext& c) {
   const std::string& type = c.node().type;
-  if (type == "Reshape" || type == "Squeeze" || type == "Unsqueeze" || type == "Flatten") {
-    return lift_reshape(c);
-  }
-  if (type == "ArgMax" || type == "ArgMin") return lift_arg_max(c);
+  if (const Lift lift = special_lift(type)) return lift(c);
   const auto& rows = operator_rows();
   const auto row =
       std::find_if(rows.begin(), rows.end(), [&](const OperatorRow& r) { return r.type == type; });
   if (row == rows.end()) return unsupported("this operator is not decoded");
+  std::vector<Attribute> wanted;
   for (const std::string_view name : row->required) {
-    if (c.find(name) == nullptr) {
+    const Attribute* const found = c.find(name);
+    if (found == nullptr) {
       return unsupported(str("attribute '", name, "' is not stored with the node"));
     }
+    wanted.push_back(*found);
   }
-  std::vector<int32_t> inputs = operands(c);
-  RK_TRY(check_operands(c, inputs));
-  c.add_step(std::move(inputs), c.node().outputs,
-             OpParams{std::string(row->op), to_attrs(c.attributes)});
+  RK_ASSIGN(std::vector<int32_t> inputs, plain_operands(c));
+  c.add_step(std::move(inputs), outputs_of(c), OpParams{std::string(row->op), to_attrs(wanted)});
   return ok_status();
 }
 
 Status lift_custom(LiftContext& c) {
-  std::vector<int32_t> inputs = operands(c);
-  RK_TRY(check_operands(c, inputs));
-  c.add_step(std::move(inputs), c.node().outputs,
+  RK_ASSIGN(std::vector<int32_t> inputs, plain_operands(c));
+  c.add_step(std::move(inputs), outputs_of(c),
              OpParams{custom_name(c.node().type), to_attrs(c.attributes)});
   return ok_status();
 }

@@ -7,6 +7,7 @@
 // A newcomer's mistake: the helper weights of a phase are not fractions of one common sum. Each phase is scaled so
 // that its largest tap uses 8 bits, and the output scale of that phase takes it back.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/checked_math.h"
@@ -258,17 +259,60 @@ Result<ResizeParams> derived_params(LiftContext& c, const FileResizeParams& from
   return p;
 }
 
+// The factors of the third operand, which are not always the ratio of the extents.
+std::optional<std::vector<float>> given_factors(LiftContext& c,
+                                                const std::vector<int32_t>& operands) {
+  if (operands.size() < 3 || operands[2] == kNone || !c.tensor(operands[2]).is_constant())
+    return std::nullopt;
+  const auto values = c.floats(operands[2]);
+  if (!values.ok() || values->size() != 4) return std::nullopt;
+  for (const float value : *values) {
+    if (!(value > 0) || !std::isfinite(value)) return std::nullopt;
+  }
+  return *values;
+}
+
+// What the step form does not say: the operator itself, on real numbers.
+Status add_resize_operator(LiftContext& c, const FileResizeParams& from,
+                           const std::vector<int32_t>& operands) {
+  const int32_t out = c.output();
+  const Shape shape = c.tensor(out).shape;
+  AttrMap attrs;
+  attrs["mode"] = from.mode;
+  attrs["coordinate_transformation_mode"] = from.coordinate_mode;
+  if (from.mode == "nearest") attrs["nearest_mode"] = from.nearest_mode;
+  std::vector<int32_t> inputs = {operands[0], kNone, kNone, kNone};
+  if (const auto factors = given_factors(c, operands)) {
+    inputs[2] = c.add_floats(c.tensor(out).name + ".factors", Shape{4}, *factors);
+    inputs.pop_back();
+  } else {
+    inputs[3] = c.add_integers(c.tensor(out).name + ".sizes",
+                               {shape.dims().begin(), shape.dims().end()});
+  }
+  c.add_step(std::move(inputs), {out}, OpParams{"Resize", std::move(attrs)});
+  return ok_status();
+}
+
 }  // namespace
 
 Status lift_resize(LiftContext& c) {
-  const int32_t in = c.input(0), out = c.node().outputs[0];
+  RK_ASSIGN(const std::vector<int32_t> operands, c.operands(1));
+  const int32_t in = operands[0], out = c.output();
   const auto* const params = std::get_if<FileResizeParams>(&c.node().params);
   if (params == nullptr) return unsupported("its parameter table (mode, coordinates) is missing");
-  if (in == kNone || c.tensor(in).shape.rank() != 4 || c.tensor(out).shape.rank() != 4 ||
+  if (c.tensor(in).shape.rank() != 4 || c.tensor(out).shape.rank() != 4 ||
       c.tensor(in).shape.elements() == 0) {
     return unsupported("only two-dimensional resizing is decoded");
   }
+  if (params->coordinate_mode == "tf_half_pixel_for_nn" ||
+      c.tensor(in).dtype != c.tensor(out).dtype) {
+    return add_resize_operator(c, *params, operands);
+  }
   RK_ASSIGN(ResizeParams derived, derived_params(c, *params, in, out));
+  if (const auto factors = given_factors(c, operands)) {
+    derived.scale_h = (*factors)[2];
+    derived.scale_w = (*factors)[3];
+  }
   const bool by_phases = derived.mode == program::ResizeMode::kLinear && c.is_i8(in) &&
                          c.is_i8(out) && c.registers != nullptr && c.registers->has_stages;
   const auto geometry = by_phases ? find_geometry(c, in, out) : std::nullopt;

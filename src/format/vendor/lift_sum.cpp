@@ -186,10 +186,11 @@ OutputStage derived_output_stage(const ProgramTensor& out) {
 }
 
 Status lift_sum(LiftContext& c) {
-  const int32_t a = c.input(0), b = c.input(1), out = c.node().outputs[0];
-  if (a == kNone || b == kNone || c.node().inputs.size() > 2) {
-    return unsupported(str(c.node().inputs.size(), " operands, two are known"));
-  }
+  RK_ASSIGN(const std::vector<int32_t> operands, c.operands(2));
+  if (operands.size() > 2) return unsupported(str(operands.size(), " operands, two are known"));
+  RK_ASSIGN(const int32_t a, c.plain(operands[0]));
+  RK_ASSIGN(const int32_t b, c.plain(operands[1]));
+  const int32_t out = c.output();
   const bool relu = c.node().type == "AddRelu";
   const bool same_shape =
       c.tensor(a).shape == c.tensor(out).shape && c.tensor(b).shape == c.tensor(out).shape;
@@ -197,16 +198,22 @@ Status lift_sum(LiftContext& c) {
   const bool half = c.tensor(a).dtype == DType::kF16 && c.tensor(b).dtype == DType::kF16 &&
                     c.tensor(out).dtype == DType::kF16;
   if (!same_shape || (!integer && !half)) {
-    if (relu) return unsupported("AddRelu with operands of different shapes or dtypes");
-    return lift_operator(c);
+    if (!relu) return lift_operator(c);
+    const int32_t sum = c.add_internal_f32(c.tensor(out).name + ".sum", c.tensor(out).shape);
+    c.add_operator("Add", {a, b}, sum);
+    c.add_operator("Relu", {sum}, out);
+    return ok_status();
   }
   if (half) {
     c.add_step({a, b}, {out}, SumParams{{}, relu ? Activation::kRelu : Activation::kNone, {}});
     return ok_status();
   }
-  RK_TRY(check_quantized(c, b));
+  if (!c.is_i8(b)) {
+    if (relu) return check_quantized(c, b);
+    return lift_operator(c);
+  }
   if (c.registers != nullptr && c.registers->has_stages) {
-    if (auto p = sum_from_registers(c, a, b)) {
+    if (auto p = sum_from_registers(c, operands[0], operands[1])) {
       c.add_step({a, b}, {out}, std::move(*p));
       return ok_status();
     }
@@ -218,18 +225,24 @@ Status lift_sum(LiftContext& c) {
 }
 
 Status lift_concat(LiftContext& c) {
-  const int32_t out = c.node().outputs[0];
-  std::vector<int32_t> inputs;
-  for (size_t i = 0; i < c.node().inputs.size(); ++i) {
-    // Re-laid copies come after the operands.
-    const int32_t input = c.input(i);
-    if (input == kNone || c.tensor(input).name.ends_with("_exSecondary")) continue;
-    inputs.push_back(input);
-  }
+  const int32_t out = c.output();
+  RK_ASSIGN(const std::vector<int32_t> operands, c.operands(1));
   RK_ASSIGN(const int32_t axis, concat_axis(c, c.tensor(out).shape.rank()));
   std::optional<ConcatParams> decoded;
   if (c.is_i8(out) && c.registers != nullptr && c.registers->has_stages) {
-    decoded = concat_from_registers(c, inputs, out);
+    decoded = concat_from_registers(c, operands, out);
+  }
+  std::vector<int32_t> inputs;
+  for (const int32_t operand : operands) {
+    if (operand == kNone) return unsupported("an operand is missing");
+    RK_ASSIGN(const int32_t input, c.plain(operand));
+    inputs.push_back(input);
+  }
+  const auto is_of_output = [&](int32_t i) { return c.tensor(i).dtype == c.tensor(out).dtype; };
+  if (!std::all_of(inputs.begin(), inputs.end(), is_of_output)) {
+    c.add_step(std::move(inputs), {out},
+               program::OpParams{"Concat", {{"axis", static_cast<int64_t>(axis)}}});
+    return ok_status();
   }
   if (!decoded) {
     RK_ASSIGN(decoded, derived_concat(c, inputs, out));

@@ -279,7 +279,7 @@ TEST(VendorLiftTest, RefusesWhatTheRegistersDoAndIsNotDecodedNamingTheNode) {
     EXPECT_EQ(program.status().code(), Code::kUnsupported);
     EXPECT_NE(program.status().message().find(c.message), std::string::npos)
         << program.status().message();
-    EXPECT_NE(program.status().message().find("node 'Conv:n0' (Conv)"), std::string::npos);
+    EXPECT_NE(program.status().message().find("Conv, 1 node, first 'Conv:n0'"), std::string::npos);
   }
 }
 
@@ -288,15 +288,16 @@ TEST(VendorLiftTest, ListsEveryNodeThatCannotBeDecoded) {
   const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
   const int32_t m = file.feature("m", TensorKind::kInternal, 0.5f, 0);
   const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
-  file.node("exGlu", {x}, {m});
+  file.node("exNothing", {x}, {m});
   file.node("LeakyRelu", {m}, {y});
   const auto program = file.lift();
   ASSERT_FALSE(program.ok());
   const std::string& text = program.status().message();
   EXPECT_NE(text.find("2 of the nodes"), std::string::npos) << text;
-  EXPECT_NE(text.find("node 'exGlu:n0' (exGlu): this operator is not decoded"), std::string::npos)
+  EXPECT_NE(text.find("exNothing, 1 node, first 'exNothing:n0': this operator is not decoded"),
+            std::string::npos)
       << text;
-  EXPECT_NE(text.find("node 'LeakyRelu:n1' (LeakyRelu): attribute 'alpha' is not stored"),
+  EXPECT_NE(text.find("LeakyRelu, 1 node, first 'LeakyRelu:n1': attribute 'alpha' is not stored"),
             std::string::npos);
   VendorFile again = std::move(file);
   const auto described = lift_model(again.model, nullptr, {.describe_only = true});
@@ -399,6 +400,122 @@ TEST(VendorLiftTest, TasksOutsideTheCommandsAreDamage) {
   EXPECT_EQ(program.status().code(), Code::kInvalidModel);
   EXPECT_NE(program.status().message().find("task 0: 2 register commands at byte 0 of 8"),
             std::string::npos);
+}
+
+// Channel c of pixel p holds 10 * c + p. Blocks of 16 lanes, 4 pixels.
+std::vector<uint8_t> blocked_bytes() {
+  std::vector<uint8_t> bytes(64, 99);
+  for (size_t p = 0; p < 4; ++p) {
+    for (size_t c = 0; c < 3; ++c) bytes[p * 16 + c] = static_cast<uint8_t>(10 * c + p);
+  }
+  return bytes;
+}
+
+TEST(VendorLiftTest, ConstantsInBlocksOfChannelsBecomeRowMajor) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  const int32_t k = file.constant("k", DType::kI8, {1, 3, 2, 2}, {1, 1, 2, 2, 16}, blocked_bytes());
+  for (const int32_t i : {x, y}) file.graph().tensors[static_cast<size_t>(i)].shape = {1, 3, 2, 2};
+  FileTensor& constant = file.graph().tensors[static_cast<size_t>(k)];
+  constant.layout = program::Layout::kNc1hwc2;
+  constant.scale = {0.25f};
+  constant.zero_point = {4};
+  file.node("Mul", {x, k}, {y});
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const program::Variant& variant = program->main_variant();
+  const auto& operand =
+      variant.tensors[static_cast<size_t>(variant.steps[0].inputs[1])];
+  const ByteSpan bytes = program->weights[static_cast<size_t>(operand.weight)].bytes;
+  const std::vector<uint8_t> expected = {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23};
+  EXPECT_EQ(std::vector<uint8_t>(bytes.begin(), bytes.end()), expected);
+  EXPECT_EQ(operand.scale, 0.25f);
+  EXPECT_EQ(operand.zero_point, 4);
+}
+
+TEST(VendorLiftTest, AnOperandThatIsNotUnderstoodIsRefused) {
+  for (const int what : {0, 1, 2}) {
+    VendorFile file;
+    const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+    const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+    const int32_t k = file.constant("k", DType::kF32, {1}, {1}, {0, 0, 128, 63});
+    FileTensor& constant = file.graph().tensors[static_cast<size_t>(k)];
+    if (what == 0) constant.layout = static_cast<program::Layout>(0x23);
+    if (what == 1) constant.kind = static_cast<TensorKind>(7);
+    if (what == 2) constant.dtype = static_cast<DType>(99);
+    file.node("Mul", {x, k}, {y});
+    const auto program = file.lift();
+    ASSERT_FALSE(program.ok()) << what;
+    EXPECT_NE(program.status().message().find("operand 'k' has kind"), std::string::npos)
+        << program.status().message();
+  }
+}
+
+TEST(VendorLiftTest, ScratchAndHelperTensorsAreNoOperands) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t scratch = file.feature("y_exSecondary", TensorKind::kInternal, 0.5f, 0);
+  const int32_t helper = file.constant("y_conv_weight", DType::kI8, {1, 1, 1, 1},
+                                       {1, 1, 1, 1, 1, 16}, std::vector<uint8_t>(16));
+  file.graph().tensors[static_cast<size_t>(helper)].kind = TensorKind::kHelperConstant;
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  file.graph().tensors[static_cast<size_t>(y)].shape = {1, 2, 2, 2};
+  file.node("Concat", {x, x, scratch, helper}, {y}).params = FileConcatParams{1};
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program->main_variant().steps[0].inputs, (std::vector<int32_t>{x, x}));
+}
+
+TEST(VendorLiftTest, AnAbsentOperandKeepsItsPlace) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  const int32_t most = file.constant("most", DType::kF32, {1}, {1}, {0, 0, 128, 63});
+  file.node("Clip", {x, -1, most}, {y});
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program->main_variant().steps[0].inputs,
+            (std::vector<int32_t>{x, program::kNone, most}));
+}
+
+// A task that loads 513 + 513 entries, then the convolution whose registers use them.
+TEST(VendorLiftTest, ActivationsByTableComeFromTheFilesTables) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t w = file.weight(), b = file.bias();
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.25f, 0);
+  file.node("ConvSigmoid", {x, w, b}, {y}).params =
+      FileConvParams{"NOTSET", {1, 1}, 1, {1, 1}, {0, 0, 0, 0}, {1, 1}};
+  std::vector<Write> load = {{0x4100, 0x20000}};
+  for (uint32_t i = 0; i < 513; ++i) load.push_back({0x4104, i});
+  load.push_back({0x4100, 0x30000});
+  for (uint32_t i = 0; i < 513; ++i) load.push_back({0x4104, 0xffff8000 + i});
+  file.task(0x18, load);
+  file.task(0x1d, with(plain_list(), {{0x4060, 0x20040},
+                                      {0x4064, 77},
+                                      {0x4068, 0x78331400},
+                                      {0x4070, 0x302},
+                                      {0x410c, 0x50500},
+                                      {0x4110, 0xffffc000},
+                                      {0x411c, 0x4000},
+                                      {0x4128, 0x40000000},
+                                      {0x412c, 13 << 5}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const program::ConvParams& p = conv_of(*program);
+  ASSERT_TRUE(p.lookup.has_value());
+  EXPECT_EQ(p.lookup->multiplier, 0x7833);
+  EXPECT_EQ(p.lookup->shift, 20);
+  EXPECT_EQ(p.lookup->addend, 77);
+  EXPECT_EQ(p.lookup->start, -16384);
+  EXPECT_EQ(p.lookup->end, 16384);
+  EXPECT_EQ(p.lookup->entry_shift, 5);
+  EXPECT_EQ(p.lookup->above, (ScaleShift{16384, 13}));
+  ASSERT_EQ(p.lookup->low.size(), 513u);
+  EXPECT_EQ(p.lookup->low[512], 512);
+  EXPECT_EQ(p.lookup->high[0], -32768);
+  EXPECT_EQ(p.lookup->high[512], -32768 + 512);
 }
 
 }  // namespace

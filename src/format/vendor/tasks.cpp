@@ -7,7 +7,8 @@ namespace rk::format {
 namespace {
 
 constexpr size_t kTaskBytes = 40;    // the struct the kernel driver takes
-constexpr uint64_t kMaxSharing = 4;  // tasks of several schedules may share a list
+// Tasks of several schedules share lists, and a recurrent node repeats its own for every time step.
+constexpr uint64_t kMaxSharing = 4, kMaxCommands = uint64_t{1} << 24;
 
 ByteSpan data_of_kind(const FileModel& model, const FileGraph& graph, program::TensorKind kind) {
   for (const FileTensor& tensor : graph.tensors) {
@@ -50,7 +51,7 @@ Status TaskLists::read_tasks(ByteSpan bytes, size_t node_count) {
                                " register commands at byte ", offset_bytes, " of ", words_.size()));
     }
     commands += task.command_count;
-    if (commands > kMaxSharing * available) {
+    if (commands > std::max(kMaxSharing * available, kMaxCommands)) {
       return invalid_model(str("the tasks list ", commands, " register commands, the file has ",
                                available, ": it is damaged"));
     }
@@ -79,6 +80,14 @@ void TaskLists::read_addresses(const FileGraph& graph) {
   }
 }
 
+uint64_t TaskLists::end_of_first(const FileGraph& graph) const {
+  uint64_t end = tasks_.size();
+  for (const uint32_t start : graph.schedule_starts) {
+    if (start > 0) end = std::min<uint64_t>(end, start);
+  }
+  return end;
+}
+
 void TaskLists::read_schedules(const FileGraph& graph) {
   size_t columns = 0;
   for (const FileNode& node : graph.nodes) columns = std::max(columns, node.task_counts.size());
@@ -95,8 +104,11 @@ void TaskLists::read_schedules(const FileGraph& graph) {
     if (cores > 1 && index >= graph.schedule_starts.size()) return;
     Schedule schedule{cores, {}, {}};
     for (int core = 0; core < cores; ++core, ++column) {
-      if (start > tasks_.size() || sums[column] > tasks_.size() - start) return;
-      schedule.lanes.push_back({static_cast<size_t>(start), static_cast<size_t>(sums[column])});
+      // The one-core column leaves out tasks that only load a lookup table: it ends where the next schedule starts.
+      const uint64_t count =
+          cores == 1 ? end_of_first(graph) - std::min(end_of_first(graph), start) : sums[column];
+      if (start > tasks_.size() || count > tasks_.size() - start) return;
+      schedule.lanes.push_back({static_cast<size_t>(start), static_cast<size_t>(count)});
       schedule.columns.push_back(column);
       start += sums[column];
     }
@@ -136,6 +148,13 @@ void NodeTasks::seek(size_t node) {
   node_ = node;
   // Tasks of nodes nobody asked about still leave their values behind.
   while (task_ < end_ && lists_.tasks()[task_].node < node) apply_next();
+}
+
+const Task* NodeTasks::next_with(uint32_t units) {
+  while (const Task* const task = next()) {
+    if ((task->units & units) == units) return task;
+  }
+  return nullptr;
 }
 
 const Task* NodeTasks::next() {

@@ -70,6 +70,7 @@ class TaskLists {
   Status read_tasks(ByteSpan bytes, size_t node_count);
   void read_addresses(const FileGraph& graph);
   void read_schedules(const FileGraph& graph);
+  uint64_t end_of_first(const FileGraph& graph) const;  // of the one-core tasks
 
   ByteSpan words_;
   std::vector<Task> tasks_;
@@ -86,6 +87,8 @@ class NodeTasks {
   void seek(size_t node);
   // The next task of the node after its list was applied; null after the last.
   const Task* next();
+  // The next task of the node that uses all of these units, past the others.
+  const Task* next_with(uint32_t units);
   const target::RegisterFile& registers() const { return registers_; }
 
  private:

@@ -10,6 +10,7 @@
 #include "runtime/host/conv_f16_run.h"
 #include "runtime/host/conv_phases.h"
 #include "runtime/host/select.h"
+#include "runtime/host/staged_conv.h"
 #include "runtime/host/stages.h"
 
 namespace rk::runtime::host {
@@ -17,7 +18,6 @@ namespace {
 
 using program::ConvParams;
 
-constexpr int32_t kMultiplierShift = 14;  // the kernels' own; every decoded file has it
 
 kernels::ConvFilter filter_of(const StepContext& context, const ConvParams& p) {
   return {.in_channels = static_cast<int32_t>(context.input(0).shape[1]),
@@ -107,10 +107,6 @@ int64_t unit_cost(const kernels::ConvFilter& filter, const kernels::ConvExtents&
 // With `phases` the plain convolution that stands for a transposed one; kUnsupported where integers do not suffice.
 Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvParams& p,
                                       const std::optional<ConvPhases>& phases) {
-  if (p.multiplier_shift != kMultiplierShift) {
-    return unsupported(str("per-channel multiplier shift ", p.multiplier_shift, "; ",
-                           kMultiplierShift, " is known"));
-  }
   RK_ASSIGN(const Activations activations, activations_of(context, p));
   RK_ASSIGN(const program::ConvConstants constants,
             program::unpack_conv_constants(context.program, context.variant, context.step));
@@ -286,7 +282,7 @@ Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p
 
 bool reads_interleaved(const StepContext& context) {
   const auto* const p = std::get_if<ConvParams>(&context.step.params);
-  if (p == nullptr || p->transposed) return false;
+  if (p == nullptr || p->transposed || has_staged_form(*p)) return false;
   // What cannot be packed is reported when the step is prepared.
   const auto takes = [](const auto& packed) {
     return packed.ok() && kernels::takes_interleaved_input(**packed);
@@ -319,8 +315,9 @@ Result<StepFunction> run_conv_f16(const StepContext& context,
 }
 
 Result<StepFunction> prepare_conv(const StepContext& context, const ConvParams& params) {
-  return context.input(0).dtype == DType::kI8 ? prepare_i8(context, params)
-                                              : prepare_f16(context, params);
+  if (context.input(0).dtype != DType::kI8) return prepare_f16(context, params);
+  return has_staged_form(params) ? prepare_staged_conv(context, params)
+                                 : prepare_i8(context, params);
 }
 
 }  // namespace rk::runtime::host

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Container version 0x1004: RV1103, RV1106, RV1103B, RV1106B and RK2118. Its schema is version 6's without the slots
+// that a single-core runtime with linked addresses does not need, so the same members sit in other slots; tasks, register
+// words and constants lie in the body around the flatbuffer. What comes out has the form of a version 6 file: one buffer
+// per constant, one each for tasks and register words.
+#include "format/table_reader.h"
+
+namespace rk::format {
+namespace {
+
+using program::TensorKind;
+
+void read_tensor(TableReader& io, FileTensor& t) {
+  io.scalar(0, t.dtype);
+  io.scalar(1, t.layout);
+  io.scalar(2, t.kind);
+  io.vector(3, t.native_shape);
+  io.vector(4, t.shape);
+  io.string(5, t.name);
+  io.vector(6, t.scale);
+  io.vector(7, t.zero_point);
+  io.scalar(8, t.size_bytes);
+  io.scalar(9, t.offset_in_internal);  // of constants: in their region, see place_constant()
+  io.scalar(11, t.plane_align);
+  io.scalar(12, t.width_align);
+  if (!t.scale.empty()) {
+    t.quant_method = "layer";
+    t.quant_type = "int8";
+  }
+}
+
+void read_node(TableReader& io, FileNode& n) {
+  io.required_string(1, n.type);
+  io.string(2, n.name);
+  io.scalar(3, n.processor);
+  io.vector(4, n.inputs);
+  io.vector(5, n.outputs);
+  io.params(6, 7, n.params);
+  io.vector(8, n.attributes);
+  io.vector(9, n.task_counts);
+  // Slot 12 holds stray bytes.
+}
+
+void read_reloc(TableReader& io, TensorReloc& r) {
+  io.string(0, r.tensor);
+  io.vector(1, r.entries);
+}
+
+template <typename T, typename ReadOne>
+Status read_list(const FlatTable& table, int slot, const char* kind, std::vector<T>& out,
+                 const ReadOne& read_one) {
+  RK_ASSIGN(const std::vector<FlatTable> inner, table.tables(slot, kind));
+  if (inner.size() > kMaxObjects) {
+    return table.slot_error(slot, str(inner.size(), " ", kind, " tables"));
+  }
+  out.resize(inner.size());
+  for (size_t i = 0; i < inner.size(); ++i) {
+    TableReader reader(inner[i]);
+    read_one(reader, out[i]);
+    RK_TRY(reader.status());
+  }
+  return ok_status();
+}
+
+// The bytes of one constant become a buffer of the model.
+Status place_constant(ByteSpan region, const char* which, FileTensor& tensor, FileModel& model) {
+  const uint64_t end = uint64_t{tensor.offset_in_internal} + tensor.size_bytes;
+  if (end > region.size()) {
+    return invalid_model(str("tensor '", tensor.name, "' lies at ", tensor.offset_in_internal,
+                             " + ", tensor.size_bytes, " of the ", which, ", which have ",
+                             region.size(), " bytes"));
+  }
+  if (tensor.size_bytes == 0) return ok_status();
+  tensor.buffer = static_cast<uint32_t>(model.buffers.size());
+  model.buffers.push_back({region.subspan(tensor.offset_in_internal, tensor.size_bytes)});
+  tensor.offset_in_internal = 0;
+  return ok_status();
+}
+
+Status place_constants(const SmallBody& body, FileGraph& graph, FileModel& model) {
+  for (FileTensor& tensor : graph.tensors) {
+    if (tensor.kind == TensorKind::kNpuConstant || tensor.kind == TensorKind::kCpuConstant) {
+      RK_TRY(place_constant(body.weights, "weights", tensor, model));
+    } else if (tensor.kind == TensorKind::kHelperConstant) {
+      RK_TRY(place_constant(body.helpers, "helpers", tensor, model));
+    } else if (tensor.kind == kRegisterCommandsKind || tensor.kind == kTasksKind) {
+      tensor.buffer = static_cast<uint32_t>(model.buffers.size());
+      model.buffers.push_back(
+          {tensor.kind == kTasksKind ? body.tasks : body.register_words});
+    }
+  }
+  return ok_status();
+}
+
+Status read_graph(const FlatTable& table, const SmallBody& body, FileModel& model) {
+  FileGraph graph;
+  RK_TRY(read_list(table, 0, "Tensor", graph.tensors, read_tensor));
+  RK_TRY(read_list(table, 1, "Node", graph.nodes, read_node));
+  TableReader io(table);
+  io.vector(2, graph.inputs);
+  io.vector(3, graph.outputs);
+  io.tables(4, "Normalize", graph.normalize);
+  RK_TRY(io.status());
+  RK_TRY(read_list(table, 5, "TensorReloc", graph.relocs, read_reloc));
+  RK_TRY(place_constants(body, graph, model));
+  model.graphs.push_back(std::move(graph));
+  return ok_status();
+}
+
+}  // namespace
+
+Result<FileModel> read_small_model(const Container& container) {
+  const SmallBody& body = *container.small;
+  const FlatRegion region(container.flatbuffer);
+  RK_ASSIGN(const FlatTable root, FlatTable::root(region, "Model"));
+  FileModel model;
+  model.small = true;
+  TableReader io(root);
+  io.scalar(0, model.version);
+  io.string(1, model.npu_generation);
+  io.string(3, model.info);
+  io.scalar(4, model.compiler_version);
+  io.string(5, model.compiler);
+  io.string(6, model.platform);
+  io.string(7, model.source);
+  RK_TRY(io.status());
+  model.memory = {body.weights.size(), body.internal_bytes, body.helpers.size()};
+  model.buffers.emplace_back();
+  RK_ASSIGN(const std::vector<FlatTable> graphs, root.tables(2, "Graph"));
+  for (const FlatTable& graph : graphs) RK_TRY(read_graph(graph, body, model));
+  return model;
+}
+
+}  // namespace rk::format
