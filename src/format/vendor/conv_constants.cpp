@@ -14,6 +14,7 @@ constexpr int32_t kMaxExtent = 1 << 20;
 Status check_groups(std::span<const int32_t> native, const Shape& shape) {
   bool good = shape.rank() == 4 && !native.empty() && native.size() % kFields == 0;
   for (const int32_t extent : native) good = good && extent >= 0 && extent <= kMaxExtent;
+  for (int i = 0; good && i < 4; ++i) good = shape[i] >= 1 && shape[i] <= kMaxExtent;
   for (size_t i = 0; good && i < native.size(); i += kFields) {
     good = native[i + 2] == shape[2] && native[i + 3] == shape[3] && native[i + 4] >= 1 &&
            native[i + 5] >= 1;
@@ -76,7 +77,9 @@ Result<std::vector<uint8_t>> unpack_picture_rows(ByteSpan bytes, std::span<const
   RK_TRY(check_groups(native, shape));
   const int64_t oc = shape[0], ic = shape[1], kh = shape[2], kw = shape[3];
   const int64_t kw_padded = align_up<int64_t>(kw, 4), lanes = native[5];
-  if (ic > lanes) return too_short(shape, bytes.size());
+  // Rows are padded, so the elements cannot be more than the bytes.
+  if (ic > lanes || static_cast<uint64_t>(shape.elements()) > bytes.size() / element_bytes)
+    return too_short(shape, bytes.size());
   std::vector<uint8_t> out(static_cast<size_t>(shape.elements()) * element_bytes);
   int64_t first = 0, at = 0;  // output channel, element
   for (size_t g = 0; g < native.size() && first < oc; g += kFields) {
@@ -107,6 +110,7 @@ Result<DepthwiseWeights> unpack_depthwise(ByteSpan bytes, std::span<const int32_
   RK_TRY(check_groups(native, shape));
   const auto channels = static_cast<size_t>(shape[0] * shape[1]);
   const auto taps = static_cast<size_t>(shape[2] * shape[3]);
+  if (channels * taps > bytes.size() / 2) return too_short(shape, bytes.size());
   DepthwiseWeights out;
   out.weights.resize(channels * taps);
   out.offset.resize(channels);

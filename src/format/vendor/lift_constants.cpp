@@ -3,6 +3,7 @@
 //
 // Invariant: a constant is read by what the file says of it (kind, dtype, layout, native shape) or refused by name.
 #include <algorithm>
+#include <array>
 
 #include "base/checked_math.h"
 #include "base/half.h"

@@ -77,6 +77,9 @@ Result<Operands> find_operands(LiftContext& c) {
       c.tensor(o.out).shape.rank() != 4) {
     return unsupported("only two-dimensional convolutions are decoded");
   }
+  if (c.tensor(o.data).shape.elements() < 1 || c.tensor(o.out).shape.elements() < 1) {
+    return invalid_model("a convolution of nothing");
+  }
   return o;
 }
 
@@ -354,6 +357,7 @@ Status read_constants(LiftContext& c, Convolution& v) {
     p.multiplier_shift = 14;
   } else {
     RK_ASSIGN(p.multiplier_shift, read_multiplier_shift(c, *v.task));
+    if (p.multiplier_shift > 62) return refuse_stage(str("a shift of ", p.multiplier_shift));
   }
   std::optional<std::vector<uint8_t>> plain;
   Shape plain_shape = weight.shape;
@@ -366,7 +370,8 @@ Status read_constants(LiftContext& c, Convolution& v) {
     plain = std::move(weights.weights);
   } else if (in_picture_rows(c)) {
     RK_ASSIGN(plain, unpack_picture_rows(c.bytes(o.weight), weight.native_shape, weight.shape, 1));
-  } else if (p.transposed || weight.native_shape.back() == 4) {
+  } else if (p.transposed ||
+             (!weight.native_shape.empty() && weight.native_shape.back() == 4)) {
     const Shape& kernel = weight.shape;
     const int64_t in = c.tensor(o.data).shape[1];
     if (p.transposed && p.group == 1) plain_shape = Shape{channels, in, kernel[2], kernel[3]};

@@ -6,6 +6,7 @@
 // Note: that a one-way network runs backwards is written nowhere in the node. It shows in the addresses: the first list
 // then starts at the last time step.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/checked_math.h"
@@ -61,6 +62,7 @@ Result<std::vector<double>> read_gate(ByteSpan bytes, const ProgramTensor& t, in
       int64_t column = 0;
       for (size_t i = g; i < end; i += 6) {
         const int64_t width = n[i + 5];
+        if (width < 1) return refuse();
         for (int64_t j = 0; j < n[i + 1]; ++j, column += width) {
           const auto size = static_cast<size_t>(height * width) * element;
           if (at + size > bytes.size()) return refuse();
@@ -95,6 +97,13 @@ Result<std::vector<double>> read_gates(LiftContext& c, int32_t i, const Network&
     return out;
   }
   const size_t element = byte_size(t.dtype);
+  // Blocks are padded, so the numbers cannot be more than the bytes.
+  const auto needed = checked_product(std::array<int64_t, 4>{
+      net.blocks(), net.hidden, columns, static_cast<int64_t>(element)});
+  if (!needed || *needed > bytes.size()) {
+    return unsupported(str("weights '", t.name, "' have ", bytes.size(), " bytes for ",
+                           net.blocks(), " gates of ", net.hidden, " x ", columns));
+  }
   const size_t part = bytes.size() / static_cast<size_t>(net.blocks()) / element * element;
   for (int64_t g = 0; g < net.blocks(); ++g) {
     RK_ASSIGN(const std::vector<double> gate,

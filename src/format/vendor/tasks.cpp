@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kTaskBytes = 40;    // the struct the kernel driver takes
 // Tasks of several schedules share lists, and a recurrent node repeats its own for every time step.
-constexpr uint64_t kMaxSharing = 4, kMaxCommands = uint64_t{1} << 24;
+constexpr uint64_t kMaxSharing = 4, kMaxCommands = uint64_t{1} << 22;
 
 ByteSpan data_of_kind(const FileModel& model, const FileGraph& graph, program::TensorKind kind) {
   for (const FileTensor& tensor : graph.tensors) {
