@@ -21,6 +21,7 @@ help:
 	@echo "make check-frontends  TFLite, Darknet and Caffe models against other engines (needs ../shared)"
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
 	@echo "make check-quant  accuracy figures of int8, of accuracy analysis and of calibration (needs ../shared)"
+	@echo "make check-matmul  rknn_matmul_api.h and rknn_custom_op.h: results, sanitized run, examples, speed"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
 	@echo "make check-cost  the cost model beside the vendor compiler's tables (needs ../shared)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
@@ -104,6 +105,18 @@ check-runtime: configure-release configure-dev configure-tsan
 	  -- $(BUILD)/release/tests/runtime/runtime_check \
 	  -- LONG= $(BUILD)/tsan/tests/runtime/runtime_check --gtest_filter='Soak.*' \
 	  -- $(BUILD)/dev/tests/runtime/runtime_check --gtest_filter='ApiFuzz.*'
+
+# Products of matrices and custom operators: every figure beside its bar, the sanitised run, the examples, the speed.
+.PHONY: check-matmul
+check-matmul: configure-release configure-dev
+	@$(call NINJA,release,matmul_check matmul_bench matmul_demo custom_op_cpu custom_op_gpu rknn_toolkit rknnrt units_kernels)
+	@$(call NINJA,dev,matmul_check)
+	@$(PYTHON) tests/check.py check-matmul \
+	  -- RK_NEED_SHARED=1 RK_NEED_OPENCL=1 $(BUILD)/release/tests/matmul/matmul_check \
+	  -- RK_NEED_SHARED=1 $(BUILD)/dev/tests/matmul/matmul_check --gtest_filter=-GpuOp.* \
+	  -- $(BUILD)/release/src/units_kernels --gtest_filter='Matrix*' \
+	  -- $(PYTHON) tests/matmul/examples.py --build $(BUILD)/release --work $(BUILD)/check-matmul --need-gpu \
+	  -- $(BUILD)/release/bench/matmul_bench
 
 # Quantisation and accuracy analysis: every figure beside its bar. The networks of the speed figures are made on demand.
 .PHONY: check-quant

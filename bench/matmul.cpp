@@ -55,8 +55,10 @@ class Product {
       mem_[i] = rknn_create_mem(ctx_, attrs[i]->size);
       if (mem_[i] == nullptr) std::exit(2);
       auto* const bytes = static_cast<uint8_t*>(mem_[i]->virt_addr);
-      // Bytes 0..59: as float16 small positive numbers.
-      for (uint32_t b = 0; b < attrs[i]->size; ++b) bytes[b] = static_cast<uint8_t>(b * 37 % 60);
+      // As int8 every value; as float16 the high byte is that of a small positive number.
+      const bool half = attrs[i]->type == RKNN_TENSOR_FLOAT16;
+      for (uint32_t b = 0; b < attrs[i]->size; ++b)
+        bytes[b] = static_cast<uint8_t>(half && b % 2 == 1 ? b * 37 % 60 : b * 2654435761u >> 24);
       if (rknn_matmul_set_io_mem(ctx_, mem_[i], attrs[i]) != 0) std::exit(2);
     }
   }
@@ -97,7 +99,7 @@ class MemoryReader {
         return 0.0;
       });
     });
-    for (const uint64_t sum : sums) kept_ += sum;
+    for (const uint64_t sum : sums) kept_ = kept_ + sum;
     return static_cast<double>(data_.size() * 8) / time;
   }
 
@@ -110,6 +112,7 @@ bool figure(const std::string& name, double value, double bar) {
   const bool holds = value >= bar;
   std::printf("FIGURE %s | %.1f %% | >= %.0f %% | %s\n", name.c_str(), value, bar,
               holds ? "ok" : "SHORT");
+  std::fflush(stdout);
   return holds;
 }
 
@@ -135,7 +138,7 @@ int main(int argc, char** argv) {
     holds &= figure(std::string(name) + " of the measured peak", 100 * reached / peak, bar);
   };
   square("INT8xINT8->INT32 1024x1024x1024, native B", RKNN_INT8_MM_INT8_TO_INT32,
-         rk::bench::int8_peak_gmacs, 70);
+         rk::bench::any_int8_peak_gmacs, 70);
   square("FLOAT16xFLOAT16->FLOAT32 1024x1024x1024, native B", RKNN_FLOAT16_MM_FLOAT16_TO_FLOAT32,
          rk::bench::float_peak_gmacs, 60);
   MemoryReader reader;
