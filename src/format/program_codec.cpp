@@ -4,6 +4,7 @@
 
 #include <concepts>
 
+#include "base/model_budget.h"
 #include "format/container.h"
 #include "format/record_codec.h"
 
@@ -14,8 +15,6 @@ using namespace program;
 namespace {
 
 constexpr uint32_t kMaxVariants = 512;
-// Steps that variants share are stored once but copied for each of them; this bounds the copies.
-constexpr uint64_t kMaxSharedBytes = uint64_t{256} << 20;
 
 }  // namespace
 
@@ -454,7 +453,7 @@ class SharedSize {
   Status add(const Variant& first) {
     if (step_bytes_ == 0) step_bytes_ = encode_steps(first).size();
     bytes_ += step_bytes_ + first.steps.size() * sizeof(Step);
-    if (bytes_ > kMaxSharedBytes)
+    if (bytes_ > budget::kSharedStepBytes)
       return invalid_model("the compiled model's variants are too large together");
     return ok_status();
   }

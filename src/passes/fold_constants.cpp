@@ -8,13 +8,14 @@ namespace rk::passes {
 
 Result<size_t> fold_constants(Graph& graph) {
   size_t folded = 0;
+  ops::FoldBudget budget;
   for (Node* node : graph.nodes()) {
     if (!ops::can_fold(*node)) continue;
     // A constant output of the graph keeps its node: the runtime must have something to compute it
     // with.
     bool is_output = false;
     for (const Value* output : node->outputs()) is_output |= graph.is_output(*output);
-    if (is_output) continue;
+    if (is_output || !budget.take(*node)) continue;
     RK_ASSIGN(std::vector<Tensor> results, ops::fold(*node));
     for (size_t i = 0; i < results.size(); ++i) {
       Value* constant =

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/checked_math.h"
+#include "base/model_budget.h"
 
 namespace rk::frontends {
 namespace {
@@ -260,6 +261,13 @@ Result<Tensor> import_sparse_tensor(const onnx::SparseTensorProto& proto,
       (!linear && !(indices.shape() == Shape{count, rank}))) {
     return invalid_model(str(what, ": values ", to_string(values.type()), " with indices ",
                              to_string(indices.type()), " do not fit ", to_string(*shape)));
+  }
+  RK_ASSIGN(const uint64_t full_bytes, checked_byte_size({values.dtype(), *shape}));
+  const uint64_t stored_bytes = values.size_bytes() + indices.size_bytes();
+  if (full_bytes > budget::kSparseBytes && full_bytes / budget::kSparseTimes > stored_bytes) {
+    return out_of_memory(str(what, ": ", stored_bytes, " bytes stand for a tensor of ", full_bytes,
+                             "; at most ", budget::kSparseTimes,
+                             " times as many are allowed. Store the tensor in full"));
   }
   RK_ASSIGN(Tensor out, Tensor::try_make({values.dtype(), *shape}));
   const size_t item = byte_size(values.dtype());

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/shared/evaluate.h"
 
+#include "base/checked_math.h"
+
 namespace rk::ops {
-namespace {
-
-// A small file can describe a huge constant (ConstantOfShape, Expand); such a one is cheaper to
-// compute when run.
-constexpr uint64_t kMaxFoldedBytes = uint64_t{256} << 20;
-
-}  // namespace
 
 Result<std::vector<Tensor>> evaluate_reference(const Node& node,
                                                std::span<const Tensor* const> inputs,
@@ -23,6 +18,17 @@ Result<std::vector<Tensor>> evaluate_reference(const Node& node,
   return outputs;
 }
 
+bool FoldBudget::take(const Node& node) {
+  uint64_t bytes = 0;
+  for (const Value* output : node.outputs()) bytes += checked_byte_size(output->type()).value();
+  const Cost cost = node.def().cost(node);
+  const auto work = checked_add(cost.macs, cost.ops);
+  if (!work || *work > operations_ || bytes > bytes_) return false;
+  operations_ -= *work;
+  bytes_ -= bytes;
+  return true;
+}
+
 bool can_fold(const Node& node) {
   for (const Value* input : node.inputs()) {
     if (input != nullptr && !input->is_constant() && !node.def().shape_only) return false;
@@ -33,7 +39,7 @@ bool can_fold(const Node& node) {
     if (!own.ok()) return false;
     size_bytes += *own;
   }
-  return size_bytes <= kMaxFoldedBytes;
+  return size_bytes <= budget::kFoldedNodeBytes;
 }
 
 Result<std::vector<Tensor>> fold(const Node& node) {

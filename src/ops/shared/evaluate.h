@@ -3,6 +3,7 @@
 // model runs. The importer and constant folding use this; whole graphs are run by exec/.
 #pragma once
 
+#include "base/model_budget.h"
 #include "ir/graph.h"
 
 namespace rk::ops {
@@ -15,6 +16,18 @@ Result<std::vector<Tensor>> evaluate_reference(const Node& node,
 // All inputs are constants (or the operator looks at types only) and the results are of a size
 // worth keeping.
 bool can_fold(const Node& node);
+// What folding one graph may still take (base/model_budget.h). A small file can describe a huge constant or much work
+// for a small one; such nodes are left to be computed when the model runs.
+class FoldBudget {
+ public:
+  // False: the node is beyond it, and nothing was taken. can_fold(node) must hold.
+  bool take(const Node& node);
+
+ private:
+  uint64_t bytes_ = budget::kFoldedBytes;
+  uint64_t operations_ = budget::kFoldedOperations;
+};
+
 // The node's outputs; can_fold(node) must hold.
 Result<std::vector<Tensor>> fold(const Node& node);
 

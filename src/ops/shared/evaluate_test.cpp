@@ -42,6 +42,38 @@ TEST(FoldTest, AResultTooLargeToKeepDoesNotFold) {
   EXPECT_FALSE(can_fold(*node));
 }
 
+// Each is small enough by itself.
+TEST(FoldTest, ManyResultsTogetherAreTooLargeToKeep) {
+  Graph graph(registry());
+  Value* shape = graph.add_constant("shape", Tensor::i64({2}, {6000, 5000}));  // 120 MB of f32
+  FoldBudget budget;
+  int taken = 0;
+  for (int i = 0; i < 10; ++i) {
+    Node* node = *graph.add_node(
+        {.op = "ConstantOfShape", .name = "c", .inputs = {shape}, .outputs = {""}, .attrs = {}});
+    ASSERT_TRUE(can_fold(*node));
+    taken += budget.take(*node);
+  }
+  EXPECT_EQ(taken, 4);
+}
+
+TEST(FoldTest, MuchWorkForLittleIsLeftForTheModelToDo) {
+  Graph graph(registry());
+  Value* row = graph.add_constant("row", Tensor::make({DType::kF32, {1, 50000}}));
+  Value* wide = graph.add_constant("wide", Tensor::make({DType::kF32, {50000, 1}}));
+  FoldBudget budget;
+  Node* small = *graph.add_node(
+      {.op = "MatMul", .name = "m", .inputs = {row, wide}, .outputs = {""}, .attrs = {}});
+  EXPECT_TRUE(budget.take(*small));
+  Value* many = graph.add_constant("many", Tensor::make({DType::kF32, {90000, 50}}));
+  Value* few = graph.add_constant("few", Tensor::make({DType::kF32, {50, 700}}));
+  Node* large = *graph.add_node(
+      {.op = "MatMul", .name = "l", .inputs = {many, few}, .outputs = {""}, .attrs = {}});
+  EXPECT_TRUE(can_fold(*large));
+  EXPECT_TRUE(budget.take(*large));   // 3.15e9 of 4.29e9
+  EXPECT_FALSE(budget.take(*large));  // the rest does not suffice
+}
+
 TEST(FoldTest, FailuresNameTheNode) {
   Graph graph(registry());
   Value* x = graph.add_constant("x", Tensor::i64({1}, {1}));

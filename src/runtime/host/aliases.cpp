@@ -65,7 +65,10 @@ void alias_views(const Variant& variant, std::vector<HostTensor>& tensors) {
       return internal[i] && tensors[i].parent == program::kNone;
     };
     if (is_free(output)) {
-      tensors[output].parent = step.inputs[0];
+      // The end of the chain at once: a file may have a very long one.
+      const Root root = root_of(tensors, input);
+      tensors[output].parent = static_cast<int32_t>(root.tensor);
+      tensors[output].offset_in_parent = root.offset_bytes;
     } else if (is_free(input)) {
       tensors[input].parent = step.outputs[0];
     }

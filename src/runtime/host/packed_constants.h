@@ -7,8 +7,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "base/model_budget.h"
 #include "ir/tensor.h"
 #include "program/program.h"
 
@@ -35,9 +37,18 @@ class PackedConstants {
       if (entry.key == key) return std::static_pointer_cast<const T>(entry.packed);
     }
     RK_ASSIGN(T packed, make());
+    RK_TRY(take_budget(packed.weights.size()));
     auto shared = std::make_shared<const T>(std::move(packed));
     entries.push_back({key, shared});
     return shared;
+  }
+
+  // Sets what may be held (base/model_budget.h), once: later plans may find weights gone.
+  void open_budget(const program::Program& program) {
+    if (left_bytes_) return;
+    uint64_t weights = 0;
+    for (const program::Blob& blob : program.weights) weights += blob.bytes.size();
+    left_bytes_ = budget::packed_bytes(weights);
   }
 
   // A packed form of a weight for convolutions of `input` elements: a PackedConvI8 or PackedConvF16; null: none was made.
@@ -76,6 +87,7 @@ class PackedConstants {
       if (entry.key == key) return entry.value;
     }
     RK_ASSIGN(Tensor value, make());
+    RK_TRY(take_budget(value.size_bytes()));
     entries.push_back({key, value});
     return value;
   }
@@ -100,6 +112,17 @@ class PackedConstants {
     TensorKey key;
     Tensor value;
   };
+  Status take_budget(uint64_t bytes) {
+    if (left_bytes_ && bytes > *left_bytes_) {
+      return out_of_memory(
+          "its weights, in the forms that kernels want, take more memory than a file of this size "
+          "may ask for");
+    }
+    if (left_bytes_) *left_bytes_ -= bytes;
+    return ok_status();
+  }
+
+  std::optional<uint64_t> left_bytes_;
   int64_t spare_bytes_ = -1;  // before the first question
   std::map<int32_t, std::vector<ConvEntry>> convs_;
   std::map<int32_t, std::vector<TensorEntry>> tensors_;

@@ -79,14 +79,28 @@ void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
     groups.back().partners = step.outputs;
     groups.back().partners.push_back(step.inputs[0]);
   }
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const LayoutGroup& group : groups) {
-      const bool blocked = std::ranges::any_of(
-          group.partners, [&](int32_t i) { return tensors[static_cast<size_t>(i)].blocked; });
-      if (!blocked) continue;
-      for (const int32_t partner : group.partners) changed |= mark(partner);
-      for (const int32_t follower : group.followers) changed |= mark(follower);
+  // Each group once, when the first of its partners is blocked.
+  std::vector<std::vector<size_t>> groups_of(tensors.size());
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (const int32_t partner : groups[g].partners)
+      groups_of[static_cast<size_t>(partner)].push_back(g);
+  }
+  std::vector<int32_t> blocked;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].blocked) blocked.push_back(static_cast<int32_t>(i));
+  }
+  std::vector<bool> done(groups.size());
+  while (!blocked.empty()) {
+    const auto tensor = static_cast<size_t>(blocked.back());
+    blocked.pop_back();
+    for (const size_t g : groups_of[tensor]) {
+      if (done[g]) continue;
+      done[g] = true;
+      for (const auto* members : {&groups[g].partners, &groups[g].followers}) {
+        for (const int32_t member : *members) {
+          if (mark(member)) blocked.push_back(member);
+        }
+      }
     }
   }
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -294,6 +308,7 @@ uint64_t place_in_arena(std::vector<Lifetime> lifetimes, std::vector<HostTensor>
 
 Result<HostPlan> make_plan(const program::Program& program, const Variant& variant,
                            PackedConstants& constants, const OpRegistry& operators) {
+  constants.open_budget(program);
   HostPlan plan;
   plan.tensors.resize(variant.tensors.size());
   choose_layouts(variant, plan.tensors);
