@@ -9,53 +9,10 @@
 namespace rk {
 namespace {
 
-Status check_arity(const OpDef& def, const NodeSpec& spec) {
-  const auto bounds = [](const std::vector<ArgDef>& args) {
-    size_t least = 0;
-    bool open = false;
-    for (const ArgDef& arg : args) {
-      if (arg.kind == ArgDef::kRequired) ++least;
-      if (arg.kind == ArgDef::kVariadic) open = true;
-    }
-    return std::pair(least, open ? SIZE_MAX : args.size());
-  };
-  const auto [in_least, in_most] = bounds(def.inputs);
-  const auto [out_least, out_most] = bounds(def.outputs);
-  if (spec.inputs.size() < in_least || spec.inputs.size() > in_most) {
-    return invalid_model(
-        str(spec.inputs.size(), " inputs found, ", in_least, " to ", in_most, " expected"));
-  }
-  if (spec.outputs.size() < std::max<size_t>(out_least, 1) || spec.outputs.size() > out_most) {
-    return invalid_model(
-        str(spec.outputs.size(), " outputs found, ", out_least, " to ", out_most, " expected"));
-  }
-  for (size_t i = 0; i < spec.inputs.size(); ++i) {
-    const ArgDef& arg = def.inputs[std::min(i, def.inputs.size() - 1)];
-    if (spec.inputs[i] == nullptr && def.find_attr(kAnyAttribute) == nullptr &&
-        arg.kind != ArgDef::kOptional) {
-      return invalid_model(str("input ", i, " ('", arg.name, "') is missing"));
-    }
-  }
-  return ok_status();
-}
-
-Status check_attrs(const OpDef& def, const AttrMap& attrs) {
-  for (const auto& [name, value] : attrs) {
-    const AttrDef* schema = def.find_attr(name);
-    if (schema == nullptr && def.find_attr(kAnyAttribute) != nullptr) continue;
-    if (schema == nullptr)
-      return invalid_model(str("attribute '", name, "' is unknown to this operator"));
-    if (schema->value.index() != value.index()) {
-      return invalid_model(str("attribute '", name, "' is of kind ", attr_kind(value),
-                               ", expected ", attr_kind(schema->value)));
-    }
-  }
-  for (const AttrDef& schema : def.attrs) {
-    if (schema.presence == AttrDef::kRequired && attrs.find(schema.name) == attrs.end()) {
-      return invalid_model(str("attribute '", schema.name, "' is required and missing"));
-    }
-  }
-  return ok_status();
+std::vector<const TensorType*> types_of(const std::vector<Value*>& values) {
+  std::vector<const TensorType*> out;
+  for (const Value* value : values) out.push_back(value == nullptr ? nullptr : &value->type());
+  return out;
 }
 
 }  // namespace
@@ -120,8 +77,8 @@ Result<Node*> Graph::add_node(NodeSpec spec, Node* before) {
   const OpDef* def = registry_->find(spec.op);
   const std::string label = str("node '", spec.name, "' (", user_name(spec.op), ")");
   if (def == nullptr) return unsupported(str(label, ": there is no such operator"));
-  RK_TRY(check_arity(*def, spec).with_context(label));
-  RK_TRY(check_attrs(*def, spec.attrs).with_context(label));
+  RK_TRY(check_schema(*def, types_of(spec.inputs), spec.outputs.size(), spec.attrs)
+             .with_context(label));
   for (const std::string& output : spec.outputs) {
     if (!output.empty() && by_name_.contains(output)) {
       return invalid_model(
@@ -137,6 +94,7 @@ Result<Node*> Graph::add_node(NodeSpec spec, Node* before) {
   std::vector<TensorType> types(spec.outputs.size());
   InferCall call(*node, types);
   RK_TRY(def->infer(call).with_context(label));
+  node->normalize_axes(types[0].shape.rank());
 
   for (size_t i = 0; i < types.size(); ++i) {
     RK_TRY(checked_byte_size(types[i]).status().with_context(label));
@@ -329,6 +287,7 @@ Graph Graph::clone() const {
     copy->name_ = node->name_;
     copy->def_ = node->def_;
     copy->attrs_ = node->attrs_;
+    copy->defaults_ = node->defaults_;
     for (size_t i = 0; i < node->inputs_.size(); ++i) {
       Value* input = mapped(node->inputs_[i]);
       copy->inputs_.push_back(input);

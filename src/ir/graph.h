@@ -66,7 +66,8 @@ class Node {
   Value& output(size_t i = 0) const { return *outputs_[i]; }
   const std::vector<Value*>& outputs() const { return outputs_; }
 
-  // Attributes as given, or the schema's default. Asking for one the schema does not have is a bug.
+  // Attributes as given, or the schema's default; axes (AttrDef::Meaning) count from the front.
+  // Asking for one the schema does not have is a bug.
   bool has_attr(std::string_view attr) const;  // given, or has a default
   int64_t i64(std::string_view attr) const;
   float f32(std::string_view attr) const;
@@ -80,11 +81,14 @@ class Node {
  private:
   friend class Graph;
   const Attr& attr(std::string_view name) const;
+  // Counts axes from the front, in what was given and in defaults. Types must have been inferred.
+  void normalize_axes(int output_rank);
   std::string name_;
   const OpDef* def_ = nullptr;
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
   AttrMap attrs_;
+  AttrMap defaults_;  // of this node, where they differ from the schema's: axes
 };
 
 // What add_node() makes. Absent optional inputs are null; output names must be new in the graph (""

@@ -54,6 +54,16 @@ const OpRegistry& toy_registry() {
                     .attrs = {{"k", int64_t{0}, "", AttrDef::kRequired}},
                     .infer = same_type,
                     .reference = no_compute});
+    defs.push_back({.name = "Strict",
+                    .inputs = {{"a", floats().rank(1, 2)},
+                               {"b", floats().like(0), ArgDef::kOptional},
+                               {"c", one_of({DType::kI64}), ArgDef::kOptional}},
+                    .outputs = {{"y"}},
+                    .attrs = {{"axis", int64_t{-1}, "", AttrDef::kDefault, AttrDef::kAxisOfInput},
+                              {"axes", std::vector<int64_t>{}, "", AttrDef::kOptional,
+                               AttrDef::kAxisOfOutput}},
+                    .infer = same_type,
+                    .reference = no_compute});
     return defs;
   }());
   return registry;
@@ -102,6 +112,35 @@ TEST(GraphText, ElidesLargeConstantsAndRefusesToReadThemBack) {
   const std::string text = to_text(graph, {.max_constant_elements = 3});
   EXPECT_EQ(text.find("[1,2,3,4]"), std::string::npos);
   EXPECT_THAT(refusal(text), HasSubstr("left out"));
+}
+
+TEST(GraphNodes, InputsAreCheckedAgainstTheOperatorsRules) {
+  const auto with = [](std::string_view a, std::string_view b, std::string_view c) {
+    return refusal(str("graph \"g\" { input %a: ", a, " input %b: ", b, " input %c: ", c,
+                       " %y = Strict(%a, %b, %c) output %y }"));
+  };
+  EXPECT_THAT(with("i8[2]", "f32[2]", "i64[]"),
+              HasSubstr("input 0 ('a') is i8[2], expected a float dtype"));
+  EXPECT_THAT(with("f32[]", "f32[2]", "i64[]"),
+              HasSubstr("input 0 ('a') is f32[], expected rank 1 to 2"));
+  EXPECT_THAT(with("f32[2]", "f16[2]", "i64[]"),
+              HasSubstr("inputs 0 ('a') and 1 ('b') have dtypes f32 and f16"));
+  EXPECT_THAT(with("f32[2]", "f32[2]", "i32[]"),
+              HasSubstr("input 2 ('c') is i32[], expected dtype i64"));
+}
+
+TEST(GraphNodes, AxesCountFromTheFront) {
+  const Graph graph = parsed(R"(graph "g" {
+    input %x: f32[2,3]
+    %y = Strict(%x) {axes=[-2,1]}
+    %z = Strict(%y) {axis=-2}
+    output %z })");
+  const std::vector<Node*> nodes = graph.nodes();
+  EXPECT_EQ(nodes[0]->i64("axis"), 1);  // the schema's default, -1
+  EXPECT_EQ(nodes[0]->ints("axes"), (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(nodes[1]->i64("axis"), 0);
+  EXPECT_EQ(graph.clone().nodes()[0]->i64("axis"), 1);
+  EXPECT_FALSE(nodes[0]->attrs().contains("axis"));  // still only what was given
 }
 
 TEST(GraphNodes, RefusalsNameTheNodeAndWhatIsWrong) {

@@ -20,6 +20,7 @@ std::string Node::label() const { return str("node '", name_, "' (", user_name(d
 
 const Attr& Node::attr(std::string_view name) const {
   if (const auto it = attrs_.find(name); it != attrs_.end()) return it->second;
+  if (const auto it = defaults_.find(name); it != defaults_.end()) return it->second;
   const AttrDef* def = def_->find_attr(name);
   RK_ASSERT(def != nullptr && def->presence == AttrDef::kDefault,
             "attribute is in the schema and has a value");
@@ -30,6 +31,26 @@ bool Node::has_attr(std::string_view name) const {
   if (attrs_.find(name) != attrs_.end()) return true;
   const AttrDef* def = def_->find_attr(name);
   return def != nullptr && def->presence == AttrDef::kDefault;
+}
+
+void Node::normalize_axes(int output_rank) {
+  for (const AttrDef& schema : def_->attrs) {
+    if (schema.meaning == AttrDef::kPlain || !has_attr(schema.name)) continue;
+    const int rank = schema.meaning == AttrDef::kAxisOfOutput ? output_rank
+                     : has_input(0)                           ? input(0).shape().rank()
+                                                              : 0;
+    // What lies outside stays: inference let it pass, so the operator does not look at it.
+    const auto from_front = [rank](int64_t axis) {
+      return axis < 0 && axis >= -rank ? axis + rank : axis;
+    };
+    const bool given = attrs_.find(schema.name) != attrs_.end();
+    Attr value = attr(schema.name);
+    if (auto* const axis = std::get_if<int64_t>(&value)) *axis = from_front(*axis);
+    if (auto* const axes = std::get_if<std::vector<int64_t>>(&value)) {
+      for (int64_t& axis : *axes) axis = from_front(axis);
+    }
+    (given ? attrs_ : defaults_).insert_or_assign(std::string(schema.name), std::move(value));
+  }
 }
 
 int64_t Node::i64(std::string_view name) const { return get<int64_t>(attr(name)); }

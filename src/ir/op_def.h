@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "ir/arg_rule.h"
 #include "ir/attr.h"
 
 namespace rk {
@@ -38,13 +39,16 @@ enum class LayoutRule {
   kFixed,        // needs the plain row-major order
 };
 
+// An input with what it may be, or an output, whose type inference gives.
 struct ArgDef {
+  enum Kind { kRequired, kOptional, kVariadic };  // kVariadic: one or more, last only
+  ArgDef(std::string_view name, Kind kind = kRequired) : name(name), kind(kind) {}
+  ArgDef(std::string_view name, const ArgRule& rule, Kind kind = kRequired)
+      : name(name), kind(kind), rule(rule) {}
+
   std::string_view name;
-  enum Kind {
-    kRequired,
-    kOptional,
-    kVariadic
-  } kind = kRequired;  // kVariadic: one or more, last only
+  Kind kind;
+  ArgRule rule;
 };
 
 // An attribute with its default, or optional without one, or required. `value` also fixes the kind.
@@ -53,6 +57,8 @@ struct AttrDef {
   Attr value;
   std::string_view doc;
   enum Presence { kDefault, kOptional, kRequired } presence = kDefault;
+  // Axes of input 0 or of output 0 may count from the end in a file; a Graph holds them counted from the front.
+  enum Meaning { kPlain, kAxisOfInput, kAxisOfOutput } meaning = kPlain;
 };
 
 struct Cost {
@@ -126,6 +132,12 @@ struct OpDef {
 
   const AttrDef* find_attr(std::string_view attr) const;
 };
+
+// Everything about a node that the OpDef says and inference need not repeat: how many inputs and outputs, which
+// attributes of which kind, what each input may be (ir/arg_rule.h). Checked when a node is made or verified, and when an
+// operator of a Program is bound to stored tensors. `inputs` are null where an optional one is absent.
+Status check_schema(const OpDef& def, std::span<const TensorType* const> inputs, size_t outputs,
+                    const AttrMap& attrs);
 
 // The operators a graph may use. Made once by ops::registry(); which operators exist is the
 // business of ops/.

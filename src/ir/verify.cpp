@@ -24,6 +24,12 @@ Status verify_node(const Node& node, const std::unordered_set<const Value*>& def
   }
   std::vector<TensorType> types(node.output_count());
   InferCall call(node, types);
+  std::vector<const TensorType*> inputs;
+  for (const Value* input : node.inputs()) {
+    inputs.push_back(input == nullptr ? nullptr : &input->type());
+  }
+  RK_TRY(check_schema(node.def(), inputs, node.output_count(), node.attrs())
+             .with_context(node.label()));
   RK_TRY(node.def().infer(call).with_context(node.label()));
   for (size_t i = 0; i < types.size(); ++i) {
     const Value& output = node.output(i);

@@ -306,6 +306,55 @@ TEST(RegistryTest, EveryOperatorDescribesItself) {
   }
 }
 
+// No operator may forget to say what an argument can be: who runs it does not look again.
+TEST(RegistryTest, EveryInputDeclaresWhatItTakes) {
+  for (const auto& def : registry().all()) {
+    for (size_t i = 0; i < def->inputs.size(); ++i) {
+      const ArgRule& rule = def->inputs[i].rule;
+      EXPECT_TRUE(rule.declared()) << def->name << "." << def->inputs[i].name;
+      EXPECT_LE(rule.same_as, static_cast<int>(i)) << def->name << "." << def->inputs[i].name;
+    }
+  }
+}
+
+TEST(RegistryTest, EveryAttributeNamedAfterAxesIsOne) {
+  for (const auto& def : registry().all()) {
+    for (const AttrDef& attr : def->attrs) {
+      const bool named = attr.name == "axis" || attr.name == "axes" || attr.name == "perm";
+      EXPECT_EQ(named, attr.meaning != AttrDef::kPlain) << def->name << "." << attr.name;
+    }
+  }
+}
+
+// Every case, with the dtype of one input replaced by each other one: refused, or run without touching what the tensor
+// does not hold (the sanitised build sees it).
+TEST(RegistryTest, CasesWithOtherDtypesAreRefusedOrRun) {
+  constexpr const char* kDTypes[] = {"f32", "f16", "f64", "bf16", "i8", "u8", "i32", "i64", "bool"};
+  size_t ran = 0;
+  for (const CaseList& list : kLists) {
+    for (const OpCase& op_case : list.cases()) {
+      const std::string text = parse_case(op_case.text).graph;
+      for (size_t at = text.find("input %"); at != std::string::npos;
+           at = text.find("input %", at + 1)) {
+        const size_t begin = text.find(": ", at) + 2, end = text.find('[', begin);
+        for (const char* dtype : kDTypes) {
+          const std::string other = text.substr(0, begin) + dtype + text.substr(end);
+          SCOPED_TRACE(other);
+          auto graph = parse_graph(in_graph(other), registry());
+          if (!graph.ok() || !is_small(*graph)) continue;
+          std::map<std::string, Tensor> values;
+          for (const Value* input : graph->inputs())
+            values[input->name()] = Tensor::make(input->type());
+          const Status status = run_nodes(*graph, values, nullptr);
+          EXPECT_TRUE(status.ok() || !status.message().empty());
+          ++ran;
+        }
+      }
+    }
+  }
+  EXPECT_GT(ran, 1000u);
+}
+
 TEST(RegistryTest, UnknownNamesAreNotFound) {
   EXPECT_EQ(registry().find("NoSuchOperator"), nullptr);
   EXPECT_NE(registry().find("Conv"), nullptr);

@@ -20,6 +20,15 @@ std::span<const PassCase> shuffle_to_gather_cases() {
       {"two groups of three channels", R"(
           output %y)",
        1, "Gather", kGiven},
+      {"axes counted from the end", R"(
+          input %x: f32[1,6,2,3]
+          const %g: i64[5] = [1, 2, 3, 2, 3]
+          const %o: i64[4] = [1, 6, 2, 3]
+          %a = Reshape(%x, %g)
+          %b = Transpose(%a) {perm=[-5,-3,-4,-2,-1]}
+          %y = Reshape(%b, %o)
+          output %y)",
+       1, "Gather"},
       {"pixels flattened on the way", R"(
           input %x: f32[2,6,2,3]
           const %g: i64[4] = [2, 3, 2, 6]

@@ -24,7 +24,7 @@ OpDef celu() {
   return {
       .name = "Celu",
       .doc = "y = x above zero, alpha * (exp(x / alpha) - 1) below",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.0f, "the limit below zero is -alpha; not 0"}},
       .infer = infer,

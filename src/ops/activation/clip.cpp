@@ -9,7 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
   for (size_t i = 1; i <= 2; ++i) {
     if (!call.has_input(i)) continue;
     RK_TRY(require_same_dtype(call, 0, i));
@@ -49,7 +48,9 @@ OpDef clip() {
   return {
       .name = "Clip",
       .doc = "y = min(max(x, low), high); an absent bound does not limit",
-      .inputs = {{"x"}, {"low", ArgDef::kOptional}, {"high", ArgDef::kOptional}},
+      .inputs = {{"x", numbers()},
+                 {"low", numbers().like(0), ArgDef::kOptional},
+                 {"high", numbers().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -17,7 +17,7 @@ OpDef elu() {
   return {
       .name = "Elu",
       .doc = "y = x where x >= 0, alpha * (exp(x) - 1) elsewhere",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.0f, "the limit below zero is -alpha"}},
       .infer = infer_float_same_as_input,

@@ -26,7 +26,7 @@ OpDef gelu_def(std::string_view name) {
   return {
       .name = name,
       .doc = "y = 0.5 * x * (1 + erf(x / sqrt 2)), or its tanh approximation",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"approximate", "none", "'none' uses erf, 'tanh' the approximation"}},
       .infer = infer,

@@ -20,7 +20,7 @@ OpDef hard_sigmoid() {
   return {
       .name = "HardSigmoid",
       .doc = "y = max(0, min(1, alpha * x + beta))",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 0.2f, "slope"}, {"beta", 0.5f, "value at zero"}},
       .infer = infer_float_same_as_input,

@@ -16,7 +16,7 @@ OpDef hard_swish() {
   return {
       .name = "HardSwish",
       .doc = "y = x * max(0, min(1, x / 6 + 0.5))",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

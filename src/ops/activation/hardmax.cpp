@@ -31,9 +31,10 @@ OpDef hardmax() {
   return {
       .name = "Hardmax",
       .doc = "y = 1 at the first largest value along an axis, 0 elsewhere",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{-1}, "axis to search; negative counts from the end"}},
+      .attrs = {{"axis", int64_t{-1}, "axis to search; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput}},
       .infer = infer_softmax,
       .reference = reference,
       .cost = elementwise_cost,

@@ -16,7 +16,7 @@ OpDef leaky_relu() {
   return {
       .name = "LeakyRelu",
       .doc = "y = x where x >= 0, alpha * x elsewhere",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 0.01f, "slope below zero"}},
       .infer = infer_float_same_as_input,

@@ -15,9 +15,10 @@ OpDef log_softmax() {
   return {
       .name = "LogSoftmax",
       .doc = "y = x - log(sum of exp(x)) along an axis",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{-1}, "axis of the sum; negative counts from the end"}},
+      .attrs = {{"axis", int64_t{-1}, "axis of the sum; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput}},
       .infer = infer_softmax,
       .reference = reference,
       .cost = softmax_cost,

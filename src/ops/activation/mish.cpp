@@ -16,7 +16,7 @@ OpDef mish() {
   return {
       .name = "Mish",
       .doc = "y = x * tanh(softplus(x))",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -7,8 +7,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
-  RK_TRY(require_same_dtype(call, 0, 1));
   RK_ASSIGN(const Shape shape, broadcast_shapes(call.input(0).shape, call.input(1).shape));
   if (!(shape == call.input(0).shape)) {
     return refuse("slope ", rk::to_string(call.input(1).shape), " does not broadcast to x ",
@@ -30,7 +28,7 @@ OpDef p_relu() {
   return {
       .name = "PRelu",
       .doc = "y = x where x >= 0, slope * x elsewhere",
-      .inputs = {{"x"}, {"slope"}},
+      .inputs = {{"x", numbers()}, {"slope", numbers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

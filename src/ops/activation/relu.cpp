@@ -20,7 +20,7 @@ OpDef relu() {
   return {
       .name = "Relu",
       .doc = "y = max(x, 0)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
       .infer = infer_number_same_as_input,
       .reference = reference,

@@ -20,7 +20,7 @@ OpDef selu() {
   return {
       .name = "Selu",
       .doc = "y = gamma * x above zero, gamma * alpha * (exp(x) - 1) below",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.67326319f, "the limit below zero is -gamma * alpha"},
                 {"gamma", 1.05070102f, "factor of everything"}},

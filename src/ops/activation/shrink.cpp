@@ -19,7 +19,7 @@ OpDef shrink() {
   return {
       .name = "Shrink",
       .doc = "y = x + bias below -lambd, x - bias above lambd, 0 between",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"bias", 0.0f, "how far values move towards zero"},
                 {"lambd", 0.5f, "values up to this distance become 0"}},

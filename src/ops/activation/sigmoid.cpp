@@ -16,7 +16,7 @@ OpDef sigmoid() {
   return {
       .name = "Sigmoid",
       .doc = "y = 1 / (1 + exp(-x))",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -17,7 +17,6 @@ Status reference(const EvalCall& call) { return in_f32(call, compute); }
 }  // namespace
 
 Status infer_softmax(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   RK_TRY(normalize_axis(call.node.i64("axis"), call.input(0).shape.rank()).status());
   return infer_same_as_input(call);
 }
@@ -59,9 +58,10 @@ OpDef softmax() {
   return {
       .name = "Softmax",
       .doc = "y = exp(x) / sum of exp(x) along an axis",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{-1}, "axis of the sum; negative counts from the end"}},
+      .attrs = {{"axis", int64_t{-1}, "axis of the sum; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput}},
       .infer = infer_softmax,
       .reference = reference,
       .cost = softmax_cost,

@@ -16,7 +16,7 @@ OpDef softplus() {
   return {
       .name = "Softplus",
       .doc = "y = log(1 + exp(x))",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

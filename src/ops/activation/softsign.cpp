@@ -17,7 +17,7 @@ OpDef softsign() {
   return {
       .name = "Softsign",
       .doc = "y = x / (1 + |x|)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -7,10 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  return infer_broadcast(call);
-}
+Status infer(InferCall& call) { return infer_broadcast(call); }
 
 Status compute(const EvalCall& call) {
   const float alpha = call.node.f32("alpha");
@@ -27,7 +24,7 @@ OpDef swi_glu() {
   return {
       .name = "SwiGLU",
       .doc = "y = a * sigmoid(alpha * a) * b with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", floats()}, {"b", floats().like(0)}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.0f, "factor inside the sigmoid"}},
       .infer = infer,

@@ -17,7 +17,7 @@ OpDef tanh() {
   return {
       .name = "Tanh",
       .doc = "y = tanh(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -16,7 +16,7 @@ OpDef thresholded_relu() {
   return {
       .name = "ThresholdedRelu",
       .doc = "y = x where x > alpha, 0 elsewhere",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.0f, "values up to this become 0"}},
       .infer = infer_float_same_as_input,

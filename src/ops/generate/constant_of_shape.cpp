@@ -38,7 +38,7 @@ OpDef constant_of_shape() {
   return {
       .name = "ConstantOfShape",
       .doc = "y = value everywhere, in the given shape",
-      .inputs = {{"shape"}},
+      .inputs = {{"shape", integers()}},
       .outputs = {{"y"}},
       .attrs = {{"value", Tensor(), "one element; f32 zero where not given", AttrDef::kOptional}},
       .infer = infer,

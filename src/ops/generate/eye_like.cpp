@@ -9,7 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_rank(call, 0, 2, 2));
   DType dtype = call.input(0).dtype;
   if (call.node.has_attr("dtype")) {
     const auto named = dtype_from_onnx(call.node.i64("dtype"));
@@ -43,7 +42,7 @@ OpDef eye_like() {
   return {
       .name = "EyeLike",
       .doc = "y = ones on a diagonal, in the shape of x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything().rank(2)}},
       .outputs = {{"y"}},
       .attrs = {{"dtype", int64_t{1}, "dtype of y, numbered as in ONNX; x's where not given",
                  AttrDef::kOptional},

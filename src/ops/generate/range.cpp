@@ -32,7 +32,6 @@ Result<int64_t> length_of(const Tensor& start, const Tensor& limit, const Tensor
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
   for (size_t i = 0; i < 3; ++i) {
     RK_TRY(require_same_dtype(call, 0, i));
     RK_TRY(constant_number(call, i).status());
@@ -70,7 +69,7 @@ OpDef range() {
   return {
       .name = "Range",
       .doc = "y = start, start + delta, ... up to limit, which is not reached",
-      .inputs = {{"start"}, {"limit"}, {"delta"}},
+      .inputs = {{"start", numbers()}, {"limit", numbers().like(0)}, {"delta", numbers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

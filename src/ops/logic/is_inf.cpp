@@ -7,10 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  return set_output(call, 0, DType::kBool, call.input(0).shape);
-}
+Status infer(InferCall& call) { return set_output(call, 0, DType::kBool, call.input(0).shape); }
 
 Status reference(const EvalCall& call) {
   const bool below = call.node.i64("detect_negative") != 0;
@@ -29,7 +26,7 @@ OpDef is_inf() {
   return {
       .name = "IsInf",
       .doc = "y = x is infinite",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"detect_negative", int64_t{1}, "0: minus infinity does not count"},
                 {"detect_positive", int64_t{1}, "0: plus infinity does not count"}},

@@ -7,10 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  return set_output(call, 0, DType::kBool, call.input(0).shape);
-}
+Status infer(InferCall& call) { return set_output(call, 0, DType::kBool, call.input(0).shape); }
 
 Status reference(const EvalCall& call) {
   uint8_t* y = call.output(0).mutable_data<uint8_t>();
@@ -27,7 +24,7 @@ OpDef is_nan() {
   return {
       .name = "IsNaN",
       .doc = "y = x is not a number",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -17,7 +17,8 @@ OpDef less() {
   return {
       .name = "Less",
       .doc = "y = a < b with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", one_of(kFloatTypes | kIntegerTypes | DTypeSet{DType::kBool})},
+                 {"b", one_of(kFloatTypes | kIntegerTypes | DTypeSet{DType::kBool}).like(0)}},
       .outputs = {{"y"}},
       .infer = infer_compare,
       .reference = reference,

@@ -16,7 +16,7 @@ OpDef logical_and() {
   return {
       .name = "And",
       .doc = "y = a and b with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", booleans()}, {"b", booleans()}},
       .outputs = {{"y"}},
       .infer = infer_logical,
       .reference = reference,

@@ -5,10 +5,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
-  RK_TRY(require_bool(call, 0));
-  return infer_same_as_input(call);
-}
+Status infer(InferCall& call) { return infer_same_as_input(call); }
 
 Status reference(const EvalCall& call) {
   const uint8_t* x = call.input(0).data<uint8_t>();
@@ -23,7 +20,7 @@ OpDef logical_not() {
   return {
       .name = "Not",
       .doc = "y = not x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", booleans()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -16,7 +16,7 @@ OpDef logical_or() {
   return {
       .name = "Or",
       .doc = "y = a or b with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", booleans()}, {"b", booleans()}},
       .outputs = {{"y"}},
       .infer = infer_logical,
       .reference = reference,

@@ -16,7 +16,7 @@ OpDef logical_xor() {
   return {
       .name = "Xor",
       .doc = "y = a xor b with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", booleans()}, {"b", booleans()}},
       .outputs = {{"y"}},
       .infer = infer_logical,
       .reference = reference,

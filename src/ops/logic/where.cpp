@@ -6,8 +6,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_bool(call, 0));
-  RK_TRY(require_same_dtype(call, 1, 2));
   RK_ASSIGN(const Shape picked, broadcast_shapes(call.input(1).shape, call.input(2).shape));
   RK_ASSIGN(const Shape shape, broadcast_shapes(call.input(0).shape, picked));
   return set_output(call, 0, call.input(1).dtype, shape);
@@ -55,7 +53,7 @@ OpDef where() {
   return {
       .name = "Where",
       .doc = "y = a where condition, b elsewhere, with broadcasting",
-      .inputs = {{"condition"}, {"a"}, {"b"}},
+      .inputs = {{"condition", booleans()}, {"a", anything()}, {"b", anything().like(1)}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

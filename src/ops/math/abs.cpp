@@ -25,7 +25,7 @@ OpDef abs() {
   return {
       .name = "Abs",
       .doc = "y = |x|",
-      .inputs = {{"x"}},
+      .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
       .infer = infer_number_same_as_input,
       .reference = reference,

@@ -17,7 +17,7 @@ OpDef acos() {
   return {
       .name = "Acos",
       .doc = "y = acos(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

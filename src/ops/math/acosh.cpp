@@ -17,7 +17,7 @@ OpDef acosh() {
   return {
       .name = "Acosh",
       .doc = "y = acosh(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

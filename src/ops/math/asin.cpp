@@ -17,7 +17,7 @@ OpDef asin() {
   return {
       .name = "Asin",
       .doc = "y = asin(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -17,7 +17,7 @@ OpDef asinh() {
   return {
       .name = "Asinh",
       .doc = "y = asinh(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

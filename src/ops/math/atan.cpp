@@ -17,7 +17,7 @@ OpDef atan() {
   return {
       .name = "Atan",
       .doc = "y = atan(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -17,7 +17,7 @@ OpDef atanh() {
   return {
       .name = "Atanh",
       .doc = "y = atanh(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

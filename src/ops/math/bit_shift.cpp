@@ -25,7 +25,7 @@ OpDef bit_shift() {
   return {
       .name = "BitShift",
       .doc = "y = a shifted left or right by b bits, with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", integers()}, {"b", integers().like(0)}},
       .outputs = {{"y"}},
       .attrs = {{"direction", "", "'LEFT' or 'RIGHT'", AttrDef::kRequired}},
       .infer = infer,

@@ -15,7 +15,7 @@ OpDef bitwise_and() {
   return {
       .name = "BitwiseAnd",
       .doc = "y = and of the bits of a and b, with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", integers()}, {"b", integers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer_bitwise,
       .reference = reference,

@@ -7,10 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
-  RK_TRY(require_integer(call, 0));
-  return infer_same_as_input(call);
-}
+Status infer(InferCall& call) { return infer_same_as_input(call); }
 
 Status reference(const EvalCall& call) {
   return with_bits_type(call.input(0).dtype(), [&](auto tag) {
@@ -27,7 +24,7 @@ OpDef bitwise_not() {
   return {
       .name = "BitwiseNot",
       .doc = "y = the complement of the bits of x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", integers()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

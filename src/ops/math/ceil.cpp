@@ -17,7 +17,7 @@ OpDef ceil() {
   return {
       .name = "Ceil",
       .doc = "y = smallest integer not below x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -17,7 +17,7 @@ OpDef cos() {
   return {
       .name = "Cos",
       .doc = "y = cos(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -17,7 +17,7 @@ OpDef cosh() {
   return {
       .name = "Cosh",
       .doc = "y = cosh(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -18,7 +18,7 @@ OpDef cum_prod() {
   return {
       .name = "CumProd",
       .doc = "y = running product of x along an axis",
-      .inputs = {{"x"}, {"axis"}},
+      .inputs = {{"x", numbers()}, {"axis", indices()}},
       .outputs = {{"y"}},
       .attrs = cumulative_attrs(),
       .infer = infer_cumulative,

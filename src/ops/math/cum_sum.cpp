@@ -18,7 +18,7 @@ OpDef cum_sum() {
   return {
       .name = "CumSum",
       .doc = "y = running sum of x along an axis",
-      .inputs = {{"x"}, {"axis"}},
+      .inputs = {{"x", numbers()}, {"axis", indices()}},
       .outputs = {{"y"}},
       .attrs = cumulative_attrs(),
       .infer = infer_cumulative,

@@ -9,8 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_rank(call, 0, 2));
   const Shape& in = call.input(0).shape;
   const int rank = in.rank();
   if (in[rank - 1] != in[rank - 2]) {
@@ -69,7 +67,7 @@ OpDef det() {
   return {
       .name = "Det",
       .doc = "y = determinants of the matrices in the last two axes",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats().rank(2, kMaxRank)}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -31,7 +31,7 @@ OpDef div() {
   return {
       .name = "Div",
       .doc = "y = a / b with broadcasting; integers truncate",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", numbers()}, {"b", numbers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
       .reference = reference,

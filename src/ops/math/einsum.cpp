@@ -121,7 +121,6 @@ namespace {
 
 Status infer(InferCall& call) {
   if (call.input_count() == 0) return refuse("no inputs found, at least one expected");
-  RK_TRY(require_number(call, 0));
   for (size_t i = 1; i < call.input_count(); ++i) RK_TRY(require_same_dtype(call, 0, i));
   RK_ASSIGN(const Plan plan, einsum_plan(call.node));
   std::vector<int64_t> dims;
@@ -223,7 +222,7 @@ OpDef einsum() {
   return {
       .name = "Einsum",
       .doc = "y = sum of products over named indices",
-      .inputs = {{"inputs", ArgDef::kVariadic}},
+      .inputs = {{"inputs", numbers().like(0), ArgDef::kVariadic}},
       .outputs = {{"y"}},
       .attrs = {{"equation", "", "terms of the inputs, '->', term of the output",
                  AttrDef::kRequired}},

@@ -17,7 +17,7 @@ OpDef erf() {
   return {
       .name = "Erf",
       .doc = "y = error function of x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

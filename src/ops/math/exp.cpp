@@ -17,7 +17,7 @@ OpDef exp() {
   return {
       .name = "Exp",
       .doc = "y = e^x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

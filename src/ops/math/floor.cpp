@@ -17,7 +17,7 @@ OpDef floor() {
   return {
       .name = "Floor",
       .doc = "y = largest integer not above x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

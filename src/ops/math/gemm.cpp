@@ -7,10 +7,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
-  RK_TRY(require_same_dtype(call, 0, 1));
-  RK_TRY(require_rank(call, 0, 2, 2));
-  RK_TRY(require_rank(call, 1, 2, 2));
   RK_TRY(require_range(call.node, "transA", 0, 1));
   RK_TRY(require_range(call.node, "transB", 0, 1));
   const bool trans_a = call.node.i64("transA") != 0;
@@ -94,7 +90,9 @@ OpDef gemm() {
   return {
       .name = "Gemm",
       .doc = "y = alpha * A' * B' + beta * C",
-      .inputs = {{"a"}, {"b"}, {"c", ArgDef::kOptional}},
+      .inputs = {{"a", numbers().rank(2)},
+                 {"b", numbers().like(0).rank(2)},
+                 {"c", numbers().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.0f, "factor of the product"},
                 {"beta", 1.0f, "factor of c"},

@@ -17,7 +17,7 @@ OpDef log() {
   return {
       .name = "Log",
       .doc = "y = natural logarithm of x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -40,8 +40,6 @@ Result<Plan> plan_for(const Shape& a, const Shape& b) {
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
-  RK_TRY(require_same_dtype(call, 0, 1));
   const Shape& a = call.input(0).shape;
   const Shape& b = call.input(1).shape;
   RK_ASSIGN(const Plan plan, plan_for(a, b));
@@ -102,7 +100,7 @@ OpDef mat_mul() {
   return {
       .name = "MatMul",
       .doc = "y = matrix product over the last two axes, leading axes broadcast",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", numbers()}, {"b", numbers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -24,7 +24,7 @@ OpDef mean() {
   return {
       .name = "Mean",
       .doc = "y = mean of all inputs, with broadcasting",
-      .inputs = {{"inputs", ArgDef::kVariadic}},
+      .inputs = {{"inputs", floats().like(0), ArgDef::kVariadic}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -20,7 +20,7 @@ OpDef min() {
   return {
       .name = "Min",
       .doc = "y = smallest of all inputs, with broadcasting",
-      .inputs = {{"inputs", ArgDef::kVariadic}},
+      .inputs = {{"inputs", numbers().like(0), ArgDef::kVariadic}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
       .reference = reference,

@@ -49,7 +49,7 @@ OpDef mod() {
   return {
       .name = "Mod",
       .doc = "y = remainder of a / b with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", numbers()}, {"b", numbers().like(0)}},
       .outputs = {{"y"}},
       .attrs = {{"fmod", int64_t{0},
                  "0: sign of the divisor; 1: sign of the dividend, floats too"}},

@@ -17,7 +17,7 @@ OpDef mul() {
   return {
       .name = "Mul",
       .doc = "y = a * b with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", numbers()}, {"b", numbers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
       .reference = reference,

@@ -23,7 +23,7 @@ OpDef neg() {
   return {
       .name = "Neg",
       .doc = "y = -x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
       .infer = infer_number_same_as_input,
       .reference = reference,

@@ -9,8 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
-  RK_TRY(require_number(call, 1));
   RK_ASSIGN(const Shape shape, broadcast_shapes(call.input(0).shape, call.input(1).shape));
   return set_output(call, 0, call.input(0).dtype, shape);
 }
@@ -61,7 +59,7 @@ OpDef pow() {
   return {
       .name = "Pow",
       .doc = "y = a ^ b with broadcasting",
-      .inputs = {{"a"}, {"b"}},
+      .inputs = {{"a", numbers()}, {"b", numbers()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

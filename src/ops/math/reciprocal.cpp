@@ -15,7 +15,7 @@ OpDef reciprocal() {
   return {
       .name = "Reciprocal",
       .doc = "y = 1 / x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -17,7 +17,7 @@ OpDef round() {
   return {
       .name = "Round",
       .doc = "y = nearest integer, halves to even",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

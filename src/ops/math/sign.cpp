@@ -20,7 +20,7 @@ OpDef sign() {
   return {
       .name = "Sign",
       .doc = "y = -1, 0 or 1, the sign of x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
       .infer = infer_number_same_as_input,
       .reference = reference,

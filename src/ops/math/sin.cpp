@@ -17,7 +17,7 @@ OpDef sin() {
   return {
       .name = "Sin",
       .doc = "y = sin(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

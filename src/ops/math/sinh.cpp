@@ -17,7 +17,7 @@ OpDef sinh() {
   return {
       .name = "Sinh",
       .doc = "y = sinh(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

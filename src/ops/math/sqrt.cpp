@@ -17,7 +17,7 @@ OpDef sqrt() {
   return {
       .name = "Sqrt",
       .doc = "y = square root of x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -17,7 +17,7 @@ OpDef sum() {
   return {
       .name = "Sum",
       .doc = "y = sum of all inputs, with broadcasting",
-      .inputs = {{"inputs", ArgDef::kVariadic}},
+      .inputs = {{"inputs", numbers().like(0), ArgDef::kVariadic}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
       .reference = reference,

@@ -17,7 +17,7 @@ OpDef tan() {
   return {
       .name = "Tan",
       .doc = "y = tan(x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -27,7 +27,7 @@ OpDef bit_cast() {
   return {
       .name = "BitCast",
       .doc = "y = the bytes of x as another dtype of the same width",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .attrs = {{"to", int64_t{0}, "ONNX number of the dtype", AttrDef::kRequired}},
       .infer = infer,

@@ -53,7 +53,7 @@ OpDef cast() {
   return {
       .name = "Cast",
       .doc = "y = x in another dtype",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .attrs =
           {{"to", int64_t{1}, "the dtype, numbered as in ONNX", AttrDef::kRequired},

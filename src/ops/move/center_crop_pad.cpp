@@ -57,10 +57,10 @@ OpDef center_crop_pad() {
   return {
       .name = "CenterCropPad",
       .doc = "y = x cropped or padded with zeros to a shape, around its middle",
-      .inputs = {{"x"}, {"shape"}},
+      .inputs = {{"x", anything()}, {"shape", integers()}},
       .outputs = {{"y"}},
       .attrs = {{"axes", std::vector<int64_t>{}, "axes that `shape` speaks of; absent: all",
-                 AttrDef::kOptional}},
+                 AttrDef::kOptional, AttrDef::kAxisOfInput}},
       .infer = infer,
       .reference = reference,
       .cost = no_cost,

@@ -63,8 +63,6 @@ Result<std::vector<Axis>> resolve(const Node& node, std::span<const int64_t> ima
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
-  RK_TRY(require_rank(call, 0, 3, 3));
   RK_ASSIGN(const std::vector<int64_t> image, constant_ints(call, 1));
   RK_ASSIGN(const std::vector<int64_t> block, constant_ints(call, 2));
   RK_ASSIGN(const std::vector<Axis> axes, resolve(call.node, image, block));
@@ -134,7 +132,9 @@ OpDef col2_im() {
   return {
       .name = "Col2Im",
       .doc = "y = picture made of columns of blocks, which add up where they overlap",
-      .inputs = {{"x"}, {"image_shape"}, {"block_shape"}},
+      .inputs = {{"x", numbers().rank(3)},
+                 {"image_shape", integers()},
+                 {"block_shape", integers()}},
       .outputs = {{"y"}},
       .attrs = {{"dilations", std::vector<int64_t>{}, "per spatial axis; empty: 1"},
                 {"pads", std::vector<int64_t>{}, "all beginnings, then all ends; empty: 0"},

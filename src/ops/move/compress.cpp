@@ -29,8 +29,6 @@ std::vector<int64_t> chosen(const Tensor& condition, int64_t extent) {
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_bool(call, 1));
-  RK_TRY(require_rank(call, 1, 1, 1));
   RK_ASSIGN(View view, view_of(call.node, call.input(0).shape));
   const int64_t extent = view.shape[view.axis];
   const Tensor* known = call.constant(1);
@@ -62,10 +60,10 @@ OpDef compress() {
   return {
       .name = "Compress",
       .doc = "the slices of x whose condition holds, in front; what is unused holds 0",
-      .inputs = {{"x"}, {"condition"}},
+      .inputs = {{"x", anything()}, {"condition", booleans().rank(1)}},
       .outputs = {{"y"}, count_output()},
       .attrs = {{"axis", int64_t{0}, "axis of the slices; absent: x is flattened",
-                 AttrDef::kOptional}},
+                 AttrDef::kOptional, AttrDef::kAxisOfInput}},
       .infer = infer,
       .reference = reference,
       .cost = no_cost,

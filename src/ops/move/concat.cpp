@@ -50,10 +50,10 @@ OpDef concat() {
   return {
       .name = "Concat",
       .doc = "y = the inputs one after another along an axis",
-      .inputs = {{"inputs", ArgDef::kVariadic}},
+      .inputs = {{"inputs", anything().like(0), ArgDef::kVariadic}},
       .outputs = {{"y"}},
       .attrs = {{"axis", int64_t{0}, "axis to join; negative counts from the end",
-                 AttrDef::kRequired}},
+                 AttrDef::kRequired, AttrDef::kAxisOfInput}},
       .infer = infer,
       .reference = reference,
       .cost = no_cost,

@@ -8,7 +8,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_rank(call, 0, 4, 4));
   RK_TRY(require_one_of(call.node, "mode", {"DCR", "CRD"}));
   RK_TRY(require_range(call.node, "blocksize", 1, 1 << 15));
   const int64_t block = call.node.i64("blocksize");
@@ -42,7 +41,7 @@ OpDef depth_to_space() {
   return {
       .name = "DepthToSpace",
       .doc = "y = x with blocks of channels moved into blocks of pixels",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything().rank(4)}},
       .outputs = {{"y"}},
       .attrs = {{"blocksize", int64_t{1}, "extent of a block in h and w", AttrDef::kRequired},
                 {"mode", "DCR", "DCR: depth, column, row; CRD: column, row, depth"}},

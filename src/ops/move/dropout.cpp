@@ -35,7 +35,9 @@ OpDef dropout() {
   return {
       .name = "Dropout",
       .doc = "y = x, mask = true everywhere",
-      .inputs = {{"x"}, {"ratio", ArgDef::kOptional}, {"training_mode", ArgDef::kOptional}},
+      .inputs = {{"x", anything()},
+                 {"ratio", floats(), ArgDef::kOptional},
+                 {"training_mode", booleans(), ArgDef::kOptional}},
       .outputs = {{"y"}, {"mask", ArgDef::kOptional}},
       .attrs = {{"seed", int64_t{0}, "unused at inference", AttrDef::kOptional}},
       .infer = infer,

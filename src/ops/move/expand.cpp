@@ -26,7 +26,7 @@ OpDef expand() {
   return {
       .name = "Expand",
       .doc = "y = x broadcast with a shape",
-      .inputs = {{"x"}, {"shape"}},
+      .inputs = {{"x", anything()}, {"shape", integers()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

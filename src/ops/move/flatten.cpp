@@ -29,9 +29,10 @@ OpDef flatten() {
   return {
       .name = "Flatten",
       .doc = "y = x as a matrix, split before an axis",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{1}, "first axis of the second extent, 0 to rank"}},
+      .attrs = {{"axis", int64_t{1}, "first axis of the second extent, 0 to rank",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput}},
       .infer = infer,
       .reference = reference,
       .cost = no_cost,

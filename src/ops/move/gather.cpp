@@ -10,7 +10,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_index(call, 1));
   const Shape& in = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
@@ -51,9 +50,10 @@ OpDef gather() {
   return {
       .name = "Gather",
       .doc = "y = rows of x along an axis, picked by indices",
-      .inputs = {{"x"}, {"indices"}},
+      .inputs = {{"x", anything()}, {"indices", indices()}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{0}, "axis the indices count on; negative counts from the end"}},
+      .attrs = {{"axis", int64_t{0}, "axis the indices count on; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput}},
       .infer = infer,
       .reference = reference,
       .cost = no_cost,

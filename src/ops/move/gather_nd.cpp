@@ -11,9 +11,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_index(call, 1));
-  RK_TRY(require_rank(call, 0, 1));
-  RK_TRY(require_rank(call, 1, 1));
   const Shape& in = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
   RK_TRY(require_range(call.node, "batch_dims", 0, std::min(in.rank(), indices.rank()) - 1));
@@ -61,7 +58,7 @@ OpDef gather_nd() {
   return {
       .name = "GatherND",
       .doc = "y = slices of x addressed by index tuples",
-      .inputs = {{"x"}, {"indices"}},
+      .inputs = {{"x", anything().rank(1, kMaxRank)}, {"indices", indices().rank(1, kMaxRank)}},
       .outputs = {{"y"}},
       .attrs = {{"batch_dims", int64_t{0}, "leading axes that x and indices share"}},
       .infer = infer,

@@ -17,7 +17,7 @@ OpDef identity() {
   return {
       .name = "Identity",
       .doc = "y = x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .infer = infer_same_as_input,
       .reference = reference,

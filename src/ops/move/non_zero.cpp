@@ -54,7 +54,7 @@ OpDef non_zero() {
   return {
       .name = "NonZero",
       .doc = "indices of the elements other than zero, one column each; unused columns hold -1",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"}, count_output()},
       .infer = infer,
       .reference = reference,

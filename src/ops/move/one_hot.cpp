@@ -11,7 +11,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
   RK_ASSIGN(const double wanted, constant_number(call, 1));
   if (!(wanted >= 1 && wanted <= 2147483648.0))
     return refuse("input 1 ('depth') is ", wanted, ", expected 1 or more");
@@ -49,9 +48,10 @@ OpDef one_hot() {
   return {
       .name = "OneHot",
       .doc = "y = on at the index along a new axis, off elsewhere",
-      .inputs = {{"indices"}, {"depth"}, {"values"}},
+      .inputs = {{"indices", numbers()}, {"depth", numbers()}, {"values", anything()}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{-1}, "where the new axis goes; negative counts from the end"}},
+      .attrs = {{"axis", int64_t{-1}, "where the new axis goes; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfOutput}},
       .infer = infer,
       .reference = reference,
       .cost = no_cost,

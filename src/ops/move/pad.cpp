@@ -125,7 +125,10 @@ OpDef pad() {
   return {
       .name = "Pad",
       .doc = "y = x with elements added (or cut) at both ends of its axes",
-      .inputs = {{"x"}, {"pads"}, {"value", ArgDef::kOptional}, {"axes", ArgDef::kOptional}},
+      .inputs = {{"x", anything()},
+                 {"pads", integers()},
+                 {"value", anything().like(0), ArgDef::kOptional},
+                 {"axes", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"mode", "constant", "constant, reflect, edge or wrap"}},
       .infer = infer,

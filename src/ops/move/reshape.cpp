@@ -49,7 +49,7 @@ OpDef reshape() {
   return {
       .name = "Reshape",
       .doc = "y = x under another shape",
-      .inputs = {{"x"}, {"shape"}},
+      .inputs = {{"x", anything()}, {"shape", integers()}},
       .outputs = {{"y"}},
       .attrs = {{"allowzero", int64_t{0}, "1: a 0 in shape is an extent of 0, not a copy"}},
       .infer = infer,

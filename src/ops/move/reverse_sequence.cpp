@@ -10,13 +10,11 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_rank(call, 0, 2));
   RK_TRY(require_range(call.node, "batch_axis", 0, 1));
   RK_TRY(require_range(call.node, "time_axis", 0, 1));
   if (call.node.i64("batch_axis") == call.node.i64("time_axis")) {
     return refuse("attributes 'batch_axis' and 'time_axis' are both ", call.node.i64("time_axis"));
   }
-  RK_TRY(require_index(call, 1));
   RK_TRY(require_shape(call, 1,
                        Shape{call.input(0).shape[static_cast<int>(call.node.i64("batch_axis"))]}));
   return infer_same_as_input(call);
@@ -54,7 +52,7 @@ OpDef reverse_sequence() {
   return {
       .name = "ReverseSequence",
       .doc = "y = x with the first steps of each batch entry turned around",
-      .inputs = {{"x"}, {"sequence_lens"}},
+      .inputs = {{"x", anything().rank(2, kMaxRank)}, {"sequence_lens", indices()}},
       .outputs = {{"y"}},
       .attrs = {{"batch_axis", int64_t{1}, "0 or 1"},
                 {"time_axis", int64_t{0}, "0 or 1, not batch_axis"}},

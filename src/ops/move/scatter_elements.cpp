@@ -66,9 +66,10 @@ OpDef scatter_elements() {
   return {
       .name = "ScatterElements",
       .doc = "y = x with the elements at indices along an axis replaced by updates",
-      .inputs = {{"x"}, {"indices"}, {"updates"}},
+      .inputs = {{"x", anything()}, {"indices", indices()}, {"updates", anything().like(0)}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{0}, "axis the indices count on; negative counts from the end"},
+      .attrs = {{"axis", int64_t{0}, "axis the indices count on; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput},
                 scatter_reduction_attr()},
       .infer = infer,
       .reference = reference,

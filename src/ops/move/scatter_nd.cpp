@@ -9,8 +9,6 @@ namespace {
 
 Status infer(InferCall& call) {
   RK_TRY(check_scatter(call));
-  RK_TRY(require_rank(call, 0, 1));
-  RK_TRY(require_rank(call, 1, 1));
   const Shape& in = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
   const int64_t length = indices[indices.rank() - 1];
@@ -56,7 +54,9 @@ OpDef scatter_nd() {
   return {
       .name = "ScatterND",
       .doc = "y = x with the slices at indices replaced by updates",
-      .inputs = {{"x"}, {"indices"}, {"updates"}},
+      .inputs = {{"x", anything().rank(1, kMaxRank)},
+                 {"indices", indices().rank(1, kMaxRank)},
+                 {"updates", anything().like(0)}},
       .outputs = {{"y"}},
       .attrs = {scatter_reduction_attr()},
       .infer = infer,

@@ -37,7 +37,7 @@ OpDef shape() {
   return {
       .name = "Shape",
       .doc = "y = the extents of x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .attrs = {{"start", int64_t{0}, "first axis; negative counts from the end"},
                 {"end", int64_t{0}, "axis after the last; the rank where not given",

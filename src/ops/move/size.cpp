@@ -19,7 +19,7 @@ OpDef size() {
   return {
       .name = "Size",
       .doc = "y = the number of elements of x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -102,8 +102,11 @@ OpDef slice() {
   return {
       .name = "Slice",
       .doc = "y = x[start:end:step] on the given axes",
-      .inputs =
-          {{"x"}, {"starts"}, {"ends"}, {"axes", ArgDef::kOptional}, {"steps", ArgDef::kOptional}},
+      .inputs = {{"x", anything()},
+                 {"starts", integers()},
+                 {"ends", integers()},
+                 {"axes", integers(), ArgDef::kOptional},
+                 {"steps", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -8,7 +8,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_rank(call, 0, 4, 4));
   RK_TRY(require_range(call.node, "blocksize", 1, 1 << 15));
   const int64_t block = call.node.i64("blocksize");
   const Shape& in = call.input(0).shape;
@@ -37,7 +36,7 @@ OpDef space_to_depth() {
   return {
       .name = "SpaceToDepth",
       .doc = "y = x with blocks of pixels moved into channels",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything().rank(4)}},
       .outputs = {{"y"}},
       .attrs = {{"blocksize", int64_t{1}, "extent of a block in h and w", AttrDef::kRequired}},
       .infer = infer,

@@ -68,9 +68,10 @@ OpDef split() {
   return {
       .name = "Split",
       .doc = "the outputs are x cut along an axis",
-      .inputs = {{"x"}, {"split", ArgDef::kOptional}},
+      .inputs = {{"x", anything()}, {"split", integers(), ArgDef::kOptional}},
       .outputs = {{"parts", ArgDef::kVariadic}},
-      .attrs = {{"axis", int64_t{0}, "axis to cut; negative counts from the end"},
+      .attrs = {{"axis", int64_t{0}, "axis to cut; negative counts from the end", AttrDef::kDefault,
+                 AttrDef::kAxisOfInput},
                 {"num_outputs", int64_t{1},
                  "number of equal parts; the node's outputs where not given", AttrDef::kOptional}},
       .infer = infer,

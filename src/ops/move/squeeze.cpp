@@ -43,7 +43,7 @@ OpDef squeeze() {
   return {
       .name = "Squeeze",
       .doc = "y = x without the given axes of extent 1",
-      .inputs = {{"x"}, {"axes", ArgDef::kOptional}},
+      .inputs = {{"x", anything()}, {"axes", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -10,8 +10,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_same_dtype(call, 0, 1));
-  RK_TRY(require_rank(call, 0, 2));
   RK_TRY(require_one_of(call.node, "mode", {"linear", "circular"}));
   const Shape& cache = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), cache.rank()));
@@ -60,9 +58,12 @@ OpDef tensor_scatter() {
   return {
       .name = "TensorScatter",
       .doc = "y = the cache with update written from an index per batch on",
-      .inputs = {{"past_cache"}, {"update"}, {"write_indices", ArgDef::kOptional}},
+      .inputs = {{"past_cache", anything().rank(2, kMaxRank)},
+                 {"update", anything().like(0)},
+                 {"write_indices", indices(), ArgDef::kOptional}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{-2}, "axis that is written along; negative counts from the end"},
+      .attrs = {{"axis", int64_t{-2}, "axis that is written along; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"mode", "linear", "'linear', or 'circular': past the end goes on at the start"}},
       .infer = infer,
       .reference = reference,

@@ -44,7 +44,7 @@ OpDef tile() {
   return {
       .name = "Tile",
       .doc = "y = x repeated along each axis",
-      .inputs = {{"x"}, {"repeats"}},
+      .inputs = {{"x", anything()}, {"repeats", integers()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -13,7 +13,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
   int64_t k = in[axis];
@@ -89,9 +88,10 @@ OpDef top_k() {
   return {
       .name = "TopK",
       .doc = "the k largest or smallest values along an axis, and their indices",
-      .inputs = {{"x"}, {"k"}},
+      .inputs = {{"x", numbers()}, {"k", integers()}},
       .outputs = {{"values"}, {"indices", ArgDef::kOptional}, count_output()},
-      .attrs = {{"axis", int64_t{-1}, "axis to search; negative counts from the end"},
+      .attrs = {{"axis", int64_t{-1}, "axis to search; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"largest", int64_t{1}, "1: largest values; 0: smallest"},
                 {"sorted", int64_t{1}, "0 allows any order; the result is sorted all the same"}},
       .infer = infer,

@@ -43,10 +43,11 @@ OpDef transpose() {
   return {
       .name = "Transpose",
       .doc = "y = x with its axes permuted",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .attrs = {{"perm", std::vector<int64_t>{},
-                 "input axis of each output axis; reversed where not given", AttrDef::kOptional}},
+                 "input axis of each output axis; reversed where not given", AttrDef::kOptional,
+                 AttrDef::kAxisOfInput}},
       .infer = infer,
       .reference = reference,
       .cost = no_cost,

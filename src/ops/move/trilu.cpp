@@ -11,10 +11,8 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_rank(call, 0, 2));
   RK_TRY(require_range(call.node, "upper", 0, 1));
-  if (call.has_input(1) &&
-      (call.input(1).shape.elements() != 1 || call.input(1).dtype != DType::kI64)) {
+  if (call.has_input(1) && call.input(1).shape.elements() != 1) {
     return refuse("input 1 ('k') is ", rk::to_string(call.input(1)), ", expected one i64");
   }
   return infer_same_as_input(call);
@@ -49,7 +47,8 @@ OpDef trilu() {
   return {
       .name = "Trilu",
       .doc = "y = one triangle of x, zero elsewhere",
-      .inputs = {{"x"}, {"k", ArgDef::kOptional}},
+      .inputs = {{"x", anything().rank(2, kMaxRank)},
+                 {"k", one_of({DType::kI64}), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"upper", int64_t{1}, "1: upper triangle; 0: lower"}},
       .infer = infer,

@@ -34,7 +34,7 @@ std::span<const OpCase> trilu_cases() {
           input %x: f32[1,1] = [1]
           const %k: f32[] = [1]
           %y = Trilu(%x, %k)
-          error input 1 ('k') is f32[], expected one i64)"},
+          error input 1 ('k') is f32[], expected dtype i64)"},
   };
   return kCases;
 }

@@ -151,14 +151,14 @@ OpDef unique() {
       .doc =
           "distinct slices of x with first index, inverse and occurrences; unused entries hold "
           "0 or -1",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"},
                   {"indices", ArgDef::kOptional},
                   {"inverse_indices", ArgDef::kOptional},
                   {"counts", ArgDef::kOptional},
                   count_output()},
       .attrs = {{"axis", int64_t{0}, "axis of the slices; absent: x is flattened",
-                 AttrDef::kOptional},
+                 AttrDef::kOptional, AttrDef::kAxisOfInput},
                 {"sorted", int64_t{1}, "1: ascending; 0: in order of first occurrence"}},
       .infer = infer,
       .reference = reference,

@@ -36,7 +36,7 @@ OpDef unsqueeze() {
   return {
       .name = "Unsqueeze",
       .doc = "y = x with axes of extent 1 inserted",
-      .inputs = {{"x"}, {"axes"}},
+      .inputs = {{"x", anything()}, {"axes", integers()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

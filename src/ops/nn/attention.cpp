@@ -94,7 +94,6 @@ Result<Dims> resolve(const Node& node) {
 Status check_mask(const InferCall& call, const Dims& dims) {
   if (!call.has_input(kMask)) return ok_status();
   if (call.input(kMask).dtype != DType::kBool) RK_TRY(require_same_dtype(call, kQuery, kMask));
-  RK_TRY(require_rank(call, kMask, 2, 4));
   Shape mask = call.input(kMask).shape;
   const int last = mask.rank() - 1;
   const Shape full{dims.batch, dims.query_heads, dims.queries, dims.total()};
@@ -108,7 +107,6 @@ Status check_mask(const InferCall& call, const Dims& dims) {
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, kQuery));
   for (const size_t i : {kKey, kValue, kPastKey, kPastValue}) {
     if (call.has_input(i)) RK_TRY(require_same_dtype(call, kQuery, i));
   }
@@ -312,13 +310,14 @@ OpDef attention() {
   return {
       .name = "Attention",
       .doc = "y = softmax(q k^T * scale + bias) v per head",
-      .inputs = {{"q"},
-                 {"k"},
-                 {"v"},
-                 {"attn_mask", ArgDef::kOptional},
-                 {"past_key", ArgDef::kOptional},
-                 {"past_value", ArgDef::kOptional},
-                 {"nonpad_kv_seqlen", ArgDef::kOptional}},
+      .inputs = {{"q", floats()},
+                 {"k", floats().like(0)},
+                 {"v", floats().like(0)},
+                 {"attn_mask", one_of(kFloatTypes | DTypeSet{DType::kBool}).rank(2, 4),
+                  ArgDef::kOptional},
+                 {"past_key", floats().like(0), ArgDef::kOptional},
+                 {"past_value", floats().like(0), ArgDef::kOptional},
+                 {"nonpad_kv_seqlen", indices(), ArgDef::kOptional}},
       .outputs = {{"y"},
                   {"present_key", ArgDef::kOptional},
                   {"present_value", ArgDef::kOptional},

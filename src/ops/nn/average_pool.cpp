@@ -8,7 +8,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   RK_ASSIGN(const Shape shape, pool_output(call.node));
   return set_output(call, 0, call.input(0).dtype, shape);
 }
@@ -49,7 +48,7 @@ OpDef average_pool() {
   return {
       .name = "AveragePool",
       .doc = "y = mean of each window",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
       .infer = infer,

@@ -9,8 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_rank(call, 0, 1));
   if (call.node.i64("training_mode") != 0 || call.output_count() > 1) {
     return unsupported(
         "training_mode is set or more than one output is used; only inference is supported. Export "
@@ -53,7 +51,11 @@ OpDef batch_normalization() {
   return {
       .name = "BatchNormalization",
       .doc = "y = (x - mean) / sqrt(var + epsilon) * scale + bias per channel",
-      .inputs = {{"x"}, {"scale"}, {"bias"}, {"mean"}, {"var"}},
+      .inputs = {{"x", floats().rank(1, kMaxRank)},
+                 {"scale", floats()},
+                 {"bias", floats()},
+                 {"mean", floats()},
+                 {"var", floats()}},
       .outputs = {{"y"}, {"running_mean", ArgDef::kOptional}, {"running_var", ArgDef::kOptional}},
       .attrs = {{"epsilon", 1e-5f, "added to the variance"},
                 {"momentum", 0.9f, "used in training only"},

@@ -13,10 +13,6 @@ namespace {
 enum Input : size_t { kX, kWeight, kBias, kPastState };
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, kX));
-  RK_TRY(require_same_dtype(call, kX, kWeight));
-  RK_TRY(require_rank(call, kX, 3, 3));
-  RK_TRY(require_rank(call, kWeight, 3, 3));
   RK_TRY(require_one_of(call.node, "activation", {"none", "silu", "swish"}));
   const Shape& in = call.input(kX).shape;
   const int64_t kernel = call.input(kWeight).shape[2];
@@ -79,7 +75,10 @@ OpDef causal_conv_with_state() {
   return {
       .name = "CausalConvWithState",
       .doc = "y = depthwise convolution over the past of each channel, whose end is carried over",
-      .inputs = {{"x"}, {"w"}, {"b", ArgDef::kOptional}, {"past_state", ArgDef::kOptional}},
+      .inputs = {{"x", floats().rank(3)},
+                 {"w", floats().like(0).rank(3)},
+                 {"b", floats().like(0), ArgDef::kOptional},
+                 {"past_state", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}, {"present_state", ArgDef::kOptional}},
       .attrs = {{"activation", "none", "applied to y: none, or silu, which is also called swish"}},
       .infer = infer,

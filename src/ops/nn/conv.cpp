@@ -70,7 +70,6 @@ Status reference(const EvalCall& call) { return in_f32(call, compute); }
 
 Status check_bias(const InferCall& call, int64_t out_channels) {
   if (!call.has_input(2)) return ok_status();
-  RK_TRY(require_same_dtype(call, 0, 2));
   return require_shape(call, 2, Shape{out_channels});
 }
 
@@ -115,8 +114,6 @@ Result<ConvAttrs> resolve_conv(const Node& node) {
 ConvAttrs conv_attrs(const Node& node) { return resolve_conv(node).value(); }
 
 Result<TensorType> infer_conv_type(const InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_same_dtype(call, 0, 1));
   RK_ASSIGN(const ConvAttrs attrs, resolve_conv(call.node));
   RK_TRY(check_bias(call, attrs.out_channels));
   RK_ASSIGN(const Shape shape, conv_output_shape(call.input(0).shape, attrs));
@@ -169,7 +166,9 @@ OpDef conv() {
   return {
       .name = "Conv",
       .doc = "y = cross-correlation of x with w, plus b per output channel",
-      .inputs = {{"x"}, {"w"}, {"b", ArgDef::kOptional}},
+      .inputs = {{"x", floats()},
+                 {"w", floats().like(0)},
+                 {"b", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
       .infer = infer,

@@ -75,8 +75,6 @@ Status resolve_output(const Node& node, const Extent& in, ConvTransposeAttrs& at
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_same_dtype(call, 0, 1));
   RK_ASSIGN(const ConvTransposeAttrs attrs, resolve_conv_transpose(call.node));
   RK_TRY(check_bias(call, attrs.out_channels));
   return set_output(call, 0, call.input(0).dtype,
@@ -174,7 +172,9 @@ OpDef conv_transpose() {
   return {
       .name = "ConvTranspose",
       .doc = "y = transposed convolution of x with w, plus b per output channel",
-      .inputs = {{"x"}, {"w"}, {"b", ArgDef::kOptional}},
+      .inputs = {{"x", floats()},
+                 {"w", floats().like(0)},
+                 {"b", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
       .infer = infer,

@@ -14,11 +14,9 @@ namespace {
 enum Input : size_t { kX, kWeights, kOffset, kBias, kMask };
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, kX));
   for (const size_t i : {kWeights, kOffset, kBias, kMask}) {
     if (call.has_input(i)) RK_TRY(require_same_dtype(call, kX, i));
   }
-  RK_TRY(require_rank(call, kX, 4, 4));
   RK_ASSIGN(const ConvAttrs attrs, resolve_conv(call.node));
   const Shape& in = call.input(kX).shape;
   RK_ASSIGN(const Extent out, window_output(attrs.window, spatial_extent(in), false));
@@ -123,7 +121,11 @@ OpDef deform_conv() {
   return {
       .name = "DeformConv",
       .doc = "y = convolution of x with w, whose taps are moved by offsets and scaled by a mask",
-      .inputs = {{"x"}, {"w"}, {"offset"}, {"b", ArgDef::kOptional}, {"mask", ArgDef::kOptional}},
+      .inputs = {{"x", floats().rank(4)},
+                 {"w", floats().like(0)},
+                 {"offset", floats().like(0)},
+                 {"b", floats().like(0), ArgDef::kOptional},
+                 {"mask", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
       .infer = infer,

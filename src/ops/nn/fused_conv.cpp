@@ -4,8 +4,8 @@
 // first activation, never before it.
 #include <algorithm>
 
-#include "ops/shared/activation.h"
 #include "ops/nn/conv.h"
+#include "ops/shared/activation.h"
 #include "ops/shared/precision.h"
 
 namespace rk::ops {
@@ -55,7 +55,10 @@ OpDef fused_conv() {
   return {
       .name = "FusedConv",
       .doc = "y = post_activation(activation(conv(x, w) + b) + addend)",
-      .inputs = {{"x"}, {"w"}, {"b", ArgDef::kOptional}, {"addend", ArgDef::kOptional}},
+      .inputs = {{"x", floats()},
+                 {"w", floats().like(0)},
+                 {"b", floats().like(0), ArgDef::kOptional},
+                 {"addend", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
       .infer = infer,

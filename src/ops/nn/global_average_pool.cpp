@@ -8,10 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  return infer_global_pool(call);
-}
+Status infer(InferCall& call) { return infer_global_pool(call); }
 
 Status compute(const EvalCall& call) {
   pool_planes<float>(call, [](std::span<const float> plane) {
@@ -29,7 +26,7 @@ OpDef global_average_pool() {
   return {
       .name = "GlobalAveragePool",
       .doc = "y = mean over the spatial axes",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -9,7 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   RK_TRY(require_range(call.node, "p", 1, std::numeric_limits<int32_t>::max()));
   return infer_global_pool(call);
 }
@@ -32,7 +31,7 @@ OpDef global_lp_pool() {
   return {
       .name = "GlobalLpPool",
       .doc = "y = p-norm over the spatial axes",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"p", int64_t{2}, "the norm's power"}},
       .infer = infer,

@@ -8,10 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
-  return infer_global_pool(call);
-}
+Status infer(InferCall& call) { return infer_global_pool(call); }
 
 Status compute(const EvalCall& call) {
   return with_number_type(call.input(0).dtype(), [&](auto tag) {
@@ -29,7 +26,7 @@ OpDef global_max_pool() {
   return {
       .name = "GlobalMaxPool",
       .doc = "y = largest value over the spatial axes",
-      .inputs = {{"x"}},
+      .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
       .infer = infer,
       .reference = reference,

@@ -9,8 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_rank(call, 0, 2));
   const Shape& in = call.input(0).shape;
   const int64_t groups = call.node.i64("num_groups");
   if (groups < 1 || in[1] % groups != 0) {
@@ -63,7 +61,9 @@ OpDef group_normalization() {
       .doc =
           "y = (x - mean) / sqrt(variance + epsilon) * scale + bias, statistics per group of "
           "channels",
-      .inputs = {{"x"}, {"scale"}, {"bias"}},
+      .inputs = {{"x", floats().rank(2, kMaxRank)},
+                 {"scale", floats().like(0)},
+                 {"bias", floats().like(0)}},
       .outputs = {{"y"}},
       .attrs = {{"num_groups", int64_t{1}, "groups the channels are split into",
                  AttrDef::kRequired},

@@ -9,8 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_rank(call, 0, 3));
   for (size_t i = 1; i < 3; ++i) {
     RK_TRY(require_same_dtype(call, 0, i));
     RK_TRY(require_shape(call, i, Shape{call.input(0).shape[1]}));
@@ -52,7 +50,9 @@ OpDef instance_normalization() {
       .name = "InstanceNormalization",
       .doc =
           "y = (x - mean) / sqrt(variance + epsilon) * scale + bias, mean and variance per plane",
-      .inputs = {{"x"}, {"scale"}, {"bias"}},
+      .inputs = {{"x", floats().rank(3, kMaxRank)},
+                 {"scale", floats().like(0)},
+                 {"bias", floats().like(0)}},
       .outputs = {{"y"}},
       .attrs = {{"epsilon", 1e-5f, "added to the variance"}},
       .infer = infer,

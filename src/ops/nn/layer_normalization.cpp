@@ -9,7 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
   RK_TRY(require_range(call.node, "stash_type", 1, 1));
@@ -76,9 +75,12 @@ OpDef layer_normalization() {
   return {
       .name = "LayerNormalization",
       .doc = "y = (x - mean) / sqrt(variance + epsilon) * scale + bias over the last axes",
-      .inputs = {{"x"}, {"scale"}, {"bias", ArgDef::kOptional}},
+      .inputs = {{"x", floats()},
+                 {"scale", floats().like(0)},
+                 {"bias", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}, {"mean", ArgDef::kOptional}, {"inv_std_dev", ArgDef::kOptional}},
-      .attrs = {{"axis", int64_t{-1}, "first axis of the mean; negative counts from the end"},
+      .attrs = {{"axis", int64_t{-1}, "first axis of the mean; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"epsilon", 1e-5f, "added to the variance"},
                 {"stash_type", int64_t{1}, "dtype of the statistics; 1 is f32"}},
       .infer = infer,

@@ -53,7 +53,6 @@ Result<Dims> resolve(const Node& node) {
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, kQuery));
   RK_TRY(require_one_of(call.node, "update_rule", {"linear", "gated", "delta", "gated_delta"}));
   for (const size_t i : {kQuery, kKey, kValue}) {
     RK_TRY(require_same_dtype(call, kQuery, i));
@@ -182,12 +181,12 @@ OpDef linear_attention() {
   return {
       .name = "LinearAttention",
       .doc = "y = queries read from a state that keys and values are written to, step by step",
-      .inputs = {{"q"},
-                 {"k"},
-                 {"v"},
-                 {"past_state", ArgDef::kOptional},
-                 {"decay", ArgDef::kOptional},
-                 {"beta", ArgDef::kOptional}},
+      .inputs = {{"q", floats().rank(3)},
+                 {"k", floats().like(0).rank(3)},
+                 {"v", floats().like(0).rank(3)},
+                 {"past_state", floats().like(0).rank(4), ArgDef::kOptional},
+                 {"decay", floats().like(0).rank(3), ArgDef::kOptional},
+                 {"beta", floats().like(0).rank(3), ArgDef::kOptional}},
       .outputs = {{"y"}, {"present_state", ArgDef::kOptional}},
       .attrs = {{"q_num_heads", int64_t{0}, "query heads", AttrDef::kRequired},
                 {"kv_num_heads", int64_t{0}, "key and value heads", AttrDef::kRequired},

@@ -39,6 +39,21 @@ std::span<const OpCase> linear_attention_cases() {
           input %q: f32[1,1,1] = [1]
           %y = LinearAttention(%q, %q, %q, _, %q) {q_num_heads=1, kv_num_heads=1}
           error update_rule 'gated_delta' takes a decay and a beta; found a decay and no beta)"},
+      {"a state of another dtype is refused", R"(
+          input %q: f32[1,1,1] = [1]
+          input %p: i8[1,1,1,1] = [8]
+          %y = LinearAttention(%q, %q, %q, %p) {q_num_heads=1, kv_num_heads=1, update_rule="linear"}
+          error input 3 ('past_state') is i8[1,1,1,1], expected a float dtype)"},
+      {"a decay of another dtype is refused", R"(
+          input %q: f32[1,1,1] = [1]
+          input %d: bool[1,1,1] = [1]
+          %y = LinearAttention(%q, %q, %q, _, %d) {q_num_heads=1, kv_num_heads=1, update_rule="gated"}
+          error input 4 ('decay') is bool[1,1,1], expected a float dtype)"},
+      {"a beta of another float dtype is refused", R"(
+          input %q: f32[1,1,1] = [1]
+          input %b: f16[1,1,1] = [1]
+          %y = LinearAttention(%q, %q, %q, _, _, %b) {q_num_heads=1, kv_num_heads=1, update_rule="delta"}
+          error inputs 0 ('q') and 5 ('beta') have dtypes f32 and f16; they must be the same)"},
       {"heads that do not divide are refused", R"(
           input %q: f32[1,1,3] = [1, 2, 3]
           %y = LinearAttention(%q, %q, %q) {q_num_heads=2, kv_num_heads=1, update_rule="linear"}

@@ -9,7 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   RK_TRY(require_range(call.node, "p", 1, 2));
   RK_TRY(normalize_axis(call.node.i64("axis"), call.input(0).shape.rank()).status());
   return infer_same_as_input(call);
@@ -49,9 +48,10 @@ OpDef lp_normalization() {
   return {
       .name = "LpNormalization",
       .doc = "y = x / norm of x along an axis",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{-1}, "axis of the norm; negative counts from the end"},
+      .attrs = {{"axis", int64_t{-1}, "axis of the norm; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"p", int64_t{2}, "1: sum of magnitudes; 2: root of the sum of squares"}},
       .infer = infer,
       .reference = reference,

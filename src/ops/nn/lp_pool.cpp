@@ -10,7 +10,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   RK_TRY(require_range(call.node, "p", 1, std::numeric_limits<int32_t>::max()));
   RK_ASSIGN(const Shape shape, pool_output(call.node));
   return set_output(call, 0, call.input(0).dtype, shape);
@@ -40,7 +39,7 @@ OpDef lp_pool() {
   return {
       .name = "LpPool",
       .doc = "y = p-norm of each window",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
       .infer = infer,

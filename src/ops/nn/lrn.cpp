@@ -9,8 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_rank(call, 0, 2));
   RK_TRY(require_range(call.node, "size", 1, 1 << 20));
   return infer_same_as_input(call);
 }
@@ -56,7 +54,7 @@ OpDef lrn() {
   return {
       .name = "LRN",
       .doc = "y = x / (bias + alpha / size * sum of squares of neighbouring channels) ^ beta",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats().rank(2, kMaxRank)}},
       .outputs = {{"y"}},
       .attrs = {{"size", int64_t{1}, "channels summed over", AttrDef::kRequired},
                 {"alpha", 1e-4f, "factor of the sum"},

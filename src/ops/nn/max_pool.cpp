@@ -10,7 +10,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
   RK_TRY(require_range(call.node, "storage_order", 0, 1));
   RK_ASSIGN(const Shape shape, pool_output(call.node));
   RK_TRY(set_output(call, 0, call.input(0).dtype, shape));
@@ -128,7 +127,7 @@ OpDef max_pool() {
   return {
       .name = "MaxPool",
       .doc = "y = largest value of each window",
-      .inputs = {{"x"}},
+      .inputs = {{"x", numbers()}},
       .outputs = {{"y"}, {"indices", ArgDef::kOptional}},
       .attrs = std::move(attrs),
       .infer = infer,

@@ -31,7 +31,6 @@ Result<Shape> natural_shape(const Node& node) {
 
 Status infer(InferCall& call) {
   RK_TRY(require_shape(call, 1, call.input(0).shape));
-  if (call.input(1).dtype != DType::kI64) return refuse("input 1 ('indices') must be i64");
   RK_ASSIGN(const Shape natural, natural_shape(call.node));
   if (!call.has_input(2)) return set_output(call, 0, call.input(0).dtype, natural);
   RK_ASSIGN(const std::vector<int64_t> dims, constant_ints(call, 2));
@@ -78,7 +77,9 @@ OpDef max_unpool() {
   return {
       .name = "MaxUnpool",
       .doc = "y = x's values at the places MaxPool took them from, zeros elsewhere",
-      .inputs = {{"x"}, {"indices"}, {"output_shape", ArgDef::kOptional}},
+      .inputs = {{"x", anything()},
+                 {"indices", one_of({DType::kI64})},
+                 {"output_shape", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
       .infer = infer,

@@ -37,7 +37,7 @@ std::span<const OpCase> max_unpool_cases() {
           input %x: f32[1,1,1] = [5]
           input %i: i32[1,1,1] = [0]
           %y = MaxUnpool(%x, %i) {kernel_shape=[2]}
-          error input 1 ('indices') must be i64)"},
+          error input 1 ('indices') is i32[1,1,1], expected dtype i64)"},
   };
   return kCases;
 }

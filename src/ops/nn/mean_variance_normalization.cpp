@@ -9,7 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   RK_TRY(normalize_axes(call.node.ints("axes"), call.input(0).shape.rank()).status());
   return infer_same_as_input(call);
 }
@@ -56,9 +55,10 @@ OpDef mean_variance_normalization() {
   return {
       .name = "MeanVarianceNormalization",
       .doc = "y = (x - mean) / standard deviation over the axes",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
-      .attrs = {{"axes", std::vector<int64_t>{0, 2, 3}, "axes of the statistics"}},
+      .attrs = {{"axes", std::vector<int64_t>{0, 2, 3}, "axes of the statistics", AttrDef::kDefault,
+                 AttrDef::kAxisOfInput}},
       .infer = infer,
       .reference = reference,
       .cost = cost,

@@ -17,7 +17,9 @@ OpDef negative_log_likelihood_loss() {
   return {
       .name = "NegativeLogLikelihoodLoss",
       .doc = "y = minus the log probability of the label, weighted per class and reduced",
-      .inputs = {{"x"}, {"labels"}, {"weights", ArgDef::kOptional}},
+      .inputs = {{"x", floats().rank(2, kMaxRank)},
+                 {"labels", indices()},
+                 {"weights", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = class_loss_attrs(),
       .infer = infer_class_loss,

@@ -9,8 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_same_dtype(call, 0, 1));
   const Shape& in = call.input(0).shape;
   RK_TRY(normalize_axis(call.node.i64("axis"), in.rank()).status());
   RK_ASSIGN(const Shape both, broadcast_shapes(in, call.input(1).shape));
@@ -53,9 +51,10 @@ OpDef rms_normalization() {
   return {
       .name = "RMSNormalization",
       .doc = "y = x / sqrt(mean of squares + epsilon) * scale over the last axes",
-      .inputs = {{"x"}, {"scale"}},
+      .inputs = {{"x", floats()}, {"scale", floats().like(0)}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{-1}, "first axis of the mean; negative counts from the end"},
+      .attrs = {{"axis", int64_t{-1}, "first axis of the mean; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"epsilon", 1e-5f, "added to the mean of squares"},
                 {"stash_type", int64_t{1}, "dtype of the statistics; always f32 here"}},
       .infer = infer,

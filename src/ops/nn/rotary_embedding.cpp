@@ -43,10 +43,6 @@ Result<Dims> resolve(const Node& node) {
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_rank(call, 0, 3, 4));
-  RK_TRY(require_same_dtype(call, 0, 1));
-  RK_TRY(require_same_dtype(call, 0, 2));
   RK_ASSIGN(const Dims dims, resolve(call.node));
   Shape cache{dims.batch, dims.length, dims.half};
   if (call.has_input(3)) {
@@ -112,7 +108,10 @@ OpDef rotary_embedding() {
   return {
       .name = "RotaryEmbedding",
       .doc = "y = pairs of x's elements turned by an angle per position",
-      .inputs = {{"x"}, {"cos_cache"}, {"sin_cache"}, {"position_ids", ArgDef::kOptional}},
+      .inputs = {{"x", floats().rank(3, 4)},
+                 {"cos_cache", floats().like(0).rank(2, 3)},
+                 {"sin_cache", floats().like(0).rank(2, 3)},
+                 {"position_ids", indices(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"interleaved", int64_t{0}, "1: pairs are neighbours; 0: a half apart"},
                 {"num_heads", int64_t{0}, "heads of a 3-D input"},

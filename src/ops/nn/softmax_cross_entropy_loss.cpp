@@ -3,8 +3,8 @@
 // reduced. The log probabilities are a second, optional output.
 #include <algorithm>
 
-#include "ops/shared/cross_entropy.h"
 #include "ops/activation/softmax.h"
+#include "ops/shared/cross_entropy.h"
 
 namespace rk::ops {
 namespace {
@@ -36,7 +36,9 @@ OpDef softmax_cross_entropy_loss() {
   return {
       .name = "SoftmaxCrossEntropyLoss",
       .doc = "y = minus the log softmax of the label, weighted per class and reduced",
-      .inputs = {{"x"}, {"labels"}, {"weights", ArgDef::kOptional}},
+      .inputs = {{"x", floats().rank(2, kMaxRank)},
+                 {"labels", indices()},
+                 {"weights", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}, {"log_prob", ArgDef::kOptional}},
       .attrs = class_loss_attrs(),
       .infer = infer,

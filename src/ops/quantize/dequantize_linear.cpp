@@ -8,10 +8,6 @@ namespace {
 
 Status infer(InferCall& call) {
   const DType quantized = call.input(0).dtype;
-  if (!is_integer(quantized) && !is_small_float(quantized)) {
-    return refuse("input 0 ('x') has dtype ", rk::to_string(quantized),
-                  ", expected an integer or a float of at most 8 bits");
-  }
   RK_TRY(check_scales(call, quantized));
   DType dtype = is_small_float(call.input(1).dtype) ? DType::kF32 : call.input(1).dtype;
   if (const int64_t given = call.node.i64("output_dtype"); given != 0) {
@@ -51,10 +47,18 @@ OpDef dequantize_linear() {
   return {
       .name = "DequantizeLinear",
       .doc = "y = (x - zero_point) * scale",
-      .inputs = {{"x"}, {"scale"}, {"zero_point", ArgDef::kOptional}},
+      .inputs = {{"x", ArgRule{kIntegerTypes | kSmallFloatTypes,
+                               "an integer or a float of at most 8 bits"}},
+                 {"scale", ArgRule{kFloatTypes | kSmallFloatTypes, "a float dtype"}},
+                 {"zero_point",
+                  ArgRule{kIntegerTypes | kSmallFloatTypes,
+                          "an integer or a float of at most 8 bits"}
+                      .like(0),
+                  ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"axis", int64_t{1},
-                 "axis of per-axis or blocked scales; negative counts from the end"},
+                 "axis of per-axis or blocked scales; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"block_size", int64_t{0}, "indices of the axis per scale; 0: not blocked"},
                 {"output_dtype", int64_t{0}, "numbered as in ONNX; 0: the scale's dtype"}},
       .infer = infer,

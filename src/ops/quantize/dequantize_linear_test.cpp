@@ -40,13 +40,13 @@ std::span<const OpCase> dequantize_linear_cases() {
       {"floats are refused", R"(
           input %x: f32[1] = [1]
           %y = DequantizeLinear(%x, %x)
-          error input 0 ('x') has dtype f32, expected an integer or a float of at most 8 bits)"},
+          error input 0 ('x') is f32[1], expected an integer or a float of at most 8 bits)"},
       {"a zero point of another dtype is refused", R"(
           input %x: i8[1] = [1]
           const %s: f32[] = [1]
           const %z: u8[] = [1]
           %y = DequantizeLinear(%x, %s, %z)
-          error input 2 ('zero_point') has dtype u8, expected i8)"},
+          error inputs 0 ('x') and 2 ('zero_point') have dtypes i8 and u8; they must be the same)"},
   };
   return kCases;
 }

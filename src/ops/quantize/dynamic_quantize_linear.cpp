@@ -10,7 +10,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   RK_TRY(set_output(call, 0, DType::kU8, call.input(0).shape));
   RK_TRY(set_output(call, 1, call.input(0).dtype, Shape{}));
   return set_output(call, 2, DType::kU8, Shape{});
@@ -45,7 +44,7 @@ OpDef dynamic_quantize_linear() {
   return {
       .name = "DynamicQuantizeLinear",
       .doc = "u8 integers of x with scale and zero point of its own range",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}, {"y_scale", ArgDef::kOptional}, {"y_zero_point", ArgDef::kOptional}},
       .infer = infer,
       .reference = reference,

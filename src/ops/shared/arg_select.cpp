@@ -6,7 +6,6 @@
 namespace rk::ops {
 
 Status infer_arg_select(InferCall& call) {
-  RK_TRY(require_number(call, 0));
   RK_TRY(require_range(call.node, "keepdims", 0, 1));
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
@@ -25,9 +24,10 @@ OpDef arg_select_def(std::string_view name, std::string_view doc, Reference refe
   return {
       .name = name,
       .doc = doc,
-      .inputs = {{"x"}},
+      .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{0}, "axis to search; negative counts from the end"},
+      .attrs = {{"axis", int64_t{0}, "axis to search; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"keepdims", int64_t{1}, "1: the axis stays with extent 1"},
                 {"select_last_index", int64_t{0}, "1: the last of equal values"}},
       .infer = infer_arg_select,

@@ -26,7 +26,7 @@ OpDef cosine_window_def(std::string_view name, std::string_view doc,
   return {
       .name = name,
       .doc = doc,
-      .inputs = {{"size"}},
+      .inputs = {{"size", integers()}},
       .outputs = {{"y"}},
       .attrs = {{"output_datatype", int64_t{1}, "ONNX number of the dtype"},
                 {"periodic", int64_t{1},

@@ -101,7 +101,7 @@ OpDef random_def(std::vector<AttrDef> own) {
 
 OpDef random_like_def(std::vector<AttrDef> own) {
   OpDef def = common_def(std::move(own));
-  def.inputs = {{"x"}};
+  def.inputs = {{"x", anything()}};
   def.infer = infer_random_like;
   def.shape_only = true;
   return def;

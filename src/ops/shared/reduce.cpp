@@ -47,7 +47,8 @@ OpDef reduce_def(std::string_view name, std::string_view doc, Reference referenc
   return {
       .name = name,
       .doc = doc,
-      .inputs = {{"x"}, {"axes", ArgDef::kOptional}},
+      .inputs = {{"x", one_of(kFloatTypes | kIntegerTypes | DTypeSet{DType::kBool})},
+                 {"axes", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"keepdims", int64_t{1}, "1: reduced axes stay with extent 1"},
                 {"noop_with_empty_axes", int64_t{0}, "1: without axes nothing is reduced"}},

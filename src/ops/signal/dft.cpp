@@ -41,8 +41,6 @@ Result<Dims> resolve(const Node& node, const Tensor* length, const Tensor* axis)
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_rank(call, 0, 2));
   for (const size_t i : {size_t{1}, size_t{2}}) {
     if (call.has_input(i)) RK_TRY(constant_int(call, i).status());
   }
@@ -115,7 +113,9 @@ OpDef dft() {
   return {
       .name = "DFT",
       .doc = "y = discrete Fourier transform of x along an axis",
-      .inputs = {{"x"}, {"dft_length", ArgDef::kOptional}, {"axis", ArgDef::kOptional}},
+      .inputs = {{"x", floats().rank(2, kMaxRank)},
+                 {"dft_length", integers(), ArgDef::kOptional},
+                 {"axis", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"inverse", int64_t{0}, "1: the inverse transform, divided by its length"},
                 {"onesided", int64_t{0}, "1: the signal is real and half the spectrum is used"}},

@@ -38,8 +38,6 @@ Result<Dims> resolve(const Node& node, int64_t step, std::optional<int64_t> leng
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, kSignal));
-  RK_TRY(require_rank(call, kSignal, 2, 3));
   RK_ASSIGN(const int64_t step, constant_int(call, kStep));
   std::optional<int64_t> length;
   if (call.has_input(kLength)) {
@@ -102,10 +100,10 @@ OpDef stft() {
   return {
       .name = "STFT",
       .doc = "y = Fourier transforms of the frames of a signal",
-      .inputs = {{"signal"},
-                 {"frame_step"},
-                 {"window", ArgDef::kOptional},
-                 {"frame_length", ArgDef::kOptional}},
+      .inputs = {{"signal", floats().rank(2, 3)},
+                 {"frame_step", integers()},
+                 {"window", floats().like(0), ArgDef::kOptional},
+                 {"frame_length", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"onesided", int64_t{1}, "1: only the first half of each spectrum"}},
       .infer = infer,

@@ -61,8 +61,6 @@ Result<Pool> read_pool(const Node& node) {
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_index(call, 0));
-  RK_TRY(require_rank(call, 0, 1, 2));
   RK_TRY(require_one_of(call.node, "mode", {"TF", "IDF", "TFIDF"}));
   RK_TRY(require_range(call.node, "min_gram_length", 1, kMaxIndex));
   RK_TRY(require_range(call.node, "max_gram_length", call.node.i64("min_gram_length"), kMaxIndex));
@@ -128,7 +126,7 @@ OpDef tf_idf_vectorizer() {
   return {
       .name = "TfIdfVectorizer",
       .doc = "y = how often each n-gram of a pool occurs in the rows of x",
-      .inputs = {{"x"}},
+      .inputs = {{"x", indices().rank(1, 2)}},
       .outputs = {{"y"}},
       .attrs = {{"max_gram_length", int64_t{1}, "longest n-grams counted", AttrDef::kRequired},
                 {"max_skip_count", int64_t{0}, "most elements between those of an n-gram",

@@ -30,7 +30,7 @@ OpDef ex_data_convert() {
   return {
       .name = "exDataConvert",
       .doc = "y = x in another form (quantised, f16, f32)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .attrs = {{"to", int64_t{0}, "dtype of y, numbered as in ONNX; 0 keeps x's"}},
       .infer = infer,

@@ -9,7 +9,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   Shape out = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), out.rank()));
   if (out[axis] % 2 != 0)
@@ -41,9 +40,10 @@ OpDef ex_glu() {
   return {
       .name = "exGlu",
       .doc = "y = first half of x * sigmoid(second half of x), halves along an axis",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
-      .attrs = {{"axis", int64_t{1}, "axis that is halved; negative counts from the end"}},
+      .attrs = {{"axis", int64_t{1}, "axis that is halved; negative counts from the end",
+                 AttrDef::kDefault, AttrDef::kAxisOfInput}},
       .infer = infer,
       .reference = reference,
       .cost = elementwise_cost,

@@ -16,7 +16,7 @@ OpDef ex_mish() {
   return {
       .name = "exMish",
       .doc = "y = x * tanh(softplus(x))",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

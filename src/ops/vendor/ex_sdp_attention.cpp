@@ -29,8 +29,6 @@ Extents extents_of(const Shape& q, const Shape& v) {
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_rank(call, 0, 2));
   const Shape q = call.input(0).shape;
   const int rank = q.rank();
   for (size_t i = 1; i < 3; ++i) {
@@ -142,7 +140,10 @@ OpDef ex_sdp_attention() {
   return {
       .name = "exSDPAttention",
       .doc = "y = softmax(scale * q k' + mask) v",
-      .inputs = {{"q"}, {"k"}, {"v"}, {"mask", ArgDef::kOptional}},
+      .inputs = {{"q", floats().rank(2, kMaxRank)},
+                 {"k", floats().like(0)},
+                 {"v", floats().like(0)},
+                 {"mask", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"scale", 1.0f, "factor of the scores, before the mask is added"}},
       .infer = infer,

@@ -18,7 +18,7 @@ OpDef ex_swish() {
   return {
       .name = "exSwish",
       .doc = "y = x * sigmoid(beta * x)",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"beta", 1.0f, "slope inside the sigmoid"}},
       .infer = infer_float_same_as_input,

@@ -17,7 +17,7 @@ OpDef ex_swoosh_l() {
   return {
       .name = "exSwooshL",
       .doc = "y = log(1 + exp(x - 4)) - 0.08 * x - 0.035",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

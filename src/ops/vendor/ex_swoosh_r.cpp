@@ -17,7 +17,7 @@ OpDef ex_swoosh_r() {
   return {
       .name = "exSwooshR",
       .doc = "y = log(1 + exp(x - 1)) - 0.08 * x - 0.313261687",
-      .inputs = {{"x"}},
+      .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
       .reference = reference,

@@ -18,7 +18,6 @@ Result<std::vector<int64_t>> grid_dims(const InferCall& call) {
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
   RK_ASSIGN(const std::vector<int64_t> dims, grid_dims(call));
   const int64_t spatial = dims.back();
   RK_TRY(require_shape(call, 0, Shape{dims.front(), spatial, spatial + 1}));
@@ -70,7 +69,7 @@ OpDef affine_grid() {
   return {
       .name = "AffineGrid",
       .doc = "y = coordinates of every pixel under an affine map, for GridSample",
-      .inputs = {{"theta"}, {"size"}},
+      .inputs = {{"theta", floats()}, {"size", integers()}},
       .outputs = {{"y"}},
       .attrs = {{"align_corners", int64_t{0},
                  "1: -1 and 1 are the middles of the outer pixels, 0: their edges"}},

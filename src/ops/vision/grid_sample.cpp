@@ -20,8 +20,6 @@ constexpr double kFar = 1e9;
 constexpr double kCubicA = -0.75;
 
 Status infer(InferCall& call) {
-  RK_TRY(require_number(call, 0));
-  RK_TRY(require_float(call, 1));
   RK_TRY(require_rank(call, 0, 3, 2 + kMaxSpatial));
   RK_TRY(require_one_of(call.node, "mode", {"nearest", "linear", "cubic", "bilinear", "bicubic"}));
   RK_TRY(require_one_of(call.node, "padding_mode", {"zeros", "border", "reflection"}));
@@ -206,7 +204,7 @@ OpDef grid_sample() {
   return {
       .name = "GridSample",
       .doc = "y = x read at the places of a grid",
-      .inputs = {{"x"}, {"grid"}},
+      .inputs = {{"x", numbers()}, {"grid", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"mode", "linear", "nearest, linear or cubic; before opset 20 bilinear, bicubic"},
                 {"padding_mode", "zeros", "what lies outside: zeros, border or reflection"},

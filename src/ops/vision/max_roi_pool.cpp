@@ -10,10 +10,6 @@ namespace rk::ops {
 namespace {
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_same_dtype(call, 0, 1));
-  RK_TRY(require_rank(call, 0, 4, 4));
-  RK_TRY(require_rank(call, 1, 2, 2));
   const Shape& rois = call.input(1).shape;
   if (rois[1] != 5)
     return refuse("input 1 ('rois') is ", rk::to_string(rois), ", expected [regions,5]");
@@ -86,7 +82,7 @@ OpDef max_roi_pool() {
   return {
       .name = "MaxRoiPool",
       .doc = "y = largest value in each cell of a grid over regions of x",
-      .inputs = {{"x"}, {"rois"}},
+      .inputs = {{"x", floats().rank(4)}, {"rois", floats().like(0).rank(2)}},
       .outputs = {{"y"}},
       .attrs = {{"pooled_shape", std::vector<int64_t>{}, "rows and columns of the grid",
                  AttrDef::kRequired},

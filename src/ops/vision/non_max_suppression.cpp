@@ -43,8 +43,6 @@ float scalar_or(const EvalCall& call, size_t i, float otherwise) {
 }
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_same_dtype(call, 0, 1));
   const Shape& boxes = call.input(0).shape;
   const Shape& scores = call.input(1).shape;
   if (boxes.rank() != 3 || scores.rank() != 3 || boxes[2] != 4 || boxes[0] != scores[0] ||
@@ -125,11 +123,11 @@ OpDef non_max_suppression() {
   return {
       .name = "NonMaxSuppression",
       .doc = "the best boxes of each class that overlap no better one; unused rows hold -1",
-      .inputs = {{"boxes"},
-                 {"scores"},
-                 {"max_output_boxes_per_class", ArgDef::kOptional},
-                 {"iou_threshold", ArgDef::kOptional},
-                 {"score_threshold", ArgDef::kOptional}},
+      .inputs = {{"boxes", floats()},
+                 {"scores", floats().like(0)},
+                 {"max_output_boxes_per_class", integers(), ArgDef::kOptional},
+                 {"iou_threshold", floats(), ArgDef::kOptional},
+                 {"score_threshold", floats(), ArgDef::kOptional}},
       .outputs = {{"selected_indices"}, count_output()},
       .attrs = {{"center_point_box", int64_t{0},
                  "0: boxes are [y1,x1,y2,x2]; 1: [x_centre,y_centre,width,height]"}},

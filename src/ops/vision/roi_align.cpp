@@ -14,13 +14,8 @@ namespace {
 constexpr int64_t kMaxSamples = 1 << 12;
 
 Status infer(InferCall& call) {
-  RK_TRY(require_float(call, 0));
-  RK_TRY(require_same_dtype(call, 0, 1));
-  RK_TRY(require_rank(call, 0, 4, 4));
-  RK_TRY(require_rank(call, 1, 2, 2));
   const Shape& rois = call.input(1).shape;
   RK_TRY(require_shape(call, 1, Shape{rois[0], 4}));
-  RK_TRY(require_index(call, 2));
   RK_TRY(require_shape(call, 2, Shape{rois[0]}));
   RK_TRY(require_one_of(call.node, "mode", {"avg", "max"}));
   RK_TRY(require_one_of(call.node, "coordinate_transformation_mode",
@@ -131,7 +126,9 @@ OpDef roi_align() {
   return {
       .name = "RoiAlign",
       .doc = "y = mean or largest of bilinear samples in each cell of a grid over regions of x",
-      .inputs = {{"x"}, {"rois"}, {"batch_indices"}},
+      .inputs = {{"x", floats().rank(4)},
+                 {"rois", floats().like(0).rank(2)},
+                 {"batch_indices", indices()}},
       .outputs = {{"y"}},
       .attrs = {{"mode", "avg", "avg or max"},
                 {"coordinate_transformation_mode", "half_pixel",

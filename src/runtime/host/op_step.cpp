@@ -59,6 +59,18 @@ ElementView plain_view(const BoundOperator::Operand& operand, uint8_t* data) {
   return view;
 }
 
+// The file is hostile: the operator gets what its schema allows, whichever way it is computed below.
+Status check_operands(const StepContext& context, const program::OpParams& p, const OpDef& def) {
+  std::vector<TensorType> types(context.step.inputs.size());
+  std::vector<const TensorType*> inputs(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (!context.has_input(i)) continue;
+    types[i] = {operator_dtype(context.input(i)), context.input(i).shape};
+    inputs[i] = &types[i];
+  }
+  return check_schema(def, inputs, context.step.outputs.size(), p.attrs);
+}
+
 Result<Tensor> make_constant(const StepContext& context, size_t input, DType seen) {
   const ProgramTensor& type = context.input(input);
   RK_ASSIGN(const uint64_t size_bytes, checked_byte_size({type.dtype, type.shape}));
@@ -304,10 +316,12 @@ Result<Tensor> read_constant(const StepContext& context, size_t input) {
 }
 
 Result<StepFunction> prepare_op(const StepContext& context, const program::OpParams& p) {
-  if (context.operators.find(p.op) == nullptr) {
+  const OpDef* const def = context.operators.find(p.op);
+  if (def == nullptr) {
     if (auto built_in = prepare_built_in(context, p)) return std::move(*built_in);
     return missing_operator(context, p);
   }
+  RK_TRY(check_operands(context, p, *def));
   if (auto table = prepare_by_table(context, p)) return std::move(*table);
   if (auto stored = prepare_as_stored(context, p)) return std::move(*stored);
   RK_ASSIGN(auto product, prepare_product(context, p));
