@@ -28,23 +28,23 @@ Json Json::object_of(Object members) {
   return out;
 }
 
-std::optional<bool> Json::as_bool() const {
+JsonScalar<bool> Json::as_bool() const {
   const bool* value = std::get_if<bool>(&value_);
-  return value != nullptr ? std::optional(*value) : std::nullopt;
+  return value != nullptr ? JsonScalar<bool>(*value) : std::nullopt;
 }
 
-std::optional<int64_t> Json::as_int() const {
+JsonScalar<int64_t> Json::as_int() const {
   const int64_t* value = std::get_if<int64_t>(&value_);
-  return value != nullptr ? std::optional(*value) : std::nullopt;
+  return value != nullptr ? JsonScalar<int64_t>(*value) : std::nullopt;
 }
 
-std::optional<double> Json::as_double() const {
+JsonScalar<double> Json::as_double() const {
   if (const double* value = std::get_if<double>(&value_)) return *value;
   if (const int64_t* value = std::get_if<int64_t>(&value_)) return static_cast<double>(*value);
   return std::nullopt;
 }
 
-const Json* Json::find(std::string_view key) const {
+JsonFound<Json> Json::find(std::string_view key) const {
   const Object* members = as_object();
   if (members == nullptr) return nullptr;
   const auto found = std::find_if(members->rbegin(), members->rend(),
@@ -52,14 +52,13 @@ const Json* Json::find(std::string_view key) const {
   return found != members->rend() ? &found->value : nullptr;
 }
 
-const Json* Json::at(size_t index) const {
+JsonFound<Json> Json::at(size_t index) const {
   const Array* elements = as_array();
   return elements != nullptr && index < elements->size() ? &(*elements)[index] : nullptr;
 }
 
 size_t Json::size() const {
   if (const Array* elements = as_array()) return elements->size();
-  if (const Object* members = as_object()) return members->size();
   return 0;
 }
 

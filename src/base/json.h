@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -21,6 +22,42 @@
 
 namespace rk {
 
+// A value was read as a kind that it is not. Thrown where a check was forgotten, and turned into a Status at every
+// boundary (the C functions, the command): no text of a file leads to a read through a null pointer.
+class JsonKindError : public std::runtime_error {
+ public:
+  JsonKindError()
+      : std::runtime_error("a JSON value is missing or of another kind than expected") {}
+};
+
+// What an accessor found, or nothing: compares and converts like a pointer.
+template <typename T>
+class JsonFound {
+ public:
+  JsonFound(const T* found) : found_(found) {}
+  operator const T*() const { return found_; }
+  const T& operator*() const { return *checked(); }
+  const T* operator->() const { return checked(); }
+
+ private:
+  const T* checked() const {
+    if (found_ == nullptr) throw JsonKindError();
+    return found_;
+  }
+  const T* found_;
+};
+
+// A number or a truth value, or nothing: an optional that checks.
+template <typename T>
+class JsonScalar : public std::optional<T> {
+ public:
+  using std::optional<T>::optional;
+  const T& operator*() const {
+    if (!this->has_value()) throw JsonKindError();
+    return std::optional<T>::operator*();
+  }
+};
+
 class Json {
  public:
   struct Member;
@@ -28,24 +65,15 @@ class Json {
   using Object = std::vector<Member>;
 
   Json() = default;
-  Json(std::nullptr_t) {}
-  Json(std::string text) : value_(std::move(text)) {}
-  Json(std::string_view text) : value_(std::string(text)) {}
-  Json(const char* text) : value_(std::string(text)) {}
-  Json(double number) : value_(number) {}
+  Json(std::nullptr_t);
+  Json(std::string text);
+  Json(std::string_view text);
+  Json(const char* text);
+  Json(double number);
   // Any integer type and bool. An unsigned value above INT64_MAX becomes the nearest double.
   template <std::integral T>
-  Json(T value) {
-    if constexpr (std::is_same_v<T, bool>) {
-      value_ = value;
-    } else if (std::is_signed_v<T> ||
-               static_cast<uint64_t>(value) <=
-                   static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-      value_ = static_cast<int64_t>(value);
-    } else {
-      value_ = static_cast<double>(value);
-    }
-  }
+  Json(T value);
+
   static Json array(std::initializer_list<Json> elements = {});
   static Json object(std::initializer_list<Member> members = {});
   static Json object_of(Object members);
@@ -63,19 +91,19 @@ class Json {
   bool is_object() const { return std::holds_alternative<Object>(value_); }
 
   // Nothing, or null, when the value is of another kind. as_double() takes integers too.
-  std::optional<bool> as_bool() const;
-  std::optional<int64_t> as_int() const;
-  std::optional<double> as_double() const;
-  const std::string* as_string() const { return std::get_if<std::string>(&value_); }
-  const Array* as_array() const { return std::get_if<Array>(&value_); }
-  const Object* as_object() const { return std::get_if<Object>(&value_); }
+  JsonScalar<bool> as_bool() const;
+  JsonScalar<int64_t> as_int() const;
+  JsonScalar<double> as_double() const;
+  JsonFound<std::string> as_string() const { return std::get_if<std::string>(&value_); }
+  JsonFound<Array> as_array() const { return std::get_if<Array>(&value_); }
+  JsonFound<Object> as_object() const { return std::get_if<Object>(&value_); }
 
   // The member with this key, the last one if a text repeated it; null when there is none or this
   // is no object.
-  const Json* find(std::string_view key) const;
+  JsonFound<Json> find(std::string_view key) const;
   // The element, null when the index is out of range or this is no array.
-  const Json* at(size_t index) const;
-  // Elements of an array, members of an object, 0 for everything else.
+  JsonFound<Json> at(size_t index) const;
+  // Elements of an array, 0 for everything else: at(i) has something for each i below it.
   size_t size() const;
 
   // Appends to an array; a null becomes an array first. Calling it on anything else is a bug of the
@@ -95,6 +123,26 @@ struct Json::Member {
   Json value;
   bool operator==(const Member&) const = default;
 };
+
+// Here, where Member is complete.
+inline Json::Json(std::nullptr_t) {}
+inline Json::Json(std::string text) : value_(std::move(text)) {}
+inline Json::Json(std::string_view text) : value_(std::string(text)) {}
+inline Json::Json(const char* text) : value_(std::string(text)) {}
+inline Json::Json(double number) : value_(number) {}
+
+template <std::integral T>
+Json::Json(T value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    value_ = value;
+  } else if (std::is_signed_v<T> ||
+             static_cast<uint64_t>(value) <=
+                 static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+    value_ = static_cast<int64_t>(value);
+  } else {
+    value_ = static_cast<double>(value);
+  }
+}
 
 template <typename Range>
 Json Json::array_of(const Range& values) {

@@ -31,7 +31,7 @@ TEST(JsonTest, ReadsEveryKindOfValue) {
   EXPECT_EQ(json.find("f")->find("g")->size(), 0u);
   EXPECT_EQ(json.find("nothing"), nullptr);
   EXPECT_EQ(json.find("c")->find("nothing"), nullptr);
-  EXPECT_EQ(json.size(), 6u);
+  EXPECT_EQ(json.as_object()->size(), 6u);
 }
 
 TEST(JsonTest, KeepsTheOrderOfMembersAndRepeatsNothing) {
@@ -138,6 +138,25 @@ TEST(JsonTest, RefusesEveryPrefixOfAText) {
     const std::vector<char> prefix(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_FALSE(parse_json({prefix.data(), prefix.size()}).ok()) << size;
   }
+}
+
+TEST(JsonTest, ReadingWhatIsNotThereThrowsInsteadOfReadingThroughNull) {
+  const Json json = Json::object({{"list", Json::array({1})}, {"text", "t"}});
+  EXPECT_THROW((void)*json.find("missing"), JsonKindError);
+  EXPECT_THROW((void)json.find("missing")->size(), JsonKindError);
+  EXPECT_THROW((void)*json.find("list")->at(1), JsonKindError);
+  EXPECT_THROW((void)json.find("list")->as_string()->size(), JsonKindError);
+  EXPECT_THROW((void)json.find("text")->as_array()->size(), JsonKindError);
+  EXPECT_THROW((void)*json.find("text")->as_int(), JsonKindError);
+  EXPECT_EQ(json.find("text")->as_array(), nullptr);
+  EXPECT_EQ(*json.find("list")->at(0)->as_int(), 1);
+}
+
+TEST(JsonTest, OnlyArraysHaveElementsToCount) {
+  const Json json = Json::object({{"a", 1}});
+  EXPECT_EQ(json.size(), 0u);
+  EXPECT_EQ(json.at(0), nullptr);
+  EXPECT_EQ(json.as_object()->size(), 1u);
 }
 
 }  // namespace

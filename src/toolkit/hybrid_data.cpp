@@ -82,7 +82,9 @@ std::optional<QuantParams> params_from(const Json& json) {
   if (dtype == nullptr || axis == nullptr || scale == nullptr || zero_point == nullptr)
     return std::nullopt;
   const auto stored = dtype_from_onnx(dtype->as_int().value_or(0));
-  if (!stored || scale->size() != zero_point->size()) return std::nullopt;
+  if (!stored || !scale->is_array() || !zero_point->is_array() ||
+      scale->size() != zero_point->size())
+    return std::nullopt;
   QuantParams out;
   out.dtype = *stored;
   out.axis = static_cast<int>(axis->as_int().value_or(-1));
@@ -123,6 +125,7 @@ Result<HybridData> data_from(const Json& json) {
   }
   for (const Json::Member& member : *means->as_object()) {
     std::vector<quant::ChannelStats>& channels = out.stats[member.key];
+    if (!member.value.is_array()) return damaged(str("the means of '", member.key, "'"));
     for (size_t i = 0; i < member.value.size(); ++i) {
       const Json* const mean = member.value.at(i);
       if (mean == nullptr || !mean->as_double())

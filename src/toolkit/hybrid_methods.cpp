@@ -7,15 +7,17 @@ namespace rk::toolkit {
 namespace {
 
 Status read_borders(const Json* value, HybridOptions& hybrid) {
-  for (size_t i = 0; value != nullptr && i < value->size(); ++i) {
-    const Json& border = *value->at(i);
+  if (value == nullptr || value->is_null()) return ok_status();
+  const auto invalid = [&] {
+    return invalid_argument(str("Invalid custom_hybrid ", write_json(*value),
+                                ", expect a list of [input name, output name]!"));
+  };
+  if (!value->is_array()) return invalid();
+  for (const Json& border : *value->as_array()) {
     const Json *from = border.at(0), *to = border.at(1);
     const bool two = border.size() == 2 && from != nullptr && to != nullptr &&
                      from->as_string() != nullptr && to->as_string() != nullptr;
-    if (!two) {
-      return invalid_argument(str("Invalid custom_hybrid ", write_json(*value),
-                                  ", expect a list of [input name, output name]!"));
-    }
+    if (!two) return invalid();
     hybrid.custom_hybrid.emplace_back(*from->as_string(), *to->as_string());
   }
   return ok_status();

@@ -190,6 +190,8 @@ Result<Json> Methods::load(std::string_view format, const Json& options,
   reader.read("outputs", load.outputs);
   // A list of null (as in the model) and anything else (the next array).
   const Json* const values = reader.find("input_initial_val");
+  if (values != nullptr && !values->is_null() && !values->is_array())
+    return invalid_argument("input_initial_val is no list: give one array or None per input");
   size_t next = 0;
   for (size_t i = 0; values != nullptr && i < values->size(); ++i) {
     load.input_initial_val.emplace_back();
