@@ -13,11 +13,23 @@
 
 namespace rk {
 
-// kIo with the path and the system's reason; kOutOfMemory when the file is longer than the limit.
+// kIo with the path and the system's reason, also where a pipe has nothing to say for ten seconds; kOutOfMemory when the
+// file is longer than the limit.
 Result<std::vector<uint8_t>> read_file(const std::string& path,
                                        uint64_t limit_bytes = kMaxObjectBytes);
 
-// Replaces the file. A failure may leave a part of it behind.
-Status write_file(const std::string& path, std::span<const uint8_t> bytes);
+enum class Durability {
+  kProcess,  // survives the end of the process at any moment
+  kPower,    // and of the machine: costs a wait for the disk
+};
+
+// Replaces the file, or leaves it as it was: bytes go to a file of another name (.openrknn-*.tmp) in the same folder,
+// which then takes the name. A symbolic link is replaced, not followed. What is no regular file (a pipe, /dev/stdout) is
+// written in place.
+Status write_file(const std::string& path, std::span<const uint8_t> bytes,
+                  Durability durability = Durability::kProcess);
+
+// Both paths lead to one existing file, under whatever names.
+bool is_same_file(const std::string& a, const std::string& b);
 
 }  // namespace rk

@@ -122,7 +122,7 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   const std::string stem =
       (std::filesystem::path(options.output_dir) / state_->model_name).string();
   HybridFiles files{stem + ".model", stem + ".data", stem + ".quantization.cfg"};
-  RK_TRY(write_file(files.model, model));
+  RK_TRY(write_file(files.model, model, Durability::kPower));
   RK_TRY(write_text(files.data, write_hybrid_data(data)));
   RK_TRY(write_text(files.cfg, write_cfg(graph, cfg)));
   log(LogLevel::kInfo, str("edit '", files.cfg, "', then call hybrid_quantization_step2"));

@@ -468,7 +468,7 @@ Status Toolkit::build_quantized(const BuildOptions& options) {
 
 Status Toolkit::export_rknn(const std::string& path) const {
   RK_ASSIGN(const std::vector<uint8_t> bytes, rknn_bytes());
-  return write_file(path, bytes);
+  return write_file(path, bytes, Durability::kPower);
 }
 
 const quant::FloatLayers& Toolkit::float_layers() const { return state_->float_layers; }
