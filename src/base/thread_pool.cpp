@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/float_env.h"
 
@@ -33,7 +34,12 @@ void pause_briefly() {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { worker(); });
+  workers_.reserve(static_cast<size_t>(std::max(threads - 1, 0)));
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { worker(); });
+  } catch (const std::exception&) {
+    // A limit on threads or memory. Results do not depend on how many there are.
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -46,7 +52,7 @@ ThreadPool::~ThreadPool() {
 // next_ holds two numbers of chunks: how many are taken from the front and, above bit 32, how many are left of the back.
 // The caller takes from the front and workers from the back, so that the same part of every step tends to go to the same
 // thread: what it wrote in one step is in its cache for the next.
-void ThreadPool::take_chunks(const std::function<void(IndexRange)>& work) {
+void ThreadPool::take_chunks(const std::function<void(IndexRange)>& work) noexcept {
   int64_t taken = next_.load(std::memory_order_relaxed);
   for (;;) {
     const int64_t front = taken & kHalf, back = taken >> 32;
@@ -56,7 +62,14 @@ void ThreadPool::take_chunks(const std::function<void(IndexRange)>& work) {
     const int64_t rest = is_worker ? (back - size) << 32 | front : back << 32 | (front + size);
     if (!next_.compare_exchange_weak(taken, rest, std::memory_order_relaxed)) continue;
     const int64_t begin = (is_worker ? back - size : front) * grain_;
-    work({begin, std::min(count_, begin + size * grain_)});
+    try {
+      work({begin, std::min(count_, begin + size * grain_)});
+    } catch (...) {
+      next_ = 0;  // nothing is left to take
+      const std::lock_guard lock(mutex_);
+      if (failure_ == nullptr) failure_ = std::current_exception();
+      return;
+    }
     taken = next_.load(std::memory_order_relaxed);
   }
 }
@@ -121,10 +134,11 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
       std::this_thread::yield();
     }
   }
+  if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 int default_thread_count() {
-  if (const char* text = std::getenv("RKNN_NUM_THREADS"); text != nullptr && *text != '\0') {
+  if (const char* text = secure_getenv("RKNN_NUM_THREADS"); text != nullptr && *text != '\0') {
     return std::clamp(std::atoi(text), 1, 256);
   }
   cpu_set_t set;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -23,7 +24,7 @@ struct IndexRange {
 
 class ThreadPool {
  public:
-  // `threads` counts the calling thread; 1 starts none.
+  // `threads` counts the calling thread; 1 starts none. Where the system gives fewer, the pool has fewer.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -32,12 +33,13 @@ class ThreadPool {
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
   // Calls work on disjoint ranges that cover 0..count, and returns when all are done. `grain` is
-  // the smallest range worth a hand-over. The work must not throw.
+  // the smallest range worth a hand-over. The first exception that the work throws ends it early and is thrown
+  // here, after all threads have left.
   void parallel_for(int64_t count, int64_t grain, const std::function<void(IndexRange)>& work);
 
  private:
   void worker();
-  void take_chunks(const std::function<void(IndexRange)>& work);
+  void take_chunks(const std::function<void(IndexRange)>& work) noexcept;
   bool enter(uint64_t& seen);
 
   // One word, so that a worker joins a piece of work and learns that it is open in one step: the number of the work
@@ -53,7 +55,8 @@ class ThreadPool {
   int64_t count_ = 0;
   int64_t grain_ = 1;
 
-  std::mutex mutex_;  // for sleeping only
+  std::mutex mutex_;  // for sleeping and for failure_
+  std::exception_ptr failure_;
   std::condition_variable wake_;
   std::vector<std::thread> workers_;
 };

@@ -2,11 +2,13 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cfenv>
 #include <cstdlib>
+#include <new>
 #include <string>
 
 #include "base/float_env.h"
@@ -105,6 +107,36 @@ TEST(ThreadPoolTest, TheEnvironmentSetsTheNumberOfThreads) {
   EXPECT_GE(default_thread_count(), 1);
   EXPECT_LE(default_thread_count(), 16);
   if (before != nullptr) setenv("RKNN_NUM_THREADS", saved.c_str(), 1);
+}
+
+TEST(ThreadPoolTest, AnExceptionOfTheWorkReachesTheCallerAndThePoolGoesOn) {
+  ThreadPool pool(4);
+  for (int round = 0; round < 50; ++round) {
+    EXPECT_THROW(pool.parallel_for(1000, 1,
+                                   [](IndexRange range) {
+                                     if (range.end > 500) throw std::bad_alloc();
+                                   }),
+                 std::bad_alloc);
+    std::atomic<int64_t> sum = 0;
+    pool.parallel_for(1000, 1, [&](IndexRange range) { sum += range.end - range.begin; });
+    EXPECT_EQ(sum, 1000);
+  }
+}
+
+// A limit on processes does not bind root, so it is the stacks that cannot be had: 2^47 bytes each.
+TEST(ThreadPoolTest, ThreadsThatCannotBeStartedAreDoneWithout) {
+  EXPECT_EXIT(
+      {
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, size_t{1} << 47);
+        pthread_setattr_default_np(&attributes);
+        ThreadPool pool(4);
+        std::atomic<int64_t> sum = 0;
+        pool.parallel_for(1000, 1, [&](IndexRange range) { sum += range.end - range.begin; });
+        std::_Exit(pool.threads() == 1 && sum == 1000 ? 7 : 8);
+      },
+      testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

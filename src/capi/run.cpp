@@ -12,8 +12,8 @@
 #include "capi/context.h"
 #include "capi/fence.h"
 #include "capi/guard.h"
-#include "runtime/report/perf.h"
 #include "runtime/device/status_page.h"
+#include "runtime/report/perf.h"
 
 namespace rk::capi {
 namespace {
@@ -22,7 +22,7 @@ constexpr long kLongestMs = 1'000'000'000;
 
 // RKNN_MIN_TIMEOUT_MS raises every time-out, for slow machines.
 std::chrono::milliseconds raised(int32_t timeout_ms) {
-  const char* const text = std::getenv("RKNN_MIN_TIMEOUT_MS");
+  const char* const text = secure_getenv("RKNN_MIN_TIMEOUT_MS");
   const long least = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
   return std::chrono::milliseconds(std::min<long>(std::max<long>(least, timeout_ms), kLongestMs));
 }
@@ -105,9 +105,9 @@ Status run(Context& context, rknn_run_extend* extend) {
     fence_out.signal();
     return status;
   }
-  context.worker.start([&session, fence_in, fence_out = std::move(fence_out)] {
+  RK_TRY(context.worker.start([&session, fence_in, fence_out = std::move(fence_out)] {
     return run_frame_on_worker(session, fence_in, fence_out);
-  });
+  }));
   if (async || non_block) return ok_status();
   const std::chrono::milliseconds limit = raised(timeout_ms);
   if (!context.worker.wait_for(limit)) return still_running(limit);

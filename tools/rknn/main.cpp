@@ -36,7 +36,9 @@ int usage() {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
   const std::string program = argc > 0 ? argv[0] : "";
   if (program.ends_with("rknn_benchmark")) {
     const rk::Status status =
@@ -54,4 +56,18 @@ int main(int argc, char** argv) {
     return 1;
   }
   return usage();
+}
+
+}  // namespace
+
+// Whatever a library throws is an answer with a sentence, not an abort.
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("rknn: the system has no memory left\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rknn: internal error: %s\n", error.what());
+  }
+  return 1;
 }

@@ -31,10 +31,12 @@ Result<std::shared_ptr<DeviceMemory>> DeviceMemory::allocate(uint64_t size_bytes
   }
   const std::shared_ptr<DeviceMemory> memory(new DeviceMemory);
   memory->size_bytes_ = size_bytes;
-  memory->fd_ = memfd_create("rknn", MFD_CLOEXEC);
+  memory->fd_ = memfd_create("rknn", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   memory->owns_fd_ = memory->fd_ >= 0;
   void* data = MAP_FAILED;
   if (memory->fd_ >= 0 && ftruncate(memory->fd_, static_cast<off_t>(size_bytes)) == 0) {
+    // Whoever gets the descriptor cannot cut the file short, which would end us with SIGBUS. Older kernels have no seals.
+    fcntl(memory->fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
     data = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->fd_, 0);
   }
   if (data == MAP_FAILED) {

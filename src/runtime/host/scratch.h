@@ -3,6 +3,7 @@
 // them in every run would cost more than many operators do.
 #pragma once
 
+#include <new>
 #include <vector>
 
 #include "ir/tensor.h"
@@ -21,8 +22,14 @@ class ScratchTensors {
     }
     return Tensor::try_make(type);
   }
-  // Nobody else may hold the tensor's bytes.
-  void give(Tensor tensor) { free_.push_back(std::move(tensor)); }
+  // Nobody else may hold the tensor's bytes. Called by destructors: where the list cannot grow, the tensor goes.
+  void give(Tensor tensor) noexcept {
+    try {
+      free_.push_back(std::move(tensor));
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+  }
 
  private:
   std::vector<Tensor> free_;

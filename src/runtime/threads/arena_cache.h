@@ -16,6 +16,7 @@ namespace rk::runtime {
 // Safe to call from any thread.
 class ArenaCache {
  public:
+  ArenaCache() { idle_.reserve(kMaxIdle); }
   // At least that large.
   Result<Buffer> take(uint64_t size_bytes) {
     {
@@ -29,9 +30,10 @@ class ArenaCache {
     }
     return Buffer::try_make(size_bytes, kMaxObjectBytes);
   }
-  void give(Buffer arena) {
+  // Called by destructors: what finds no room goes.
+  void give(Buffer arena) noexcept {
     const std::lock_guard lock(mutex_);
-    if (idle_.size() < kMaxIdle) idle_.push_back(std::move(arena));
+    if (idle_.size() < idle_.capacity()) idle_.push_back(std::move(arena));
   }
 
  private:

@@ -1,56 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/threads/frame_worker.h"
 
+#include <unistd.h>
+
+#include <system_error>
 #include <utility>
 
 namespace rk::runtime {
 
-FrameWorker::~FrameWorker() {
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !frame_; });
-    stop_ = true;
+struct FrameWorker::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::function<Status()> frame;  // guarded by mutex, like all below; empty: idle
+  Status status;
+  bool stop = false;
+  std::thread thread;
+  pid_t process = getpid();
+};
+
+FrameWorker::FrameWorker() : state_(std::make_unique<State>()) {}
+
+// In a forked child the thread is gone and the lock may be held by it: what was there is left alone for good.
+FrameWorker::State& FrameWorker::state() {
+  if (state_->process != getpid()) {
+    auto fresh = std::make_unique<State>();
+    if (state_->frame) {
+      fresh->status = Status(Code::kUnavailable,
+                             "the process was forked while a frame ran, which the child does not "
+                             "see the end of: wait for frames before fork()");
+    }
+    static_cast<void>(state_.release());
+    state_ = std::move(fresh);
   }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  return *state_;
 }
 
-void FrameWorker::start(std::function<Status()> frame) {
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !frame_; });
-    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
-    frame_ = std::move(frame);
+FrameWorker::~FrameWorker() {
+  if (state_->process != getpid()) {
+    static_cast<void>(state_.release());
+    return;
   }
-  changed_.notify_all();
+  {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [&] { return !state_->frame; });
+    state_->stop = true;
+  }
+  state_->changed.notify_all();
+  if (state_->thread.joinable()) state_->thread.join();
+}
+
+Status FrameWorker::start(std::function<Status()> frame) {
+  State& s = state();
+  {
+    std::unique_lock lock(s.mutex);
+    s.changed.wait(lock, [&] { return !s.frame; });
+    try {
+      if (!s.thread.joinable()) s.thread = std::thread([&s] { work(s); });
+    } catch (const std::system_error& error) {
+      return {Code::kUnavailable, str("no thread for an asynchronous frame: ", error.what())};
+    }
+    s.frame = std::move(frame);
+  }
+  s.changed.notify_all();
+  return ok_status();
 }
 
 void FrameWorker::wait() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !frame_; });
+  State& s = state();
+  std::unique_lock lock(s.mutex);
+  s.changed.wait(lock, [&] { return !s.frame; });
 }
 
 bool FrameWorker::wait_for(std::chrono::milliseconds limit) {
-  std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, limit, [&] { return !frame_; });
+  State& s = state();
+  std::unique_lock lock(s.mutex);
+  return s.changed.wait_for(lock, limit, [&] { return !s.frame; });
 }
 
 Status FrameWorker::take_status() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(status_, ok_status());
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return std::exchange(s.status, ok_status());
 }
 
-void FrameWorker::work() {
-  std::unique_lock lock(mutex_);
+void FrameWorker::work(State& s) {
+  std::unique_lock lock(s.mutex);
   while (true) {
-    changed_.wait(lock, [&] { return frame_ || stop_; });
-    if (!frame_) return;
+    s.changed.wait(lock, [&] { return s.frame || s.stop; });
+    if (!s.frame) return;
     lock.unlock();
-    Status status = frame_();  // nobody replaces it before it is cleared below
+    Status status;
+    try {
+      status = s.frame();  // nobody replaces it before it is cleared below
+    } catch (const std::exception&) {
+      status =
+          Status(Code::kOutOfMemory, {});  // the only thing that is thrown; a text needs memory
+    }
     lock.lock();
-    status_ = std::move(status);
-    frame_ = nullptr;
-    changed_.notify_all();
+    s.status = std::move(status);
+    s.frame = nullptr;
+    s.changed.notify_all();
   }
 }
 

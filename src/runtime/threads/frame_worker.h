@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the frames of one session on a thread of its own, one at a time, while the caller prepares the next or looks at
-// the last. The thread starts with the first frame; a context that only runs blocking frames never has one.
+// the last. The thread starts with the first frame; a context that only runs blocking frames never has one. A forked child
+// has no such thread: it starts its own with its first frame, and a frame that ran during the fork ends with an error.
 //
 // A newcomer's mistake: a Session is not thread-safe. Whoever wants to touch it waits for the frame first.
 #pragma once
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -17,13 +19,14 @@ namespace rk::runtime {
 
 class FrameWorker {
  public:
-  FrameWorker() = default;
+  FrameWorker();
   ~FrameWorker();  // lets a running frame end
   FrameWorker(const FrameWorker&) = delete;
   FrameWorker& operator=(const FrameWorker&) = delete;
 
-  // Waits for an earlier frame, then returns at once. `frame` must not throw.
-  void start(std::function<Status()> frame);
+  // Waits for an earlier frame, then returns at once. What `frame` throws is its status. kUnavailable where no thread can
+  // be started.
+  Status start(std::function<Status()> frame);
 
   void wait();
   // False when the frame still runs after that time.
@@ -33,14 +36,11 @@ class FrameWorker {
   Status take_status();
 
  private:
-  void work();
+  struct State;
+  static void work(State& state);
+  State& state();
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::function<Status()> frame_;  // guarded by mutex_, like all below; empty: idle
-  Status status_;
-  bool stop_ = false;
-  std::thread thread_;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace rk::runtime

@@ -24,6 +24,7 @@ class BorrowedPool {
 
  private:
   DefaultFloatEnv env_;
+  int lent_ = 0;  // threads that others are to do without meanwhile
   std::unique_ptr<ThreadPool> pool_;
 };
 
