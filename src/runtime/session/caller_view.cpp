@@ -19,11 +19,14 @@ bool holds_reals(const ProgramTensor& tensor) {
 Status invalid_input(std::string message) { return {Code::kInvalidInput, std::move(message)}; }
 Status invalid_output(std::string message) { return {Code::kInvalidOutput, std::move(message)}; }
 
-// What a view of one sample touches, and what that many samples do.
+// What a view of one sample touches, and what that many samples do. Blocks are converted whole, lanes beyond the last
+// channel too.
 void set_bytes(const PictureExtents& extents, int64_t batch, CallerView& out) {
   const auto element = static_cast<uint64_t>(byte_size(out.view.dtype));
   out.sample_bytes = static_cast<uint64_t>(extents.n * out.view.strides.n) * element;
-  out.needed_bytes = static_cast<uint64_t>(span_elements(extents, out.view.strides)) * element +
+  const uint64_t touched =
+      static_cast<uint64_t>(span_elements(extents, out.view.strides)) * element;
+  out.needed_bytes = (out.blocked ? std::max(touched, out.sample_bytes) : touched) +
                      static_cast<uint64_t>(batch - 1) * out.sample_bytes;
 }
 
@@ -57,6 +60,7 @@ Result<CallerView> native_input_view(const ProgramTensor& tensor, const InputQue
       break;
     case TensorFormat::kNc1hwc2:
       out.view.strides = native_strides(tensor, extents, native_c2(tensor));
+      out.blocked = true;
       break;
     case TensorFormat::kNchw:
     case TensorFormat::kUndefined:
@@ -147,6 +151,7 @@ Result<CallerView> output_view(const ProgramTensor& tensor, const CallerFormat& 
     if (c2 == 0)
       return invalid_output(str("output '", tensor.name, "' has no NC1HWC2 form: ask for NCHW"));
     out.view.strides = native_strides(tensor, extents, c2);
+    out.blocked = true;
   }
   set_bytes(extents, batch, out);
   return out;

@@ -216,6 +216,18 @@ TEST(SessionTest, SmallMemoryCannotBeBound) {
             Code::kInvalidArgument);
 }
 
+// Two channels in a block of 16: every lane of the last pixel is written, whatever the type.
+TEST(SessionTest, BlockedOutputsNeedRoomForWholeBlocks) {
+  const auto session = open(picture_program());
+  constexpr uint64_t kBytes = 2 * 4 * 16 * sizeof(float);
+  const auto memory = DeviceMemory::allocate(kBytes).value();
+  const CallerFormat format{.dtype = DType::kF32, .format = TensorFormat::kNc1hwc2};
+  EXPECT_EQ(session->output_bytes(0, format).value(), kBytes);
+  EXPECT_EQ(session->bind_output(0, format, memory, 0, kBytes - 1).code(), Code::kInvalidArgument);
+  ASSERT_TRUE(session->bind_output(0, format, memory, 0, kBytes).ok());
+  run(*session);
+}
+
 TEST(SessionTest, ObserverSeesInputsAndResultsInPlainOrder) {
   const auto session = open(picture_program());
   ASSERT_TRUE(set(*session, 0, DType::kU8, TensorFormat::kNhwc, picture_pixels()).ok());
