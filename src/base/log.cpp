@@ -27,7 +27,7 @@ LogSink& sink() {
 }
 
 int level_from_environment() {
-  const char* text = std::getenv("RKNN_LOG_LEVEL");
+  const char* text = secure_getenv("RKNN_LOG_LEVEL");
   if (text == nullptr || *text == '\0') return kDefaultLevel;
   char* end = nullptr;
   const long value = std::strtol(text, &end, 10);

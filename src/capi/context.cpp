@@ -115,7 +115,7 @@ Result<std::shared_ptr<Context>> remove_context(rknn_context handle) {
 }
 
 bool validating() {
-  const char* const text = std::getenv("RKNN_VALIDATE");
+  const char* const text = secure_getenv("RKNN_VALIDATE");
   return text != nullptr && *text != '\0' && std::string_view(text) != "0";
 }
 

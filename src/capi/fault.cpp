@@ -79,7 +79,7 @@ int find_fault(std::string_view text, std::string_view function) {
 }  // namespace
 
 int injected_fault(const char* function) noexcept {
-  const char* const text = std::getenv("RKNN_FAULT");
+  const char* const text = secure_getenv("RKNN_FAULT");
   if (text == nullptr || *text == '\0') return 0;
   try {
     return find_fault(text, function);

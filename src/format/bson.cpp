@@ -205,8 +205,8 @@ namespace {
 std::optional<Attribute::Value> value_of(const Json& json) {
   if (const auto number = json.as_int()) return *number;
   if (const auto number = json.as_double()) return *number;
-  if (const auto* const text = json.as_string()) return *text;
-  const auto* const elements = json.as_array();
+  if (const std::string* const text = json.as_string()) return *text;
+  const Json::Array* const elements = json.as_array();
   if (elements == nullptr) return std::nullopt;
   std::vector<int64_t> integers;
   std::vector<double> reals;
@@ -214,7 +214,7 @@ std::optional<Attribute::Value> value_of(const Json& json) {
   for (const Json& element : *elements) {
     if (const auto number = element.as_int()) integers.push_back(*number);
     if (const auto number = element.as_double()) reals.push_back(*number);
-    if (const auto* const text = element.as_string()) texts.push_back(*text);
+    if (const std::string* const text = element.as_string()) texts.push_back(*text);
   }
   if (integers.size() == elements->size()) return integers;
   if (reals.size() == elements->size()) return reals;

@@ -70,7 +70,7 @@ CpuFeatures detect() {
 }
 
 CpuFeatures from_environment() {
-  const char* const value = std::getenv("RKNN_KERNEL");
+  const char* const value = secure_getenv("RKNN_KERNEL");
   if (value == nullptr || *value == '\0') return kAll;
   std::string known;
   for (const CpuTier& tier : kTiers) {

@@ -177,7 +177,7 @@ std::vector<quant::InputFeed> input_feeds(const Config& config, size_t inputs) {
 
 std::vector<std::string> skipped_passes() {
   std::vector<std::string> out;
-  const char* text = std::getenv("RKNN_SKIP_PASSES");
+  const char* text = secure_getenv("RKNN_SKIP_PASSES");
   std::string name;
   for (const char* c = text == nullptr ? "" : text;; ++c) {
     if (*c != ',' && *c != '\0') {

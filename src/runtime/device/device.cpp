@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kAllCores = 0xffff;
 
 std::string environment(const char* name) {
-  const char* const text = std::getenv(name);
+  const char* const text = secure_getenv(name);
   return text == nullptr ? "" : text;
 }
 

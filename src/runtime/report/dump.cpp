@@ -25,7 +25,7 @@ std::string file_name(int32_t index, const std::string& name) {
 }  // namespace
 
 std::string dump_folder() {
-  const char* const folder = std::getenv("RKNN_DUMP_DIR");
+  const char* const folder = secure_getenv("RKNN_DUMP_DIR");
   return folder != nullptr && *folder != '\0' ? folder : "dumps";
 }
 
