@@ -27,6 +27,9 @@ help:
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
+	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
+	@echo "make fuzz     libFuzzer programs of every reader (clang from Debian), run for SECONDS=240"
+	@echo "make coverage  lines of every module that the tests reach"
 	@echo "make clean    remove build/"
 
 # Installed only if missing; apt's lists are refreshed only when something has to be installed.
@@ -188,6 +191,54 @@ check-speed: configure-release
 	  -- $(PYTHON) bench/judge.py $(BUILD)/bench/results.json
 bench-peers:
 	@$(PYTHON) -m venv $(BUILD)/bench-venv && $(BUILD)/bench-venv/bin/pip install -q onnxruntime openvino numpy
+
+# libFuzzer programs, one per reader, with seeds made of the operators' stored cases. Not part of `make test`.
+FUZZ_PACKAGES := clang-14 libclang-rt-14-dev
+SECONDS ?= $(if $(LONG),14400,240)
+FUZZ := $(PYTHON) tests/fuzz/run.py
+.PHONY: fuzz-packages fuzzers fuzz
+fuzz-packages:
+	@for p in $(FUZZ_PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || \
+	  { $(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq \
+	    --no-install-recommends $(FUZZ_PACKAGES) >/dev/null; break; }; done
+fuzzers: fuzz-packages configure-fuzz
+	@$(call NINJA,fuzz,fuzzers fuzz_replay)
+	@$(FUZZ) seeds --replay $(BUILD)/fuzz/tests/fuzz/fuzz_replay --corpus $(BUILD)/fuzz/corpus
+fuzz: fuzzers
+	@$(PYTHON) tests/check.py fuzz \
+	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
+
+# Lines that the unit tests, the end-to-end tests, the damaged files and the seeds of fuzzing reach.
+COVERED := $(BUILD)/coverage
+COVERAGE_BARS := --bar format=90 --bar frontends=90 --bar verify=90 --bar capi=90
+.PHONY: coverage-run coverage
+coverage-run: configure-coverage
+	@$(call NINJA,coverage,units e2e fuzz fuzz_replay)
+	@find $(COVERED) -name '*.gcda' -delete
+	@-$(COVERED)/src/units >$(COVERED)/units.log 2>&1
+	@-$(COVERED)/tests/e2e/e2e >$(COVERED)/e2e.log 2>&1
+	@-$(COVERED)/tests/fuzz/fuzz >$(COVERED)/fuzz.log 2>&1
+	@$(FUZZ) seeds --replay $(COVERED)/tests/fuzz/fuzz_replay --corpus $(COVERED)/corpus
+	@-$(FUZZ) replay --replay $(COVERED)/tests/fuzz/fuzz_replay --corpus $(COVERED)/corpus >$(COVERED)/replay.log 2>&1
+coverage: coverage-run
+	@$(PYTHON) tests/sound/coverage.py $(COVERED)
+
+# Faults of the machine, of files and of callers. LONG=1 fails every allocation and fuzzes for four hours.
+PRODUCTS := $(BUILD)/release/tools/rknn/rknn $(BUILD)/release/src/capi/librknnrt.so $(BUILD)/release/src/capi/librknnmrt.so \
+  $(BUILD)/release/src/toolkit/librknn_toolkit.so
+.PHONY: check-sound
+check-sound: configure-release fuzzers coverage-run
+	@$(call NINJA,release,rknn rknnrt rknnmrt rknn_toolkit fuzz sound failing_memory guard_malloc pairs units_kernels)
+	@$(PYTHON) tests/check.py check-sound \
+	  -- $(BUILD)/release/tests/fuzz/fuzz --gtest_filter='BadFiles.*' \
+	  -- $(PYTHON) tests/sound/bombs.py $(BUILD)/release/tools/rknn/rknn tests/fuzz/bad \
+	  -- $(BUILD)/release/tests/sound/sound \
+	  -- $(BUILD)/release/tests/sound/failing_memory \
+	  -- LD_PRELOAD=$(CURDIR)/$(BUILD)/release/tests/sound/libguard_malloc.so $(BUILD)/release/src/units_kernels \
+	  -- $(PYTHON) tests/sound/hardening.py $(PRODUCTS) \
+	  -- $(BUILD)/release/tests/sound/pairs/pairs \
+	  -- $(PYTHON) tests/sound/coverage.py $(COVERED) $(COVERAGE_BARS) \
+	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
 
 .PHONY: clean
 clean:

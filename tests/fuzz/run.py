@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fuzzing with libFuzzer, and the seeds for it.
+
+    run.py seeds --replay FUZZ_REPLAY --corpus FOLDER            files that cover every operator, made of the stored cases
+    run.py fuzz --programs FOLDER --corpus FOLDER --seconds N    every target for its share of N seconds of processor time
+    run.py replay --replay FUZZ_REPLAY --corpus FOLDER           every file of the corpus once (for coverage)
+
+The cases of src/ops/*/*_test.cpp are graphs in text form, so they are seeds as they stand and, compiled, as .rknn files.
+A finding is left beside the corpus, in findings/; its place is tests/fuzz/bad once it is understood.
+"""
+import argparse
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+# Share of the time: what reads files of strangers and runs them gets most.
+SHARES = {"rknn": 3, "program": 4, "onnx": 4, "graph_text": 2, "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1,
+          "options": 1, "formula": 1, "capi": 3}
+LIMIT_SECONDS = 20
+LIMIT_MEGABYTES = 2560  # the budget's base, 1 GiB beyond it, and what ASan adds
+
+
+def write(folder, name, data):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(data)
+
+
+def cases():
+    """(operator file, number, graph text) of every case that is not about an error."""
+    for path in sorted(glob.glob(os.path.join(ROOT, "src", "ops", "*", "*_test.cpp"))):
+        with open(path) as file:
+            text = file.read()
+        name = os.path.basename(path)[:-len("_test.cpp")]
+        for number, body in enumerate(re.findall(r'R"\((.*?)\)"', text, re.S)):
+            graph = graph_of(body)
+            if graph:
+                yield name, number, graph
+
+
+def graph_of(case):
+    statements, outputs = [], []
+    for line in case.strip().splitlines():
+        line = line.strip()
+        if re.match(r"(input|const|expect|error|%)", line) or not statements:
+            statements.append(line)
+        else:
+            statements[-1] += " " + line
+    body = []
+    for statement in statements:
+        if statement.startswith("error"):
+            return None
+        if statement.startswith("input"):
+            body.append(statement.split(" =")[0])
+        elif statement.startswith("expect"):
+            outputs.append(re.search(r"%([^:]+):", statement).group(1))
+        else:
+            body.append(statement)
+    if not outputs:
+        return None
+    return 'graph "case" {\n' + "\n".join(body + ["output %" + name for name in outputs]) + "\n}\n"
+
+
+def make_seeds(replay, corpus):
+    compiled, operators = 0, set()
+    for name, number, graph in cases():
+        stem = "%s_%d" % (name, number)
+        write(os.path.join(corpus, "graph_text"), stem, graph.encode())
+        text = os.path.join(corpus, "graph_text", stem)
+        target = os.path.join(corpus, "program", stem)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        done = subprocess.run([replay, "--rknn", text, target], stderr=subprocess.DEVNULL).returncode == 0
+        compiled += done
+        if done:
+            operators.add(name)
+    for path in glob.glob(os.path.join(corpus, "program", "*_0")) + glob.glob(os.path.join(HERE, "bad", "*.rknn")):
+        os.makedirs(os.path.join(corpus, "rknn"), exist_ok=True)
+        shutil.copy(path, os.path.join(corpus, "rknn"))
+    models = glob.glob(os.path.join(ROOT, "examples", "**", "*.onnx"), recursive=True)
+    models += glob.glob(os.path.join(ROOT, "tests", "**", "*.onnx"), recursive=True)
+    for path in models:
+        if os.path.getsize(path) < 300000:
+            with open(path, "rb") as file:
+                write(os.path.join(corpus, "onnx"), os.path.relpath(path, ROOT).replace("/", "_"), file.read())
+    for path in glob.glob(os.path.join(ROOT, "src", "media", "testdata", "*")):
+        with open(path, "rb") as file:
+            data = file.read()
+        write(os.path.join(corpus, "npy" if path.endswith(".npy") else "picture"), os.path.basename(path), data)
+    with open(os.path.join(HERE, "bad", "hybrid_means_object.data"), "rb") as file:
+        data = file.read()
+    write(os.path.join(corpus, "hybrid"), "data", data)
+    write(os.path.join(corpus, "json"), "data", data)
+    write(os.path.join(corpus, "npy"), "two", b"\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }"
+          .ljust(127) + b"\n" + b"\0" * 8)
+    write(os.path.join(corpus, "options"), "config", b"\x00" + b'{"target_platform": "rk3588", "mean_values": [[1, 2, 3]], '
+          b'"std_values": [[1, 2, 3]], "quantized_dtype": "w8a8", "dynamic_input": [[[1, 3, 4, 4]]]}')
+    write(os.path.join(corpus, "formula"), "transpose", b"a,b,c,d->a,c,d,b")
+    write(os.path.join(corpus, "bson"), "empty", b"\x05\0\0\0\0")
+    write(os.path.join(corpus, "capi"), "flow", bytes([0, 0, 0, 0, 4, 0, 0, 24, 3, 1, 0, 0, 1, 5, 0, 0, 0, 1, 6, 0, 1, 0, 9, 0]))
+    print("seeds: %d graphs, %d of %d operators compiled to .rknn files (%d)" %
+          (len(os.listdir(os.path.join(corpus, "graph_text"))), len(operators),
+           len(glob.glob(os.path.join(ROOT, "src", "ops", "*", "*_test.cpp"))), compiled))
+
+
+def fuzz(programs, corpus, seconds):
+    findings = os.path.join(os.path.dirname(os.path.abspath(corpus)), "findings")
+    os.makedirs(findings, exist_ok=True)
+    total, bad = sum(SHARES.values()), 0
+    for target, share in SHARES.items():
+        program = os.path.join(programs, "fuzz_" + target)
+        folder = os.path.join(corpus, target)
+        if not os.path.exists(program):
+            print("FIGURE fuzzing %s | not built | 0 findings | SHORT" % target)
+            bad += 1
+            continue
+        os.makedirs(folder, exist_ok=True)
+        time = max(5, int(seconds * share / total))
+        result = subprocess.run(
+            [program, folder, "-max_total_time=%d" % time, "-timeout=%d" % LIMIT_SECONDS, "-rss_limit_mb=%d" % LIMIT_MEGABYTES,
+             "-artifact_prefix=%s/%s-" % (findings, target), "-print_final_stats=1", "-seed=20261115", "-max_len=65536"],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        runs = re.search(r"number_of_executed_units: (\d+)", result.stdout)
+        good = result.returncode == 0 and runs
+        bad += not good
+        print("FIGURE fuzzing %s, %d s: crashes, hangs over %d s, too much memory | %s | 0 | %s" %
+              (target, time, LIMIT_SECONDS, "0 of %s" % runs.group(1) if good else "found: see " + findings,
+               "ok" if good else "SHORT"), flush=True)
+        if not good:
+            print("\n".join(result.stdout.splitlines()[-30:]))
+    return 1 if bad else 0
+
+
+def replay_all(replay, corpus):
+    for target in SHARES:
+        folder = os.path.join(corpus, target)
+        if os.path.isdir(folder):
+            subprocess.run([replay, target, folder], check=True)
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", choices=("seeds", "fuzz", "replay"))
+    parser.add_argument("--replay")
+    parser.add_argument("--programs")
+    parser.add_argument("--corpus", required=True)
+    parser.add_argument("--seconds", type=int, default=240)
+    args = parser.parse_args()
+    if args.action == "seeds":
+        make_seeds(args.replay, args.corpus)
+        return 0
+    if args.action == "replay":
+        return replay_all(args.replay, args.corpus)
+    return fuzz(args.programs, args.corpus, args.seconds)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
