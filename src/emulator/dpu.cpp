@@ -27,8 +27,11 @@ Status bias_stage(const Unit& unit, const ChannelConstants& constants, Cube& cub
   const bool adds = !r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS);
   const bool multiplies = !r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS);
   if (adds && r.get(reg::DPU_BS_CFG__BS_ALU_ALGO) != kAluAdd) return unsupported("bias operation");
+  // Products below zero have a shift of their own: the leaky activations need it.
   const int64_t shift = r.get(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE);
-  if (shift > kMaxShift) return invalid_model("multiplier shift above 62");
+  const int64_t shift_below = r.get(reg::DPU_DATA_FORMAT__BS_MUL_SHIFT_VALUE_NEG);
+  if (shift > kMaxShift || shift_below > kMaxShift)
+    return invalid_model("multiplier shift above 62");
   const bool relu = !r.is_on(reg::DPU_BS_CFG__BS_RELU_BYPASS);
   const bool clip = r.is_on(reg::DPU_BS_CFG__BS_RELUX_EN);
   const int64_t limit = r.get_signed(reg::DPU_BS_RELUX_CMP_VALUE);
@@ -44,7 +47,7 @@ Status bias_stage(const Unit& unit, const ChannelConstants& constants, Cube& cub
     for (int64_t i = c * cube.pixels(); i < (c + 1) * cube.pixels(); ++i) {
       int64_t& v = cube.integers[static_cast<size_t>(i)];
       if (adds) v += addend;
-      if (multiplies) v = scaled(unit, v, factor, shift);
+      if (multiplies) v = scaled(unit, v * factor, 1, v * factor < 0 ? shift_below : shift);
       if (relu) v = std::max<int64_t>(v, 0);
       if (relu && clip) v = std::min(v, limit);
     }
@@ -52,12 +55,53 @@ Status bias_stage(const Unit& unit, const ChannelConstants& constants, Cube& cub
   return ok_status();
 }
 
+// The slope of each channel for values below zero: one register, or a table of int16.
+Result<std::vector<int64_t>> read_slopes(const Unit& unit, int64_t channels) {
+  const RegisterFile& r = unit.registers;
+  const int64_t one = static_cast<int16_t>(r.get(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND));
+  std::vector<int64_t> out(static_cast<size_t>(channels), one);
+  if (!r.is_on(reg::DPU_BN_MUL_CFG__BN_MUL_SRC)) return out;
+  RK_ASSIGN(const std::span<uint8_t> bytes,
+            unit.memory.at(r.get(reg::DPU_RDMA_RDMA_BN_BASE_ADDR), out.size() * 2));
+  for (size_t c = 0; c < out.size(); ++c) out[c] = load<int16_t>(bytes.data() + 2 * c);
+  return out;
+}
+
+// Multiply, add, shift: brings values into the index unit of a lookup table. With PRELU only values
+// below zero are multiplied, and nothing is added.
+Status norm_arithmetic(const Unit& unit, Cube& cube) {
+  const RegisterFile& r = unit.registers;
+  const bool adds = !r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS);
+  const bool multiplies = !r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS);
+  const bool leaky = r.is_on(reg::DPU_BN_CFG__BN_MUL_PRELU);
+  if (!adds && !multiplies) return ok_status();
+  if (adds &&
+      (r.get(reg::DPU_BN_CFG__BN_ALU_ALGO) != kAluAdd || r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC))) {
+    return unsupported("a batch-norm operation other than the addition of a constant");
+  }
+  if (leaky && adds) return unsupported("PRelu and addition in the batch-norm stage");
+  if (!leaky && r.is_on(reg::DPU_BN_MUL_CFG__BN_MUL_SRC))
+    return unsupported("batch-norm factors of each channel");
+  const int64_t shift = r.get(reg::DPU_BN_MUL_CFG__BN_MUL_SHIFT_VALUE);
+  const int64_t shift_below = r.get(reg::DPU_DATA_FORMAT__BN_MUL_SHIFT_VALUE_NEG);
+  if (shift > kMaxShift || shift_below > kMaxShift)
+    return invalid_model("batch-norm shift above 62");
+  const int64_t addend = adds ? int64_t{r.get_signed(reg::DPU_BN_ALU_CFG)} : 0;
+  RK_ASSIGN(const std::vector<int64_t> factors, read_slopes(unit, cube.channels));
+  for (int64_t i = 0; i < cube.elements(); ++i) {
+    int64_t& v = cube.integers[static_cast<size_t>(i)];
+    const int64_t factor = factors[static_cast<size_t>(i / cube.pixels())];
+    const bool below = v < 0;
+    if (multiplies && (!leaky || below)) v *= factor;
+    v = scaled(unit, v + addend, 1, (leaky ? below : v + addend < 0) ? shift_below : shift);
+  }
+  return ok_status();
+}
+
 Status norm_stage(const Unit& unit, Cube& cube) {
   const RegisterFile& r = unit.registers;
   if (r.is_on(reg::DPU_BN_CFG__BN_BYPASS)) return ok_status();
-  if (!r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS) || !r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS)) {
-    return unsupported("arithmetic in the batch-norm stage");
-  }
+  RK_TRY(norm_arithmetic(unit, cube));
   if (r.is_on(reg::DPU_BN_CFG__BN_RELU_BYPASS)) return ok_status();
   const bool clip = r.is_on(reg::DPU_BN_CFG__BN_RELUX_EN);
   const int64_t limit = r.get_signed(reg::DPU_BN_RELUX_CMP_VALUE);
@@ -83,7 +127,13 @@ uint64_t operand_plane(const RegisterFile& r, int64_t block) {
 Status elementwise_stage(const Unit& unit, Cube& cube) {
   const RegisterFile& r = unit.registers;
   if (r.is_on(reg::DPU_EW_CFG__EW_BYPASS)) return ok_status();
-  if (!r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS)) return unsupported("lookup table");
+  if (!r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS)) {
+    if (!r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS)) return unsupported("a table and an operand");
+    for (int64_t& v : cube.integers) {
+      RK_ASSIGN(v, look_up(unit, v));
+    }
+    return ok_status();
+  }
   const bool relu = !r.is_on(reg::DPU_EW_CFG__EW_RELU_BYPASS);
   if (relu && r.is_on(reg::DPU_EW_CFG__EW_RELUX_EN)) return unsupported("clip after the addition");
   const bool adds = !r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS);
@@ -210,6 +260,36 @@ Result<ChannelConstants> read_channel_constants(const Unit& unit, int64_t channe
     out.multiplier[c] = load<int16_t>(group + 6 * kBiasGroup + 2 * lane);
   }
   return out;
+}
+
+Result<int64_t> look_up(const Unit& unit, int64_t index) {
+  const RegisterFile& r = unit.registers;
+  const int64_t le_start = r.get_signed(reg::DPU_LUT_LE_START);
+  const int64_t lo_start = r.get_signed(reg::DPU_LUT_LO_START);
+  const int64_t lo_end = r.get_signed(reg::DPU_LUT_LO_END);
+  const auto& [le, lo] = unit.tables.entries;
+  constexpr int64_t kLast = LookupTables::kEntries - 1;
+  if (index < le_start) {
+    const int64_t slope = r.get(reg::DPU_LUT_LE_SLOPE_SCALE__LUT_LE_SLOPE_UFLOW_SCALE);
+    const int64_t shift = r.get(reg::DPU_LUT_LE_SLOPE_SHIFT__LUT_LE_SLOPE_UFLOW_SHIFT);
+    return le.front() + scaled(unit, index - le_start, slope, shift);
+  }
+  if (index > lo_end) {
+    const int64_t slope = r.get(reg::DPU_LUT_LO_SLOPE_SCALE__LUT_LO_SLOPE_OFLOW_SCALE);
+    const int64_t shift = r.get(reg::DPU_LUT_LO_SLOPE_SHIFT__LUT_LO_SLOPE_OFLOW_SHIFT);
+    return lo.back() + scaled(unit, index - lo_end, slope, shift);
+  }
+  const bool lower = index < lo_start;
+  const auto& table = lower ? le : lo;
+  const int64_t step = r.get(lower ? reg::DPU_LUT_INFO__LUT_LE_INDEX_SELECT
+                                   : reg::DPU_LUT_INFO__LUT_LO_INDEX_SELECT);
+  const int64_t distance = index - (lower ? le_start : lo_start);
+  const int64_t entry = step < kMaxShift ? distance >> step : 0;
+  if (entry > kLast) return invalid_model("a table's range is longer than its entries");
+  if (entry == kLast) return table.back();
+  const auto at = static_cast<size_t>(entry);
+  const int64_t rest = distance - (entry << step);
+  return table[at] + scaled(unit, table[at + 1] - table[at], rest, step);
 }
 
 Result<Cube> read_source(const Unit& unit) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "emulator/emulator.h"
 
+#include <algorithm>
+
 #include "base/checked_math.h"
 #include "emulator/units.h"
 
@@ -11,6 +13,7 @@ using format::FileTensor;
 using program::TensorKind;
 
 constexpr uint64_t kFirstAddress = 0x1000;  // so that a forgotten address is noticed
+constexpr TensorKind kTableKind{6};         // a lookup table's loading list
 constexpr uint64_t kGap = 0x1000;           // between tensors: overruns are noticed too
 
 int64_t row_pixels(const FileTensor& picture) {
@@ -86,7 +89,18 @@ void Emulator::set_input_strides() {
   }
 }
 
-void Emulator::apply(const format::Task& task, target::RegisterFile& registers) const {
+void LookupTables::write(const target::RegisterCommand& command) {
+  namespace reg = target::reg;
+  if (command.offset == reg::DPU_LUT_ACCESS_CFG) {
+    writing_ = reg::DPU_LUT_ACCESS_CFG__LUT_ACCESS_TYPE.get(command.value) == 1;
+    table_ = reg::DPU_LUT_ACCESS_CFG__LUT_TABLE_ID.get(command.value);
+    next_ = reg::DPU_LUT_ACCESS_CFG__LUT_ADDR.get(command.value);
+  } else if (command.offset == reg::DPU_LUT_ACCESS_DATA && writing_ && next_ < kEntries) {
+    entries[table_][next_++] = static_cast<int16_t>(command.value);
+  }
+}
+
+void Emulator::apply(const format::Task& task, Core& core) const {
   for (uint64_t i = task.first_word; i < task.first_word + task.command_count; ++i) {
     target::RegisterCommand command = lists_.command(i);
     if (const auto address = lists_.address(i)) {
@@ -97,24 +111,42 @@ void Emulator::apply(const format::Task& task, target::RegisterFile& registers) 
     if (stride != line_strides_.end() && command.offset == target::reg::CNA_DMA_CON1) {
       command.value = stride->second;
     }
-    registers.write(command);
+    core.registers.write(command);
+    core.tables.write(command);
   }
 }
 
 Result<TaskResult> Emulator::run(const format::Task& task, Core& core) {
-  apply(task, core.registers);
+  apply(task, core);
   const auto result = execute(task, core);
   core.registers.finish_task(task.units);
   return result;
 }
 
 Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
-  if ((task.units & format::kUnitPpu) != 0) return TaskResult::kBarrier;
-  const Unit unit{core.registers, memory_, ties_};
+  const Unit unit{core.registers, core.tables, memory_, ties_};
+  if ((task.units & format::kUnitPpu) != 0) {
+    RK_TRY(pool(unit));
+    return writes_output(task, target::reg::PPU_DST_BASE_ADDR) ? TaskResult::kDone
+                                                               : TaskResult::kBarrier;
+  }
+  if (loads_table(task)) return TaskResult::kTableLoad;
   const bool convolves = (task.units & format::kUnitCna) != 0;
   RK_ASSIGN(Cube cube, convolves ? convolve(unit) : read_source(unit));
   RK_TRY(process_and_write(unit, std::move(cube)));
   return TaskResult::kDone;
+}
+
+// The copy that such a task makes of one atom ends where it began.
+bool Emulator::loads_table(const format::Task& task) const {
+  const auto to = lists_.address_of(task, target::reg::DPU_DST_BASE_ADDR);
+  return to && model_->graphs.front().tensors[static_cast<size_t>(to->tensor)].kind == kTableKind;
+}
+
+bool Emulator::writes_output(const format::Task& task, uint16_t address) const {
+  const auto to = lists_.address_of(task, address);
+  const std::vector<int32_t>& outputs = model_->graphs.front().nodes[task.node].outputs;
+  return to && std::find(outputs.begin(), outputs.end(), to->tensor) != outputs.end();
 }
 
 // Calls move(place in memory, place in plain) for every element.

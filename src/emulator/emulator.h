@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes the register lists of a vendor file for RK3588, word by word as the chip would: convolutions (CNA, CORE, DPU,
-// DPU_RDMA) and the DPU's own copies and additions. It knows registers and bytes, no graph: a test oracle for the
-// lifting of vendor files and for the kernels, slow and obvious. Pooling units are not modelled; their only use in the
-// known files is a barrier between cores.
+// DPU_RDMA), the DPU's own copies, additions and lookup tables, and pooling (PPU). It knows registers and bytes, not the
+// graph: a test oracle for the lifting of vendor files and for the kernels, slow and obvious.
 //
 // A newcomer's mistake: each core has registers of its own, and a list may rely on what the core's earlier lists wrote.
 // Run the tasks of one lane in order, on one Core.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -31,11 +31,27 @@ class Memory {
   std::vector<uint8_t> bytes_;
 };
 
-struct Core {
-  target::RegisterFile registers;
+// The DPU's two tables: LE covers the lower half of the index range, LO the upper half. A task of
+// the DPU loads them by writing entry after entry.
+struct LookupTables {
+  static constexpr size_t kEntries = 513;
+  std::array<std::array<int16_t, kEntries>, 2> entries{};  // LE, LO
+
+  void write(const target::RegisterCommand& command);
+
+ private:
+  size_t table_ = 0, next_ = 0;
+  bool writing_ = false;
 };
 
-enum class TaskResult { kDone, kBarrier };
+struct Core {
+  target::RegisterFile registers;
+  LookupTables tables;
+};
+
+// kBarrier: lets the cores wait for each other; writes to no tensor of the graph. kTableLoad: fills
+// lookup tables only.
+enum class TaskResult { kDone, kBarrier, kTableLoad };
 
 class Emulator {
  public:
@@ -55,11 +71,13 @@ class Emulator {
  private:
   Emulator(const format::FileModel& model, TieRule ties) : model_(&model), ties_(ties) {}
   Result<TaskResult> execute(const format::Task& task, Core& core);
+  bool loads_table(const format::Task& task) const;
+  bool writes_output(const format::Task& task, uint16_t address) const;
   Status place_tensors();
   void set_input_strides();
   template <typename Move>
   Status move_elements(int32_t tensor, size_t plain_bytes, const Move& move);
-  void apply(const format::Task& task, target::RegisterFile& registers) const;
+  void apply(const format::Task& task, Core& core) const;
 
   const format::FileModel* model_;
   TieRule ties_;

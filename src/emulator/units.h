@@ -27,6 +27,7 @@ struct Cube {
 
 struct Unit {
   const target::RegisterFile& registers;
+  const LookupTables& tables;
   Memory& memory;
   TieRule ties;
 };
@@ -35,8 +36,14 @@ struct Unit {
 Result<Cube> convolve(const Unit& unit);
 // DPU_RDMA as the source of a task without convolution.
 Result<Cube> read_source(const Unit& unit);
-// DPU: bias, multiplier, activation, element-wise operand, output conversion, and the write.
+// DPU: bias, multiplier, activation, table, element-wise operand, output conversion, and the write.
 Status process_and_write(const Unit& unit, Cube cube);
+// PPU and PPU_RDMA: largest value or average of windows, from memory to memory.
+Status pool(const Unit& unit);
+
+// The table's value at `index`: linear between entries, a line of its own slope beyond either end
+// (docs/facts/container.md, "Lookup tables"). May exceed 16 bits.
+Result<int64_t> look_up(const Unit& unit, int64_t index);
 
 // Per output channel, as DPU_RDMA fetches it for the bias stage.
 struct ChannelConstants {
