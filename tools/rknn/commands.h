@@ -19,6 +19,7 @@ Status device_command(const std::vector<std::string>& words);
 Status edit_command(const std::vector<std::string>& words);
 Status hybrid_command(const std::vector<std::string>& words);
 Status info_command(const std::vector<std::string>& words);
+Status lift_command(const std::vector<std::string>& words);
 Status run_command(const std::vector<std::string>& words);
 
 // One conversion, however it was asked for.

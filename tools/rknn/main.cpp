@@ -24,6 +24,8 @@ constexpr Command kCommands[] = {
     {"edit", rk::tools::edit_command, "other shapes at the inputs and outputs of an ONNX model"},
     {"hybrid", rk::tools::hybrid_command, "int8 with some layers in float16, in two steps"},
     {"info", rk::tools::info_command, "what a .rknn file holds"},
+    {"lift", rk::tools::lift_command,
+     ".rknn -> ONNX with quantization, to look at or convert again"},
     {"run", rk::tools::run_command, "run a .rknn file on pictures or .npy arrays"},
 };
 
