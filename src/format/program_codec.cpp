@@ -3,6 +3,7 @@
 #include "format/program_codec.h"
 
 #include <concepts>
+#include <optional>
 
 #include "base/model_budget.h"
 #include "format/container.h"
@@ -188,6 +189,45 @@ void describe(Io& io, As<Io, ProgramTensor>& value) {
   });
 }
 
+// Absent, or present: one byte, then the value.
+template <typename T>
+void describe(Encoder& io, const std::optional<T>& value) {
+  io.flag(value.has_value());
+  if (value) describe(io, *value);
+}
+template <std::derived_from<ValueDecoder> Io, typename T>
+void describe(Io& io, std::optional<T>& value) {
+  bool present = false;
+  io.flag(present);
+  if (present) describe(io, value.emplace());
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, LookupStage>& value) {
+  io.record(value, [](auto& of, auto& s) {
+    of.field(1, s.multiplier);
+    of.field(2, s.addend);
+    of.field(3, s.shift);
+    of.field(4, s.start);
+    of.field(5, s.end);
+    of.field(6, s.entry_shift);
+    of.field(7, s.low);
+    of.field(8, s.high);
+    of.field(9, s.below);
+    of.field(10, s.above);
+  });
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, SlopeStage>& value) {
+  io.record(value, [](auto& of, auto& s) {
+    of.field(1, s.negative_multiplier_shift);
+    of.field(2, s.positive_shift);
+    of.field(3, s.negative_shift);
+    of.field(4, s.factor);
+  });
+}
+
 template <typename Io>
 void describe(Io& io, As<Io, program::ConvParams>& value) {
   io.record(value, [](auto& of, auto& p) {
@@ -205,6 +245,8 @@ void describe(Io& io, As<Io, program::ConvParams>& value) {
     of.field(12, p.addend);
     of.field(13, p.output);
     of.field(14, p.clip_limit_f32);
+    of.added(15, p.lookup);
+    of.added(16, p.slope);
   });
 }
 

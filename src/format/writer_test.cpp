@@ -381,6 +381,27 @@ TEST(ReaderTest, RefusesFieldsOutOfOrder) {
       HasSubstr("not in ascending order"));
 }
 
+TEST(WriterTest, TablesAndSlopesOfAConvolutionSurvive) {
+  Program program = sample();
+  auto& conv = std::get<ConvParams>(program.variants[0].steps[0].params);
+  conv.lookup = LookupStage{.multiplier = 3,
+                            .addend = -4,
+                            .shift = 5,
+                            .start = -16384,
+                            .end = 16384,
+                            .entry_shift = 6,
+                            .low = {1, 2},
+                            .high = {3},
+                            .below = {7, 8},
+                            .above = {9, 10}};
+  conv.slope = SlopeStage{
+      .negative_multiplier_shift = 1, .positive_shift = 2, .negative_shift = 3, .factor = {4, -5}};
+  const Result<Program> again =
+      decode_program(kSectionVersion, encode_program(program), program.weights);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_TRUE(std::get<ConvParams>(again->variants[0].steps[0].params) == conv);
+}
+
 TEST(WriterTest, MembersWithTheirDefaultTakeNoSpace) {
   Program program;
   program.framework.clear();
