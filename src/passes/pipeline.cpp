@@ -10,6 +10,9 @@
 // Constant folding and dead code run at every level: later stages need static shapes.
 #include "passes/pipeline.h"
 
+#include <algorithm>
+#include <set>
+
 #include "passes/fold_pad.h"
 
 namespace rk::passes {
@@ -88,8 +91,18 @@ Result<std::vector<PassReport>> run_pipeline(Graph& graph, const target::Target&
         str("optimization_level is ", options.optimization_level, ", expected 0 to 3"));
   }
   PassManager manager;
+  std::set<std::string_view> names;
   for (Row& row : rows(options, target)) {
-    if (options.optimization_level >= row.least_level) manager.add(std::move(row.pass));
+    names.insert(row.pass.name);
+    const bool asked =
+        options.only.empty() || std::ranges::find(options.only, row.pass.name) != options.only.end();
+    if (asked && options.optimization_level >= row.least_level) manager.add(std::move(row.pass));
+  }
+  for (const std::string& name : options.only) {
+    if (names.contains(name)) continue;
+    std::string list;
+    for (const std::string_view known : names) list += str(list.empty() ? "" : ", ", known);
+    return invalid_argument(str("no pass is called '", name, "'; there are ", list));
   }
   manager.skip(options.skip);
   RK_ASSIGN(std::vector<PassReport> reports, manager.run(graph));

@@ -14,6 +14,7 @@ struct PipelineOptions {
   int optimization_level = 3;     // 0..3, see pipeline.cpp for what each level drops
   bool remove_reshape = false;    // drop Reshape at inputs and outputs; changes their shapes
   std::vector<std::string> skip;  // pass names, for bisecting
+  std::vector<std::string> only;  // likewise; empty: all. A name that no pass has is refused
 };
 
 Result<std::vector<PassReport>> run_pipeline(Graph& graph, const target::Target& target,

@@ -18,9 +18,9 @@ struct Row {
 
 constexpr Row kRows[] = {
     {Algorithm::kNormal, "normal", 20, 100},
-    {Algorithm::kPercentile, "percentile", 20, 100},
-    {Algorithm::kKlDivergence, "kl_divergence", 20, 100},
     {Algorithm::kMmse, "mmse", 20, 50},
+    {Algorithm::kKlDivergence, "kl_divergence", 20, 100},
+    {Algorithm::kPercentile, "percentile", 20, 100},
 };
 
 // 0.9^40: the narrowest clipping tried is about 1/68 of what was seen.
@@ -111,6 +111,12 @@ std::optional<Algorithm> parse_algorithm(std::string_view name) {
 
 std::string_view to_string(Algorithm algorithm) {
   return std::ranges::find(kRows, algorithm, &Row::algorithm)->name;
+}
+
+std::vector<std::string> algorithm_names() {
+  std::vector<std::string> out;
+  for (const Row& row : kRows) out.emplace_back(row.name);
+  return out;
 }
 
 std::pair<size_t, size_t> recommended_samples(Algorithm algorithm) {

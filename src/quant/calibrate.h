@@ -9,7 +9,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "quant/histogram.h"
 
@@ -19,6 +21,8 @@ enum class Algorithm { kNormal, kPercentile, kKlDivergence, kMmse };
 
 std::optional<Algorithm> parse_algorithm(std::string_view name);
 std::string_view to_string(Algorithm algorithm);
+// Every name that parse_algorithm() takes.
+std::vector<std::string> algorithm_names();
 // Samples recommended for it: {least, most}.
 std::pair<size_t, size_t> recommended_samples(Algorithm algorithm);
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "toolkit/dynamic_shapes.h"
+#include "toolkit/option_table.h"
 
 namespace rk::toolkit {
 namespace {
@@ -14,13 +15,6 @@ std::string quoted_list(const auto& values) {
   std::string out = "[";
   for (const auto& value : values) out += str(out.size() > 1 ? ", " : "", "'", value, "'");
   return out + "]";
-}
-
-Status expect_one_of(std::string_view parameter, std::string_view found,
-                     const std::vector<std::string_view>& accepted) {
-  if (std::ranges::find(accepted, found) != accepted.end()) return ok_status();
-  return invalid_argument(
-      str("Invalid ", parameter, " '", found, "', expect in ", quoted_list(accepted), "!"));
 }
 
 Status check_std(const std::vector<std::vector<float>>& lists) {
@@ -53,8 +47,7 @@ Status check_dtype(const Config& config, const target::Target& target) {
 Status check_method(const Config& config) {
   const std::string& method = config.quantized_method;
   constexpr std::string_view kGroup = "group";
-  if (!method.starts_with(kGroup))
-    return expect_one_of("quantized_method", method, {"layer", "channel", "group{SIZE}"});
+  if (!method.starts_with(kGroup)) return ok_status();
   int size = 0;
   const std::string digits = method.substr(kGroup.size());
   const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), size);
@@ -79,35 +72,29 @@ Result<const target::Target*> check_config(Config& config) {
   }
   RK_ASSIGN(const target::Target* target, target::find_target(config.target_platform));
   if (config.quantized_dtype == "asymmetric_quantized-8") config.quantized_dtype = "w8a8";
-  RK_TRY(expect_one_of("quantized_dtype", config.quantized_dtype,
-                       {"w8a8", "w8a16", "w16a16i", "w16a16i_dfp", "w4a16"}));
-  RK_TRY(check_dtype(config, *target));
-  RK_TRY(expect_one_of("quantized_algorithm", config.quantized_algorithm,
-                       {"normal", "mmse", "kl_divergence", "percentile", "gdq"}));
   if (config.quantized_algorithm == "gdq") {
     return unsupported(
         "quantized_algorithm 'gdq' (gradient descent on w4a16 and w8a16 weights) is not offered by "
         "this version; 'normal', 'mmse', 'kl_divergence' and 'percentile' are");
   }
+  RK_TRY(check_accepted(config));
+  RK_TRY(check_dtype(config, *target));
   RK_TRY(check_method(config));
-  RK_TRY(expect_one_of("float_dtype", config.float_dtype, {"float16"}));
-  if (config.optimization_level < 0 || config.optimization_level > 3) {
-    return invalid_argument(
-        str("Invalid optimization_level ", config.optimization_level, ", expect in [0, 1, 2, 3]!"));
-  }
   if (config.custom_string.size() > 1024) {
     return invalid_argument(
         str("custom_string has ", config.custom_string.size(), " bytes, at most 1024 are stored"));
   }
-  for (const auto& [key, processor] : config.op_target) {
-    RK_TRY(
-        expect_one_of(str("op_target of '", key, "'"), processor, {"cpu", "npu", "gpu", "auto"}));
+  if (!config.inputs_yuv_fmt.empty()) {
+    return unsupported(
+        "inputs_yuv_fmt is not offered by this version: the model takes RGB or BGR pictures; "
+        "convert YUV pictures in the application and leave inputs_yuv_fmt out");
   }
   RK_TRY(check_std(config.std_values));
   RK_TRY(check_dynamic_input(config.dynamic_input));
   if (config.remove_weight && !config.dynamic_input.empty())
     return unsupported(
         "remove_weight does not go with dynamic_input: its shapes share weights already");
+  warn_of_options_without_effect(config);
   return target;
 }
 
@@ -133,6 +120,14 @@ Status check_hybrid_type(const Config& config) {
   return unsupported(
       str("hybrid quantisation and auto_hybrid are for quantized_dtype 'w8a8', not '",
           config.quantized_dtype, "'"));
+}
+
+Status check_batch(int& batch) {
+  constexpr int kMaxBatch = 1024;
+  if (batch == -1) batch = 1;
+  if (batch >= 1 && batch <= kMaxBatch) return ok_status();
+  return invalid_argument(
+      str("Invalid rknn_batch_size ", batch, ", expect 1 to ", kMaxBatch, "!"));
 }
 
 Status check_inputs(const Config& config, const Graph& graph) {

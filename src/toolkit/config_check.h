@@ -20,6 +20,9 @@ bool computes_in_float(const Config& config);
 // Hybrid quantisation mixes int8 with other types: other quantized_dtypes have nothing to mix.
 Status check_hybrid_type(const Config& config);
 
+// rknn_batch_size; -1, the default of older versions, becomes 1.
+Status check_batch(int& batch);
+
 // Lengths of the per-input lists against the loaded model.
 Status check_inputs(const Config& config, const Graph& graph);
 

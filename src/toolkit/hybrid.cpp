@@ -99,7 +99,7 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   for (const auto& border : options.custom_hybrid) RK_TRY(add_between(graph, border, cfg));
   if (options.proposal) {
     RK_ASSIGN(const quant::FloatLayers proposed,
-              propose_float_layers(build, options.proposal_dataset_size));
+              propose_float_layers(build, static_cast<size_t>(std::max(options.proposal_dataset_size, 1))));
     for (const std::string& name : proposed) cfg.layers[name] = "float16";
   }
   RK_ASSIGN(const Graph quantized,

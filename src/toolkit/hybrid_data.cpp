@@ -3,69 +3,12 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "toolkit/options.h"
+#include "toolkit/option_table.h"
 
 namespace rk::toolkit {
 namespace {
 
 constexpr std::string_view kFormat = "openrknn hybrid quantisation 1";
-
-Json json_of(const std::vector<std::vector<float>>& lists) {
-  Json out = Json::array();
-  for (const auto& list : lists) {
-    Json numbers = Json::array();
-    for (const float value : list) numbers.push(static_cast<double>(value));
-    out.push(std::move(numbers));
-  }
-  return out;
-}
-
-Json config_json(const Config& c) {
-  Json swap = Json::array();
-  for (const bool flag : c.quant_img_rgb2bgr) swap.push(flag);
-  Json places = Json::object();
-  for (const auto& [name, processor] : c.op_target) places.set(name, processor);
-  return Json::object({{"mean_values", json_of(c.mean_values)},
-                       {"std_values", json_of(c.std_values)},
-                       {"quant_img_RGB2BGR", swap},
-                       {"quantized_dtype", c.quantized_dtype},
-                       {"quantized_algorithm", c.quantized_algorithm},
-                       {"quantized_method", c.quantized_method},
-                       {"float_dtype", c.float_dtype},
-                       {"optimization_level", c.optimization_level},
-                       {"target_platform", c.target_platform},
-                       {"custom_string", c.custom_string},
-                       {"op_target", places},
-                       {"remove_reshape", c.remove_reshape},
-                       {"single_core_mode", c.single_core_mode},
-                       {"what_if", c.what_if}});
-}
-
-Result<Config> config_from(const Json& json) {
-  Config c;
-  OptionReader reader(json);
-  // An empty list is no value.
-  for (auto [key, list] :
-       {std::pair("mean_values", &c.mean_values), std::pair("std_values", &c.std_values)}) {
-    const Json* const found = reader.find(key);
-    if (found != nullptr && found->size() > 0) reader.read(key, *list);
-  }
-  const Json* const swap = reader.find("quant_img_RGB2BGR");
-  if (swap != nullptr && swap->size() > 0) reader.read("quant_img_RGB2BGR", c.quant_img_rgb2bgr);
-  reader.read("quantized_dtype", c.quantized_dtype);
-  reader.read("quantized_algorithm", c.quantized_algorithm);
-  reader.read("quantized_method", c.quantized_method);
-  reader.read("float_dtype", c.float_dtype);
-  reader.read("optimization_level", c.optimization_level);
-  reader.read("target_platform", c.target_platform);
-  reader.read("custom_string", c.custom_string);
-  reader.read("op_target", c.op_target);
-  reader.read("remove_reshape", c.remove_reshape);
-  reader.read("single_core_mode", c.single_core_mode);
-  reader.read("what_if", c.what_if);
-  RK_TRY(reader.finish());
-  return c;
-}
 
 Json params_json(const QuantParams& params) {
   Json scale = Json::array();
@@ -113,7 +56,7 @@ Result<HybridData> data_from(const Json& json) {
   if (crc == nullptr || !crc->as_int()) return damaged("model_crc32");
   if (dataset == nullptr || dataset->as_string() == nullptr) return damaged("dataset");
   HybridData out;
-  RK_ASSIGN(out.config, config_from(*config));
+  RK_TRY(read_options(*config, out.config));
   out.dataset = *dataset->as_string();
   out.model_crc32 = static_cast<uint32_t>(*crc->as_int());
   for (const Json::Member& member : *ranges->as_object()) {
@@ -159,7 +102,7 @@ std::string write_hybrid_data(const HybridData& data) {
   return write_json(Json::object({{"format", kFormat},
                                   {"model_crc32", data.model_crc32},
                                   {"dataset", data.dataset},
-                                  {"config", config_json(data.config)},
+                                  {"config", write_options(data.config)},
                                   {"ranges", ranges},
                                   {"means", means},
                                   {"own_parameters", own}}),

@@ -2,6 +2,7 @@
 #include "toolkit/methods.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iomanip>
 #include <sstream>
 
@@ -10,26 +11,18 @@
 #include "format/model_info.h"
 #include "frontends/model_source.h"
 #include "runtime/version.h"
+#include "toolkit/config_check.h"
+#include "toolkit/convert_file.h"
 #include "toolkit/onnx_edit.h"
+#include "toolkit/option_table.h"
 #include "toolkit/options.h"
 #include "toolkit/version.h"
-#include "toolkit/yml.h"
 
 namespace rk::toolkit {
 namespace {
 
 // The guide's rule for a platform that is not set.
 constexpr const char* kDefaultPlatform = "rk3566";
-
-// Options that only make a file smaller or a chip faster: results are the same without them.
-constexpr const char* kWithoutEffect[] = {"compress_weight",        "enable_flash_attention",
-                                          "inputs_yuv_fmt",         "npu_do_output_nhwc",
-                                          "quantized_hybrid_level", "target_sub_class"};
-
-bool asks_for_something(const Json* value) {
-  if (value == nullptr) return false;
-  return !(value->as_bool() == false || (value->is_array() && value->size() == 0));
-}
 
 Json attr_json(const runtime::TensorAttr& attr) {
   return Json::object({{"name", attr.name},
@@ -129,43 +122,7 @@ Result<Json> platforms(const Json& options) {
 
 Result<Json> Methods::config(const Json& options) {
   Config config;
-  OptionReader reader(options);
-  reader.read("mean_values", config.mean_values);
-  reader.read("std_values", config.std_values);
-  reader.read("quant_img_RGB2BGR", config.quant_img_rgb2bgr);
-  reader.read("quantized_dtype", config.quantized_dtype);
-  reader.read("quantized_algorithm", config.quantized_algorithm);
-  reader.read("quantized_method", config.quantized_method);
-  reader.read("float_dtype", config.float_dtype);
-  reader.read("optimization_level", config.optimization_level);
-  reader.read("target_platform", config.target_platform);
-  reader.read("custom_string", config.custom_string);
-  reader.read("op_target", config.op_target);
-  reader.read("remove_reshape", config.remove_reshape);
-  reader.read("single_core_mode", config.single_core_mode);
-  reader.read("model_pruning", config.model_pruning);
-  reader.read("sparse_infer", config.sparse_infer);
-  reader.read("quantize_weight", config.quantize_weight);
-  reader.read("what_if", config.what_if);
-  reader.read("dynamic_input", config.dynamic_input);
-  reader.read("remove_weight", config.remove_weight);
-  for (const char* threshold : {"auto_hybrid_cos_thresh", "auto_hybrid_euc_thresh"}) {
-    const Json* const value = reader.find(threshold);
-    if (value == nullptr) continue;
-    const auto number = value->as_double();
-    if (!number)
-      return invalid_argument(
-          str("Invalid ", threshold, " ", write_json(*value), ", expect a number!"));
-    if (threshold == std::string_view("auto_hybrid_cos_thresh"))
-      config.auto_hybrid_cos_thresh = *number;
-    else
-      config.auto_hybrid_euc_thresh = *number;
-  }
-  for (const char* name : kWithoutEffect) {
-    if (asks_for_something(reader.find(name)))
-      log(LogLevel::kWarning, str(name, " has no effect in this version"));
-  }
-  RK_TRY(reader.finish());
+  RK_TRY(read_options(options, config));
   if (config.target_platform.empty()) {
     config.target_platform = kDefaultPlatform;
     log(LogLevel::kWarning,
@@ -179,19 +136,22 @@ Result<Json> Methods::load(std::string_view format, const Json& options,
                            const std::vector<Tensor>& arrays) {
   RK_ASSIGN(const frontends::ModelSource* const source, frontends::find_source(format));
   std::vector<std::string> paths;
-  LoadOptions load;
-  OptionReader reader(options);
+  std::vector<std::string_view> files;
   for (const frontends::FilePart& part : source->parts) {
-    reader.read(part.argument, paths.emplace_back());
+    files.push_back(part.argument);
+    const Json* const path = options.find(part.argument);
+    if (path == nullptr || path->as_string() == nullptr || path->as_string()->empty()) {
+      return invalid_argument(
+          str(part.argument, " is not given: the path of a ", part.ending, " file"));
+    }
+    paths.push_back(*path->as_string());
   }
-  reader.read("inputs", load.inputs);
-  reader.read("input_is_nchw", load.input_is_nchw);
-  reader.read("input_size_list", load.input_size_list);
-  reader.read("outputs", load.outputs);
+  LoadOptions load;
+  RK_TRY(read_options(options, load, files));
   // A list of null (as in the model) and anything else (the next array).
-  const Json* const values = reader.find("input_initial_val");
+  const Json* const values = options.find("input_initial_val");
   if (values != nullptr && !values->is_null() && !values->is_array())
-    return invalid_argument("input_initial_val is no list: give one array or None per input");
+    return invalid_argument("input_initial_val is not a list: give one array or None per input");
   size_t next = 0;
   for (size_t i = 0; values != nullptr && i < values->size(); ++i) {
     load.input_initial_val.emplace_back();
@@ -200,17 +160,26 @@ Result<Json> Methods::load(std::string_view format, const Json& options,
       return invalid_argument("input_initial_val: fewer arrays than entries");
     load.input_initial_val.back() = arrays[next++];
   }
-  RK_TRY(reader.finish());
-  for (size_t i = 0; i < paths.size(); ++i) {
-    if (!paths[i].empty()) continue;
-    return invalid_argument(str(source->parts[i].argument, " is not given: the path of a ",
-                                source->parts[i].ending, " file"));
-  }
   RK_TRY(toolkit_.load(paths, std::string(format), load));
   built_ = false;
   file_.reset();
   simulator_.reset();
   return Json();
+}
+
+Result<Json> Methods::optimize_onnx(const Json& options) {
+  std::string model, path;
+  std::vector<std::string> passes;
+  OptionReader reader(options);
+  reader.read("model", model);
+  reader.read("optimized_path", path);
+  reader.read("passes_enable", passes);
+  RK_TRY(reader.finish());
+  if (path.empty())
+    path = std::filesystem::path(model).replace_extension(".optimized.onnx").string();
+  RK_TRY(load("onnx", Json::object({{"model", model}}), {}).status());
+  RK_TRY(toolkit_.export_optimized(path, passes));
+  return Json(path);
 }
 
 Result<Json> Methods::load_rknn(const Json& options) {
@@ -230,16 +199,8 @@ Result<Json> Methods::load_rknn(const Json& options) {
 
 Result<Json> Methods::build(const Json& options) {
   BuildOptions build;
-  int batch = 1;
-  OptionReader reader(options);
-  reader.read("do_quantization", build.do_quantization);
-  reader.read("dataset", build.dataset);
-  reader.read("auto_hybrid", build.auto_hybrid);
-  reader.read("rknn_batch_size", batch);
-  RK_TRY(reader.finish());
-  if (batch < 1 && batch != -1)
-    return invalid_argument(str("Invalid rknn_batch_size ", batch, ", expect 1 or more!"));
-  build.rknn_batch_size = std::max(1, batch);
+  RK_TRY(read_options(options, build));
+  RK_TRY(check_batch(build.rknn_batch_size));
   build.progress = [this](size_t done, size_t total) {
     return !progress_ || progress_("Quantizating", done, total);
   };
@@ -361,12 +322,15 @@ Result<Json> Methods::call(std::string_view method, const Json& options,
   if (method == "get_sdk_version") return get_sdk_version(options);
   if (method == "list_support_target_platform") return platforms(options);
   if (method == "onnx_edit") return edit_onnx(options);
+  if (method == "optimize_onnx") return optimize_onnx(options);
+  if (method == "options") return option_table_json();
   if (method == "read_yml") {
     std::string path;
     OptionReader reader(options);
     reader.read("path", path);
     RK_TRY(reader.finish());
-    return read_yml(path);
+    RK_ASSIGN(const ConvertFile file, read_convert_file(path));
+    return to_json(file);
   }
   return invalid_argument(str("there is no method '", method, "'"));
 }

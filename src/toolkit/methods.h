@@ -33,6 +33,7 @@ class Methods {
   // load_<format>: the files under the names that the format's row has for them.
   Result<Json> load(std::string_view format, const Json& options,
                     const std::vector<Tensor>& arrays);
+  Result<Json> optimize_onnx(const Json& options);
   Result<Json> load_rknn(const Json& options);
   Result<Json> build(const Json& options);
   Result<Json> accuracy_analysis(const Json& options);

@@ -83,6 +83,19 @@ void OptionReader::read(std::string_view key, uint32_t& out) {
   out = static_cast<uint32_t>(*number);
 }
 
+void OptionReader::read(std::string_view key, double& out) {
+  std::optional<double> number;
+  read(key, number);
+  if (number) out = *number;
+}
+
+void OptionReader::read(std::string_view key, std::optional<double>& out) {
+  const Json* const value = find(key);
+  if (value == nullptr) return;
+  if (!value->as_double()) return wrong(key, "a number");
+  out = value->as_double();
+}
+
 void OptionReader::read(std::string_view key, std::string& out) {
   const Json* const value = find(key);
   if (value == nullptr) return;
@@ -142,22 +155,22 @@ void OptionReader::read(std::string_view key, std::vector<std::vector<std::vecto
 void OptionReader::read(std::string_view key, std::vector<std::vector<float>>& out) {
   const Json* const value = find(key);
   if (value == nullptr) return;
+  constexpr std::string_view kExpected =
+      "a list per input of numbers per channel, e.g. [[127.5, 127.5, 127.5]]";
   const auto number = [](const Json& element) { return element.as_double(); };
   if (auto flat = list_of<float>(*value, number); flat && !flat->empty()) {
     out = {std::move(*flat)};
     return;
   }
+  const Json::Array* const elements = value->as_array();
+  if (elements == nullptr) return wrong(key, kExpected);
   std::vector<std::vector<float>> lists;
-  for (size_t i = 0; i < value->size(); ++i) {
-    const Json& element = *value->at(i);
+  for (const Json& element : *elements) {
     auto list =
         element.is_null() ? std::optional(std::vector<float>{}) : list_of<float>(element, number);
-    if (!list)
-      return wrong(key, "a list per input of numbers per channel, e.g. [[127.5, 127.5, 127.5]]");
+    if (!list) return wrong(key, kExpected);
     lists.push_back(std::move(*list));
   }
-  if (!value->is_array())
-    return wrong(key, "a list per input of numbers per channel, e.g. [[127.5, 127.5, 127.5]]");
   out = std::move(lists);
 }
 
@@ -170,6 +183,22 @@ void OptionReader::read(std::string_view key, std::map<std::string, std::string>
     if (member.value.as_string() == nullptr) return wrong(key, "a dict of texts");
     out[member.key] = *member.value.as_string();
   }
+}
+
+void OptionReader::read(std::string_view key,
+                        std::vector<std::pair<std::string, std::string>>& out) {
+  const Json* const value = find(key);
+  if (value == nullptr) return;
+  auto pairs = list_of<std::pair<std::string, std::string>>(
+      *value, [](const Json& pair) -> std::optional<std::pair<std::string, std::string>> {
+        const Json *first = pair.at(0), *second = pair.at(1);
+        if (pair.size() != 2 || first == nullptr || first->as_string() == nullptr ||
+            second->as_string() == nullptr)
+          return std::nullopt;
+        return std::pair(*first->as_string(), *second->as_string());
+      });
+  if (!pairs) return wrong(key, "a list of [input name, output name]");
+  out = std::move(*pairs);
 }
 
 Status OptionReader::finish() const {

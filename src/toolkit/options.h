@@ -4,8 +4,10 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -21,6 +23,8 @@ class OptionReader {
   void read(std::string_view key, bool& out);
   void read(std::string_view key, int& out);
   void read(std::string_view key, uint32_t& out);
+  void read(std::string_view key, double& out);
+  void read(std::string_view key, std::optional<double>& out);
   void read(std::string_view key, std::string& out);
   void read(std::string_view key,
             std::vector<std::string>& out);                 // one text serves as a list of it
@@ -30,6 +34,7 @@ class OptionReader {
   void read(std::string_view key,
             std::vector<std::vector<float>>& out);  // a flat list is that of the only input
   void read(std::string_view key, std::map<std::string, std::string>& out);
+  void read(std::string_view key, std::vector<std::pair<std::string, std::string>>& out);
 
   // The member, null when absent or null; it counts as read.
   const Json* find(std::string_view key);

@@ -18,64 +18,9 @@
 #include "ops/shared/custom.h"
 #include "program/program.h"
 #include "quant/regions.h"
+#include "toolkit/config.h"
 
 namespace rk::toolkit {
-
-// One shape per model input, in the model's own layout.
-using ShapeSet = std::vector<std::vector<int64_t>>;
-
-struct Config {
-  std::vector<std::vector<float>> mean_values;  // per input, per channel; empty: 0
-  std::vector<std::vector<float>> std_values;   // likewise; empty: 1
-  std::vector<bool> quant_img_rgb2bgr;          // per input; one entry serves all
-  std::string quantized_dtype = "w8a8";  // alias asymmetric_quantized-8; w8a16, w4a16, w16a16i
-  std::string quantized_algorithm = "normal";
-  std::string quantized_method = "channel";  // channel or layer; w4a16: also group32 to group256
-  bool quantize_weight = false;  // without quantisation: large weights are stored in 8 bits
-  bool what_if = false;          // simulate types that the chip does not have
-  std::string float_dtype = "float16";
-  int optimization_level = 3;
-  std::string target_platform;  // required, any case
-  std::string custom_string;    // at most 1024 bytes
-  std::map<std::string, std::string>
-      op_target;  // output name or operator type -> cpu, npu, gpu, auto
-  bool remove_reshape = false;
-  bool single_core_mode = false;
-  bool sparse_infer = false;             // report the layers whose zeros the chip skips
-  bool model_pruning = false;            // take out channels that cannot change any result
-  std::vector<ShapeSet> dynamic_input;   // at most 512; the k-th shapes of all inputs go together
-  bool remove_weight = false;            // the file lacks what another build of the network has too
-  double auto_hybrid_cos_thresh = 0.98;  // for BuildOptions::auto_hybrid
-  std::optional<double> auto_hybrid_euc_thresh;  // likewise; none: not looked at
-};
-
-struct LoadOptions {
-  std::vector<std::string> inputs;  // cut the graph here; needs input_size_list
-  std::vector<std::vector<int64_t>> input_size_list;
-  std::vector<std::optional<Tensor>> input_initial_val;  // inputs that become constants
-  std::vector<std::string> outputs;                      // cut the graph here
-  bool input_is_nchw = false;  // TFLite, TensorFlow: the rank-4 inputs are NCHW already
-};
-
-struct BuildOptions {
-  bool do_quantization = true;
-  std::string dataset;                    // path of the text file, needed for quantisation
-  std::vector<std::string> float_layers;  // outputs of layers that stay float16
-  bool auto_hybrid =
-      false;  // adds layers, at most one in ten, until the outputs meet the thresholds
-  int rknn_batch_size = 1;  // samples of one run; they share nothing, so each is as if run alone
-  // Called with (done, total) during calibration; false stops the build with kCancelled.
-  std::function<bool(size_t, size_t)> progress;
-};
-
-struct HybridOptions {
-  std::string dataset;               // path of the text file
-  bool proposal = false;             // suggest layers to keep in float16; slow
-  size_t proposal_dataset_size = 1;  // samples the suggestions are measured on
-  std::vector<std::pair<std::string, std::string>> custom_hybrid;  // sub-graphs: input, output
-  std::string output_dir = ".";
-  std::function<bool(size_t, size_t)> progress;  // as in BuildOptions
-};
 
 // The files between the steps of hybrid quantisation.
 struct HybridFiles {
@@ -125,9 +70,6 @@ struct SlipReport {
 };
 std::string to_text(const SlipReport& report);
 
-// The keys under `models` of an rknn_convert yml file that name a model's files, for its `platform`.
-Result<std::vector<std::string>> yml_file_keys(const std::string& platform);
-
 class Toolkit {
  public:
   Toolkit();
@@ -148,6 +90,8 @@ class Toolkit {
   Status load_onnx(const std::string& path, const LoadOptions& options = {}) {
     return load({path}, "onnx", options);
   }
+  // After loading. The graph as these passes (none: all) leave it for the chip, as ONNX.
+  Status export_optimized(const std::string& path, const std::vector<std::string>& passes) const;
   Status build(const BuildOptions& options);
   // Instead of build(). Writes <model>.model, <model>.data and <model>.quantization.cfg.
   Result<HybridFiles> hybrid_quantization_step1(const HybridOptions& options);

@@ -64,7 +64,9 @@ compiler::CompileOptions compile_options(const Config& config, const target::Tar
 std::vector<quant::InputFeed> raw_feeds(const Config& config, size_t inputs);
 
 // The passes for the chip; a model that arrives quantised keeps its parameters on the values.
-Result<Graph> optimize(const Graph& imported, const Config& config, const target::Target& target);
+// `only`: names of passes to run; empty: all.
+Result<Graph> optimize(const Graph& imported, const Config& config, const target::Target& target,
+                       const std::vector<std::string>& only = {});
 
 // Quantises a copy of the optimised graph with the given ranges, and compiles it.
 Result<Graph> quantized_graph(const Graph& optimized, const quant::Ranges& ranges,

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "evaluator/evaluate.h"
 #include "format/writer.h"
+#include "frontends/frontend.h"
 #include "frontends/model_source.h"
 #include "ops/registry.h"
 #include "passes/fold_pad.h"
@@ -166,7 +167,8 @@ Result<analysis::Trial> build_trial(const Graph& optimized, const quant::Ranges&
   return analysis::Trial{std::move(graph), std::move(program)};
 }
 
-Result<Graph> optimize(const Graph& imported, const Config& config, const target::Target& target) {
+Result<Graph> optimize(const Graph& imported, const Config& config, const target::Target& target,
+                       const std::vector<std::string>& only) {
   Graph graph = imported.clone();
   std::vector<std::string> skip = skipped_passes();
   if (quant::is_prequantized(graph)) {
@@ -177,7 +179,8 @@ Result<Graph> optimize(const Graph& imported, const Config& config, const target
   RK_TRY(passes::run_pipeline(graph, target,
                               {.optimization_level = config.optimization_level,
                                .remove_reshape = config.remove_reshape,
-                               .skip = std::move(skip)})
+                               .skip = std::move(skip),
+                               .only = only})
              .status());
   RK_TRY(quant::take_activations(graph, {.target = &target}));
   if (config.remove_reshape) {
@@ -192,13 +195,6 @@ Result<Graph> optimize(const Graph& imported, const Config& config, const target
     if (pruned.channels > 0) log(LogLevel::kWarning, passes::to_text(pruned));
   }
   return graph;
-}
-
-Result<std::vector<std::string>> yml_file_keys(const std::string& platform) {
-  RK_ASSIGN(const frontends::ModelSource* const source, frontends::find_source(platform));
-  std::vector<std::string> keys;
-  for (const frontends::FilePart& part : source->parts) keys.emplace_back(part.yml_key);
-  return keys;
 }
 
 Toolkit::Toolkit() : state_(std::make_unique<State>()) {}
@@ -464,6 +460,14 @@ Status Toolkit::build_quantized(const BuildOptions& options) {
   state_->program = std::move(trial.program);
   log_sparse_layers(*state_->config, *state_->quantized);
   return ok_status();
+}
+
+Status Toolkit::export_optimized(const std::string& path,
+                                 const std::vector<std::string>& passes) const {
+  if (!state_->imported) return invalid_argument("export_optimized: load a model first");
+  RK_ASSIGN(const Graph graph, optimize(*state_->imported, *state_->config, *state_->target, passes));
+  RK_ASSIGN(const std::vector<uint8_t> model, frontends::export_onnx(graph));
+  return write_file(path, model);
 }
 
 Status Toolkit::export_rknn(const std::string& path) const {

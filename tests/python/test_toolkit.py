@@ -91,7 +91,7 @@ class Conversion(unittest.TestCase):
     def test_unset_platform_is_rk3566_and_said_so(self):
         rknn = RKNN()
         with models.captured() as (_, err):
-            self.assertIsNone(rknn.config())
+            self.assertEqual(rknn.config(), 0)
         self.assertRegex(err.getvalue(), r"(?m)^W config: .*rk3566")
 
     def test_bars_on_a_terminal_and_silence_in_a_pipe(self):
@@ -189,7 +189,7 @@ class Mistakes(unittest.TestCase):
     def test_config_names_the_accepted_values(self):
         self.refused(r"Invalid quantized_dtype 'float16', expect in \['w8a8', 'w8a16', 'w16a16i', 'w16a16i_dfp', "
                      r"'w4a16'\]!", quantized_dtype="float16", target_platform="rk3588")
-        self.refused(r"Invalid quantized_algorithm 'best', expect in \['normal', 'mmse', 'kl_divergence', .*'gdq'\]!",
+        self.refused(r"Invalid quantized_algorithm 'best', expect in \['normal', 'mmse', 'kl_divergence', 'percentile'\]!",
                      quantized_algorithm="best", target_platform="rk3588")
         self.refused("Invalid optimization_level 4", optimization_level=4, target_platform="rk3588")
         self.refused("Invalid float_dtype 'bfloat16'", float_dtype="bfloat16", target_platform="rk3588")
@@ -200,7 +200,7 @@ class Mistakes(unittest.TestCase):
         self.refused("op_target", op_target={"Conv": "tpu"}, target_platform="rk3588")
 
     def test_misspelt_parameters_are_told_the_right_name(self):
-        with self.assertRaisesRegex(TypeError, "quantied_method.*did you mean 'quantized_method'"):
+        with self.assertRaisesRegex(ValueError, "quantied_method.*did you mean 'quantized_method'"):
             RKNN().config(quantied_method="layer")
         with self.assertRaisesRegex(TypeError, "out_dir.*did you mean 'output_dir'"):
             RKNN().accuracy_analysis(inputs=[], out_dir="x")

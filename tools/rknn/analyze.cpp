@@ -10,15 +10,9 @@ namespace rk::tools {
 namespace {
 
 const std::vector<OptionDef> kOptions = with_model_options({
-    {"--float", "", "",
-     "do not quantise: analyse the float16 model, or one that brings its own scales"},
     {"--input", "-i", "FILE", "picture or .npy to analyse on, one per model input, in order"},
     {"--output", "-o", "DIR", "golden/, simulator/, error_analysis.txt, report.html"},
     {"--board", "-d", "CHIP", "also as this (simulated) board runs the written file: runtime/"},
-    {"--float-layer", "", "NAME", "keep the layer with this output in float16; may be repeated"},
-    {"--auto-hybrid", "", "", "choose layers to keep in float16"},
-    {"--cos-thresh", "", "X", "cosine that --auto-hybrid aims at, default 0.98"},
-    {"--optimization-level", "-O", "0..3", "graph rewriting and equalisation, default 3"},
 });
 
 // A bar on a terminal, silence in a pipe.
@@ -26,26 +20,6 @@ bool show_progress(size_t done, size_t total) {
   if (::isatty(STDERR_FILENO) != 0)
     std::fprintf(stderr, "\rAccuracyAnalysing %zu/%zu%s", done, total, done == total ? "\n" : "");
   return true;
-}
-
-Status read_own_options(const Arguments& args, ConvertRequest& request) {
-  if (args.has("--dataset") == args.has("--float"))
-    return invalid_argument("give --dataset FILE to analyse the int8 model, or --float");
-  if (args.has("--cos-thresh")) {
-    RK_ASSIGN(const auto values, parse_floats("--cos-thresh", args.get("--cos-thresh")));
-    if (values.size() != 1) return invalid_argument("--cos-thresh takes one number");
-    request.config.auto_hybrid_cos_thresh = values[0];
-  }
-  if (args.has("--optimization-level")) {
-    RK_ASSIGN(const auto level,
-              parse_ints("--optimization-level", args.get("--optimization-level")));
-    if (level.size() != 1) return invalid_argument("--optimization-level takes one number, 0 to 3");
-    request.config.optimization_level = static_cast<int>(level[0]);
-  }
-  request.build.do_quantization = !args.has("--float");
-  request.build.float_layers = args.all("--float-layer");
-  request.build.auto_hybrid = args.has("--auto-hybrid");
-  return ok_status();
 }
 
 }  // namespace
@@ -59,7 +33,8 @@ Status analyze_command(const std::vector<std::string>& words) {
   }
   ConvertRequest request;
   RK_TRY(read_model_options(args, request));
-  RK_TRY(read_own_options(args, request));
+  if (args.has("--dataset") == args.has("--float"))
+    return invalid_argument("give --dataset FILE to analyse the int8 model, or --float");
   toolkit::Toolkit toolkit;
   RK_TRY(toolkit.config(request.config));
   RK_TRY(toolkit.load(request.model, request.format, request.load));

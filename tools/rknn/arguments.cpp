@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "base/suggest.h"
+
 namespace rk::tools {
 namespace {
 
@@ -27,11 +29,21 @@ Result<Arguments> Arguments::parse(const std::vector<std::string>& words,
     const std::string name = word.substr(0, equals);
     const OptionDef* def = nullptr;
     for (const OptionDef& option : options) {
-      if (option.name == name || (!option.short_name.empty() && option.short_name == name))
+      if (option.name == name || (!option.short_name.empty() && option.short_name == name) ||
+          (!option.other_name.empty() && option.other_name == name))
         def = &option;
     }
-    if (def == nullptr)
-      return invalid_argument(str("unknown option '", name, "'; --help lists the options"));
+    if (def == nullptr) {
+      std::vector<std::string> names;
+      for (const OptionDef& option : options) {
+        names.push_back(option.name);
+        if (!option.other_name.empty()) names.push_back(option.other_name);
+      }
+      const std::string close = close_names(name, names);
+      return invalid_argument(str("unknown option '", name, "'; ",
+                                  close.empty() ? "" : str("did you mean ", close, "? "),
+                                  "--help lists the options"));
+    }
     std::string value;
     if (equals != std::string::npos) {
       value = word.substr(equals + 1);
@@ -43,7 +55,7 @@ Result<Arguments> Arguments::parse(const std::vector<std::string>& words,
         return invalid_argument(str("option '", name, "' needs a value: ", def->value));
       value = words[++i];
     }
-    out.values_[std::string(def->name)].push_back(std::move(value));
+    out.values_[def->name].push_back(std::move(value));
   }
   return out;
 }
@@ -109,18 +121,9 @@ Result<std::vector<int64_t>> parse_ints(std::string_view option, std::string_vie
                              [](const char* s, char** end) { return std::strtoll(s, end, 10); });
 }
 
-Result<std::vector<float>> parse_floats(std::string_view option, std::string_view text) {
-  return parse_list<float>(option, text,
-                           [](const char* s, char** end) { return std::strtof(s, end); });
-}
-
-Status read_lists(const Arguments& args, std::string_view option,
-                  std::vector<std::vector<float>>& to) {
-  for (const std::string& text : args.all(option)) {
-    RK_ASSIGN(std::vector<float> values, parse_floats(option, text));
-    to.push_back(std::move(values));
-  }
-  return ok_status();
+Result<std::vector<double>> parse_numbers(std::string_view option, std::string_view text) {
+  return parse_list<double>(option, text,
+                            [](const char* s, char** end) { return std::strtod(s, end); });
 }
 
 }  // namespace rk::tools

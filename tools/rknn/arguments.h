@@ -12,12 +12,13 @@
 namespace rk::tools {
 
 struct OptionDef {
-  std::string_view name;        // "--target"
+  std::string name;             // "--target"
   std::string_view short_name;  // "-t" or ""
   // What help calls the value; "" is a flag. "[FILE.html]" may be left out: the next word is its
   // value only if it ends the same way.
   std::string_view value;
   std::string_view doc;
+  std::string other_name = {};  // "--target-platform"; values count for `name`
 };
 
 class Arguments {
@@ -42,10 +43,6 @@ std::string help_text(const std::vector<OptionDef>& options);
 std::vector<std::string> split(std::string_view text, char separator);
 // "1,3,224,224" and "[1,3,224,224]".
 Result<std::vector<int64_t>> parse_ints(std::string_view option, std::string_view text);
-Result<std::vector<float>> parse_floats(std::string_view option, std::string_view text);
-
-// Every value of an option such as --mean, a list per model input.
-Status read_lists(const Arguments& args, std::string_view option,
-                  std::vector<std::vector<float>>& to);
+Result<std::vector<double>> parse_numbers(std::string_view option, std::string_view text);
 
 }  // namespace rk::tools

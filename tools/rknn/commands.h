@@ -32,7 +32,4 @@ struct ConvertRequest {
   toolkit::BuildOptions build;
 };
 
-// The yml form of rknn_convert: top key `models`. Paths are relative to the file.
-Status read_yml(const std::string& path, ConvertRequest& request);
-
 }  // namespace rk::tools

@@ -9,7 +9,6 @@ namespace rk::tools {
 namespace {
 
 const std::vector<OptionDef> kOptions = with_model_options({
-    {"--float", "", "", "compare the float16 model instead of the int8 one"},
     {"--over", "", "FILE", "list of the samples to compare on; default: the calibration set"},
     {"--labels", "", "FILE", "one class number per sample, text or .npy: also counts top-1"},
     {"--limit", "", "N", "only the first N samples"},
@@ -39,7 +38,6 @@ Status compare_command(const std::vector<std::string>& words) {
     std::fputs(toolkit::to_text(report).c_str(), stdout);
     return ok_status();
   }
-  request.build.do_quantization = !args.has("--float");
   RK_TRY(toolkit.build(request.build));
   toolkit::CompareOptions options;
   options.dataset = args.get("--over", args.get("--dataset"));

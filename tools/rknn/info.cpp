@@ -9,6 +9,7 @@
 #include "rknn/arguments.h"
 #include "rknn/commands.h"
 #include "target/operator_table.h"
+#include "toolkit/option_table.h"
 
 namespace rk::tools {
 namespace {
@@ -20,6 +21,7 @@ const std::vector<OptionDef> kOptions = {
     {"--registers", "", "", "append the register lists, decoded by name"},
     {"--sizes", "", "", "only: what the file's bytes are spent on"},
     {"--diff", "", "", "only: how two files differ"},
+    {"--options", "", "", "the options of config, load_onnx, build and hybrid quantization, as docs/options.md"},
     {"--operators", "", "", "without a file: every chip's operators and limits, in Markdown"},
     {"--help", "-h", "", "this text"},
 };
@@ -79,12 +81,16 @@ Status info_command(const std::vector<std::string>& words) {
   if (args.has("--help")) {
     std::printf(
         "usage: rknn info FILE.rknn [options]\n       rknn info --diff A.rknn B.rknn\n       rknn "
-        "info --operators\n%s",
+        "info --operators | --options\n%s",
         help_text(kOptions).c_str());
     return ok_status();
   }
   if (args.has("--operators")) {
     std::fputs(target::operators_markdown().c_str(), stdout);
+    return ok_status();
+  }
+  if (args.has("--options")) {
+    std::fputs(toolkit::option_table_page().c_str(), stdout);
     return ok_status();
   }
   if (args.has("--diff")) return print_diff(args);

@@ -92,24 +92,30 @@ class RKNN:
 
     # Options and models ---------------------------------------------------------------------------------------------
 
-    @named_arguments(ignored=("inputs_yuv_fmt", "npu_do_output_nhwc", "quantized_hybrid_level", "target_sub_class"))
-    def config(self, mean_values=None, std_values=None, quant_img_RGB2BGR=False, quantized_dtype='w8a8',
-               quantized_algorithm='normal', quantized_method='channel', float_dtype='float16', optimization_level=3,
-               target_platform=None, custom_string=None, remove_weight=False, compress_weight=False,
-               single_core_mode=False, model_pruning=False, op_target=None, dynamic_input=None, quantize_weight=False,
-               remove_reshape=False, sparse_infer=False, enable_flash_attention=False, auto_hybrid_cos_thresh=0.98,
-               auto_hybrid_euc_thresh=None):
-        """Says how to convert: normalisation (mean_values, std_values), quantisation, target_platform and so on.
+    # The vendor's positional order (2.3.2), then what 2.5.0 adds, then our own; docs/options.md says what each does.
+    def config(self, mean_values=None, std_values=None, quantized_dtype='w8a8', quantized_algorithm='normal',
+               quantized_method='channel', quantized_hybrid_level=0, target_platform=None, quant_img_RGB2BGR=False,
+               float_dtype='float16', optimization_level=3, custom_string=None, remove_weight=False,
+               compress_weight=False, inputs_yuv_fmt=None, single_core_mode=False, dynamic_input=None,
+               model_pruning=False, op_target=None, quantize_weight=False, remove_reshape=False, sparse_infer=False,
+               enable_flash_attention=False, auto_hybrid_cos_thresh=0.98, auto_hybrid_euc_thresh=None, *,
+               mini_rknn=False, memory_plan_strategy='BestFit', compute_order='WidthFirst',
+               compiler_control_file=None, what_if=False, **kwargs):
+        """Says how to convert: normalization (mean_values, std_values), quantization, target_platform and so on.
 
-        Raises ValueError with the accepted values where one is wrong; returns None. docs/python.md explains each.
+        Raises ValueError with the accepted values where one is wrong; returns 0. docs/options.md explains each.
         """
         options = dict(locals())
         del options["self"]
+        options.update(options.pop("kwargs"))
+        if isinstance(inputs_yuv_fmt, (list, tuple)):  # [None, False] asks for nothing
+            options["inputs_yuv_fmt"] = [f for f in inputs_yuv_fmt if f] or None
         self._method = "config"
         try:
             self._toolkit.call("config", options)
         except native.ToolkitError as error:
             raise ValueError(str(error)) from None
+        return 0
 
     @named_arguments()
     def reg_custom_op(self, custom_op):
@@ -156,8 +162,10 @@ class RKNN:
                              % (method, len(sizes), len(inputs), ", ".join(map(str, inputs)), form))
 
     @named_arguments()
-    def load_caffe(self, model, blobs, input_name=None):
+    def load_caffe(self, model, blobs=None, input_name=None):
         """Reads a Caffe model: .prototxt and .caffemodel. 0, or -1 on failure."""
+        if blobs is None:
+            return self._fail("load_caffe", "blobs is not given: the path of a .caffemodel file")
         return self._load("load_caffe", {"model": model, "blobs": blobs}, inputs=input_name)
 
     @named_arguments()
@@ -204,8 +212,8 @@ class RKNN:
         return 0 if ok else -1
 
     @named_arguments(aliases={"proposal_data_size": "proposal_dataset_size"})
-    def hybrid_quantization_step1(self, dataset=None, rknn_batch_size=None, proposal=False, proposal_dataset_size=1,
-                                  custom_hybrid=None):
+    def hybrid_quantization_step1(self, dataset='dataset.txt', rknn_batch_size=None, proposal=False,
+                                  proposal_dataset_size=1, custom_hybrid=None):
         """Calibrates and writes NAME.model, NAME.data and NAME.quantization.cfg, to be edited before step 2.
 
         proposal: fills in the layers that gain most from float16. 0, or -1 on failure.
@@ -359,12 +367,26 @@ class RKNN:
         return self._fail("export_encrypted_rknn_model", "encrypted models are not offered by this version")
 
     @named_arguments()
+    def optimize_onnx(self, model, optimized_path=None, passes_enable=None, inputs_for_dump=None):
+        """Writes the graph as the passes for the chip leave it, as ONNX: for looking at. After config."""
+        if not self._check_file("optimize_onnx", "model", model):
+            return -1
+        if inputs_for_dump:
+            self._log(1, "optimize_onnx", "inputs_for_dump has no effect: accuracy_analysis writes every tensor")
+        _, ok = self._call("optimize_onnx", {"model": model, "optimized_path": optimized_path,
+                                             "passes_enable": passes_enable})
+        return 0 if ok else -1
+
+    @named_arguments()
     def codegen(self, output_path, inputs=None, overwrite=False):
         """Writes a C++ program that runs the model. 0, or -1 on failure."""
         for path in inputs or []:
             if not str(path).lower().endswith(_PICTURES_AND_ARRAYS):
                 raise ValueError("Invalid input '%s' of codegen, expect in %s!" % (path, list(_PICTURES_AND_ARRAYS)))
         return self._fail("codegen", "generating a C++ program is not offered by this version")
+
+    def clear_op_cache(self):
+        """Of streaming operators, which keep state between runs: none here does, so there is nothing to clear."""
 
     def release(self):
         """Frees the model and everything made of it."""

@@ -19,54 +19,36 @@ def _parser():
     return parser
 
 
-def _load(rknn, models, beside):
-    subgraphs = models.get("subgraphs") or {}
-    sizes = [[int(n) for n in str(text).split(",")] for text in subgraphs.get("input_size_list") or []] or None
-    inputs, outputs = subgraphs.get("inputs"), subgraphs.get("outputs")
-    platform = models.get("platform", "onnx")
-    if platform == "onnx":
-        return rknn.load_onnx(beside("model_file_path"), inputs=inputs, input_size_list=sizes, outputs=outputs)
-    if platform == "caffe":
-        return rknn.load_caffe(beside("prototxt_file_path"), beside("caffemodel_file_path"))
-    if platform == "darknet":
-        return rknn.load_darknet(beside("darknet_cfg_path"), beside("darknet_weights_path"))
-    if platform == "tensorflow":
-        return rknn.load_tensorflow(beside("model_file_path"), inputs, sizes, outputs)
-    if platform == "tflite":
-        return rknn.load_tflite(beside("model_file_path"))
-    if platform == "pytorch":
-        return rknn.load_pytorch(beside("model_file_path"), sizes)
-    raise ValueError("Invalid platform '%s', expect in ['tensorflow', 'tflite', 'caffe', 'onnx', 'pytorch', 'darknet']!"
-                     % platform)
+def _load(rknn, models):
+    load = models["load"]
+    inputs, sizes, outputs = load["inputs"], load["input_size_list"], load["outputs"]
+
+    paths = models["paths"]
+    if models["platform"] == "onnx":
+        return rknn.load_onnx(paths[0], inputs=inputs, input_size_list=sizes, outputs=outputs)
+    if models["platform"] == "tensorflow":
+        return rknn.load_tensorflow(paths[0], inputs, sizes, outputs)
+    if models["platform"] == "pytorch":
+        return rknn.load_pytorch(paths[0], sizes)
+    return getattr(rknn, "load_" + models["platform"])(*paths)
 
 
 def convert(args):
     rknn = RKNN(verbose=args.verbose)
     try:
-        document, ok = rknn._call("read_yml", {"path": args.config})
+        models, ok = rknn._call("read_yml", {"path": args.config})
         if not ok:
             return 1
-        models = document.get("models") if isinstance(document, dict) else None
-        if not models:
-            raise ValueError("'%s': the top key 'models' is missing" % args.config)
-        folder = os.path.dirname(args.config)
-
-        def beside(key):
-            if not models.get(key):
-                raise ValueError("'%s': models.%s is missing" % (args.config, key))
-            return os.path.join(folder, models[key])
-
-        configs = dict(models.get("configs") or {})
         if args.platform:
-            configs["target_platform"] = args.platform
-        rknn.config(**configs)
-        quantize = bool(models.get("quantize", False))
-        if _load(rknn, models, beside) != 0:
+            models["config"]["target_platform"] = args.platform
+        rknn.config(**models["config"])
+        if _load(rknn, models) != 0:
             return 1
-        if rknn.build(do_quantization=quantize, dataset=beside("dataset") if quantize else None) != 0:
+        build = models["build"]
+        if rknn.build(do_quantization=build["do_quantization"], dataset=build["dataset"]) != 0:
             return 1
         os.makedirs(args.output, exist_ok=True)
-        path = os.path.join(args.output, "%s.rknn" % models.get("name", "model"))
+        path = os.path.join(args.output, "%s.rknn" % (models["name"] or "model"))
         if rknn.export_rknn(path) != 0:
             return 1
         print(path)

@@ -54,12 +54,17 @@ class RKNNLite(object):
         self.rknn_data = data
         return 0
 
-    def init_runtime(self, core_mask=NPU_CORE_AUTO, **kwargs):
+    def list_devices(self):
+        """Prints the boards that are connected and returns them as two lists: adb, ntb."""
+        print("*" * 25)
+        print("no devices: the model runs in this process")
+        print("*" * 25)
+        return [], []
+
+    def init_runtime(self, target=None, device_id=None, async_mode=False, core_mask=NPU_CORE_AUTO):
         """Makes the model ready to run, on the cores of core_mask (NPU_CORE_*). 0, or -1 on failure."""
-        for name in kwargs:
-            if name not in ("target", "device_id", "async_mode"):
-                raise TypeError("init_runtime() got an unexpected keyword argument '%s'" % name)
-            if kwargs[name]:
+        for name, value in (("target", target), ("device_id", device_id), ("async_mode", async_mode)):
+            if value:
                 self.rknn_log.w("%s has no effect here" % name)
         if self.rknn_data is None:
             self.rknn_log.e("Model is not loaded yet, this interface should be called after load_rknn!")
