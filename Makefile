@@ -240,6 +240,17 @@ check-sound: configure-release fuzzers coverage-run
 	  -- $(PYTHON) tests/sound/coverage.py $(COVERED) $(COVERAGE_BARS) \
 	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
 
+# Layout of code is decided by .clang-format (Debian's clang-format 14); `make tidy` runs the checks of .clang-tidy on
+# what differs from BASE.
+BASE ?= origin/main
+.PHONY: format tidy
+format:
+	@command -v clang-format >/dev/null || { echo "make format needs the Debian package clang-format"; exit 1; }
+	@git ls-files '*.cpp' '*.h' '*.c' '*.cc' | xargs clang-format -i
+tidy: configure-release
+	@command -v clang-tidy >/dev/null || { echo "make tidy needs the Debian package clang-tidy"; exit 1; }
+	@git diff --name-only --diff-filter=AM $(BASE) -- '*.cpp' | xargs -r clang-tidy -p $(BUILD)/release --quiet
+
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)
