@@ -133,7 +133,7 @@ TEST(VendorModelTest, KeepsEveryKindOfParameterTable) {
            FileConvParams{.group = 32}, FileConcatParams{.axis = 1}, FileArgMaxParams{.axis = -1},
            FileResizeParams{
                .coordinate_mode = "half_pixel", .mode = "linear", .nearest_mode = "floor"},
-           FileUnknownParams{.tag = 77}}) {
+           FileUnknownParams{.tag = 120}}) {
     FileModel model = small_model({});
     model.graphs[0].nodes[1].params = params;
     const std::vector<uint8_t> file = file_of(model);

@@ -254,7 +254,8 @@ TEST(WriterTest, WithoutOurSectionTheMissingConstantsAreNamed) {
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.status().code(), Code::kUnsupported);
   EXPECT_THAT(program.status().message(),
-              HasSubstr("node 'Conv:conv_0' (ConvRelu): its requantisation constants are missing"));
+              HasSubstr("ConvRelu, 1 node, first 'Conv:conv_0': its requantisation constants are "
+                        "missing"));
 }
 
 TEST(WriterTest, RefusesAnIllegalProgramNamingTheStep) {

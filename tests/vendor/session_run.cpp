@@ -15,6 +15,7 @@ namespace {
 // Pictures are stored with their channels together.
 std::vector<uint8_t> to_nhwc(const std::vector<uint8_t>& planes,
                              const program::ProgramTensor& tensor) {
+  if (tensor.shape.rank() != 4 || tensor.shape.elements() == 0) return planes;
   const size_t size = byte_size(tensor.dtype);
   const auto channels = static_cast<size_t>(tensor.shape[1]);
   const size_t pixels = planes.size() / size / channels;
