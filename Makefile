@@ -11,7 +11,7 @@ PYTHON := /usr/bin/python3
 .PHONY: help
 help:
 	@echo "make demo     convert the bundled detector to int8, run it through the C API, draw what it finds"
-	@echo "make test     everything: sanitised unit tests, ABI, end-to-end figures; ends with 'N passed, N failed'"
+	@echo "make test     everything: sanitized unit tests, ABI, end-to-end figures; ends with 'N passed, N failed'"
 	@echo "make release  build/release: librknnrt.so, librknn_toolkit.so, the rknn command"
 	@echo "make wheel    build/dist: the Python packages rknn and rknnlite; make check-python tries them"
 	@echo "make wheel-arm64  the same for 64-bit ARM, cross-compiled and tried under qemu-user"
@@ -109,7 +109,7 @@ check-runtime: configure-release configure-dev configure-tsan
 	  -- LONG= $(BUILD)/tsan/tests/runtime/runtime_check --gtest_filter='Soak.*' \
 	  -- $(BUILD)/dev/tests/runtime/runtime_check --gtest_filter='ApiFuzz.*'
 
-# Products of matrices and custom operators: every figure beside its bar, the sanitised run, the examples, the speed.
+# Products of matrices and custom operators: every figure beside its bar, the sanitized run, the examples, the speed.
 .PHONY: check-matmul
 check-matmul: configure-release configure-dev
 	@$(call NINJA,release,matmul_check matmul_bench matmul_demo custom_op_cpu custom_op_gpu rknn_toolkit rknnrt units_kernels)
@@ -121,7 +121,7 @@ check-matmul: configure-release configure-dev
 	  -- $(PYTHON) tests/matmul/examples.py --build $(BUILD)/release --work $(BUILD)/check-matmul --need-gpu \
 	  -- $(BUILD)/release/bench/matmul_bench
 
-# Quantisation and accuracy analysis: every figure beside its bar. The networks of the speed figures are made on demand.
+# Quantization and accuracy analysis: every figure beside its bar. The networks of the speed figures are made on demand.
 .PHONY: check-quant
 check-quant: configure-release
 	@$(call NINJA,release,quant_check rknn)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matmul interface beside the limits of this machine, all measured in one run on the same threads: dot products, fused
-// multiply-adds, memory. Each number is the best of many short rounds, in turn, so that neighbours disturb both sides alike.
+// multiply-adds, memory. Each number is the best of many short rounds, in turn, so that neighbors disturb both sides alike.
 // Usage: matmul_bench [threads]
 #include <algorithm>
 #include <chrono>

@@ -35,7 +35,7 @@ class Network:
         self.shape, self.outputs, self.macs = [batch, 3, size, size], [], 0
         self.steps = {}  # tensor -> (scale, zero point)
         self.input = Value("input", 3, 1.0 / 3, 0.0, 1.0)
-        self.quantise("input", self.input)
+        self.quantize("input", self.input)
 
     def fresh(self, kind):
         self.count += 1
@@ -48,7 +48,7 @@ class Network:
             self.float_constants.append(tensor)
         return name
 
-    def quantise(self, raw, value, like=None):
+    def quantize(self, raw, value, like=None):
         """raw -> QuantizeLinear -> DequantizeLinear, which the QDQ graph knows as value.name + '_dq'."""
         if like is None:
             scale = (value.high - value.low) / 255
@@ -73,7 +73,7 @@ class Network:
             self.float_nodes.append(helper.make_node("Clip", [sum_name] + limits, [value.name]))
         self.qdq_nodes.append(helper.make_node(op, [v.name + "_dq" for v in inputs] + list(qdq_extra or extra),
                                                [value.name + "_raw"], value.name, **attrs))
-        self.quantise(value.name + "_raw", value, like)
+        self.quantize(value.name + "_raw", value, like)
         return value
 
     def weights(self, name, x, shape):

@@ -114,7 +114,7 @@ RK_AVX512VBMI_END
 namespace rk::bench {
 namespace {
 
-// Best of ten short runs: the machine's, not its neighbours'.
+// Best of ten short runs: the machine's, not its neighbors'.
 template <typename Rounds>
 [[maybe_unused]] double measure(Rounds rounds, double macs_per_round) {
   using Clock = std::chrono::steady_clock;

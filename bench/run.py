@@ -6,12 +6,12 @@ OpenVINO, in interleaved rounds of one run.
     run.py --build build/release --work build/bench [--models a,b] [--threads 1,2] [--kinds qdq,own,fp16] [--rounds N]
            [--isa avx2] [--all]
 
-Prints a table and writes results.json below --work. Kinds: qdq, all engines load the same QDQ file; own, our quantiser's
+Prints a table and writes results.json below --work. Kinds: qdq, all engines load the same QDQ file; own, our quantizer's
 asymmetric model against that QDQ file in the others; fp16, ours in fp16 against the others' float32.
 --isa holds us (RKNN_KERNEL) and OpenVINO (ONEDNN_MAX_CPU_ISA) to an instruction set; ONNX Runtime cannot be limited.
 RK_BENCH_PYTHON names a python with onnxruntime and openvino (default: bench-venv beside --build's parent, see
 `make bench-peers`).
-RK_BENCH_REALTIME=1 measures under real-time priority, where neighbours disturb little (needs the right to).
+RK_BENCH_REALTIME=1 measures under real-time priority, where neighbors disturb little (needs the right to).
 """
 import argparse
 import json

@@ -88,7 +88,7 @@ function(rk_unit_tests)
   target_link_libraries(units PRIVATE ${modules} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME units COMMAND units)
   set_tests_properties(units PROPERTIES LABELS fast)
-  # The kernels once more as a weaker CPU would choose them. Once is enough: without the sanitisers.
+  # The kernels once more as a weaker CPU would choose them. Once is enough: without the sanitizers.
   if(kernels IN_LIST modules_with_tests AND NOT RK_SANITIZE)
     set_target_properties(units_kernels PROPERTIES EXCLUDE_FROM_ALL OFF)
     set(isas generic avx2)

@@ -30,7 +30,7 @@ extern "C" {
 // Use the weights of the context in rknn_init_extend.ctx; this model was built without its own.
 #define RKNN_FLAG_SHARE_WEIGHT_MEM 0x00000020
 
-// Synchronise through fence file descriptors: wait for one before the run, give one back for it.
+// Synchronize through fence file descriptors: wait for one before the run, give one back for it.
 #define RKNN_FLAG_FENCE_IN_OUTSIDE 0x00000040
 #define RKNN_FLAG_FENCE_OUT_OUTSIDE 0x00000080
 
@@ -183,7 +183,7 @@ typedef enum _rknn_tensor_qnt_type {
   RKNN_TENSOR_QNT_MAX
 } rknn_tensor_qnt_type;
 
-// Short name of a quantisation scheme, for printing. The text is static.
+// Short name of a quantization scheme, for printing. The text is static.
 static inline const char* get_qnt_type_string(rknn_tensor_qnt_type type) {
   switch (type) {
     case RKNN_TENSOR_QNT_NONE:
@@ -359,7 +359,7 @@ typedef struct _rknn_input {
 
 // One output for rknn_outputs_get.
 typedef struct _rknn_output {
-  uint8_t want_float;   // 1: dequantised float32; 0: the output's own type
+  uint8_t want_float;   // 1: dequantized float32; 0: the output's own type
   uint8_t is_prealloc;  // 1: the caller supplies buf and size; 0: the library does
   uint32_t index;
   void* buf;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Multiply matrices without a model: C = A x B, where A is M x K, B is K x N and C is M x N.
-// Order of calls: create, quantisation if any, memory, fill, set_io_mem, run. Unlike
+// Order of calls: create, quantization if any, memory, fill, set_io_mem, run. Unlike
 // rknn_set_io_mem, rknn_matmul_set_io_mem rearranges the data: call it again after changing A or B.
 #ifndef _RKNN_MATMUL_API_H
 #define _RKNN_MATMUL_API_H
@@ -150,8 +150,8 @@ int rknn_matmul_set_core_mask(rknn_matmul_ctx context, rknn_core_mask core_mask)
 // scale is 1 and every zero point 0.
 int rknn_matmul_set_quant_params(rknn_matmul_ctx context, rknn_quant_params* params);
 
-// For INT8 x INT8 -> INT32 with B quantised per channel: `params` names B, and `scale` receives its
-// scale after normalisation; times the scale of A it approximates the scale of C.
+// For INT8 x INT8 -> INT32 with B quantized per channel: `params` names B, and `scale` receives its
+// scale after normalization; times the scale of A it approximates the scale of C.
 int rknn_matmul_get_quant_params(rknn_matmul_ctx ctx, rknn_quant_params* params, float* scale);
 
 // Switch to one of the shapes given at creation; bind memory with its attributes afterwards.

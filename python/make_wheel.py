@@ -29,10 +29,10 @@ SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld
 METADATA = """Metadata-Version: 2.1
 Name: openrknn
 Version: {version}
-Summary: Open implementation of the RKNN SDK: convert, quantise, simulate and run .rknn models without a board
+Summary: Open implementation of the RKNN SDK: convert, quantize, simulate and run .rknn models without a board
 Author: The OpenRKNN developers
 License: Apache-2.0
-Keywords: rknn,rockchip,npu,onnx,quantisation,inference
+Keywords: rknn,rockchip,npu,onnx,quantization,inference
 Classifier: Development Status :: 4 - Beta
 Classifier: License :: OSI Approved :: Apache Software License
 Classifier: Operating System :: POSIX :: Linux

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every test of the two builds and closes with 'N passed, N failed'.
 
-The sanitised build runs the unit tests and a small end-to-end set; the release build runs the figures. A test prints a
+The sanitized build runs the unit tests and a small end-to-end set; the release build runs the figures. A test prints a
 figure beside its bar as a line 'FIGURE <name> | <value> | <bar> | ok/SHORT'; they are collected and repeated at the end.
 """
 import argparse

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What quantisation costs, layer by layer."""
+"""What quantization costs, layer by layer."""
 import os
 
 import models

@@ -66,7 +66,7 @@ if __name__ == '__main__':
     show_outputs(outputs)
     right = sum(int(np.argmax(rknn.inference(inputs=[p[np.newaxis]])[0])) == label
                 for p, label in zip(pictures[:200], labels))
-    print('%d of 200 pictures are recognised' % right)
+    print('%d of 200 pictures are recognized' % right)
     print('done')
     rknn.release()
 

@@ -24,8 +24,8 @@ def draw_picture():
     circle = (xs - 90) ** 2 + (ys - 100) ** 2 < 45 ** 2
     square = (np.abs(xs - 230) < 40) & (np.abs(ys - 90) < 40)
     triangle = (ys < 285) & (ys - 200 > 1.7 * np.abs(xs - 160))
-    for mask, colour in ((circle, (0.9, 0.15, 0.1)), (square, (0.1, 0.2, 0.95)), (triangle, (0.05, 0.8, 0.2))):
-        picture[mask] = colour
+    for mask, color in ((circle, (0.9, 0.15, 0.1)), (square, (0.1, 0.2, 0.95)), (triangle, (0.05, 0.8, 0.2))):
+        picture[mask] = color
     boxes = {'circle': (45, 55, 135, 145), 'square': (190, 50, 270, 130), 'triangle': (110, 200, 210, 285)}
     return (np.clip(picture, 0, 1) * 255).astype('uint8'), boxes
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hybrid quantisation, first half: writes digits.model, digits.data and digits.quantization.cfg."""
+"""Hybrid quantization, first half: writes digits.model, digits.data and digits.quantization.cfg."""
 import os
 
 import models

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hybrid quantisation, second half: keeps one layer in float16 and builds from the files of hybrid_step1.py."""
+"""Hybrid quantization, second half: keeps one layer in float16 and builds from the files of hybrid_step1.py."""
 import os
 import re
 
@@ -34,6 +34,6 @@ if __name__ == '__main__':
     pictures, labels = models.pictures()
     right = sum(int(np.argmax(rknn.inference(inputs=[p[np.newaxis]])[0])) == label
                 for p, label in zip(pictures[:100], labels))
-    print('%d of 100 pictures are recognised' % right)
+    print('%d of 100 pictures are recognized' % right)
     rknn.release()
     exit(0 if right >= 90 else 1)

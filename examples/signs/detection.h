@@ -2,7 +2,7 @@
 // From the detector's three raw heads to boxes, and from boxes to mAP. This is the part of a YOLOv5
 // application that stays on the CPU: the network is exported without it.
 //
-// A newcomer's mistake: the heads are logits. Sigmoid comes first, also for the box extents, and
+// Note: the heads are logits. Sigmoid comes first, also for the box extents, and
 // the score is objectness times class, not objectness alone.
 #pragma once
 

@@ -12,9 +12,9 @@ namespace signs {
 namespace {
 
 using rk::media::Picture;
-using Colour = std::array<uint8_t, 3>;
+using Color = std::array<uint8_t, 3>;
 
-constexpr std::array<Colour, kClassCount> kColours = {{{255, 64, 64},
+constexpr std::array<Color, kClassCount> kColors = {{{255, 64, 64},
                                                        {64, 200, 64},
                                                        {80, 128, 255},
                                                        {255, 200, 0},
@@ -65,22 +65,22 @@ struct Rect {  // pixels, right and bottom exclusive
   int left, top, right, bottom;
 };
 
-void fill(Picture& picture, const Rect& rect, const Colour& colour) {
+void fill(Picture& picture, const Rect& rect, const Color& color) {
   for (int y = std::max(rect.top, 0); y < std::min(rect.bottom, picture.height); ++y) {
     for (int x = std::max(rect.left, 0); x < std::min(rect.right, picture.width); ++x) {
       const auto at = static_cast<size_t>((y * picture.width + x) * picture.channels);
-      std::copy(colour.begin(), colour.end(), picture.pixels.begin() + static_cast<int64_t>(at));
+      std::copy(color.begin(), color.end(), picture.pixels.begin() + static_cast<int64_t>(at));
     }
   }
 }
 
-void write_text(Picture& picture, int left, int top, std::string_view text, const Colour& colour) {
+void write_text(Picture& picture, int left, int top, std::string_view text, const Color& color) {
   for (const char letter : text) {
     const auto glyph = std::ranges::find(kFont, letter, &Glyph::letter);
     for (int y = 0; glyph != kFont.end() && y < kGlyphHeight; ++y) {
       for (int x = 0; x < kGlyphWidth; ++x) {
         const bool set = ((glyph->rows[static_cast<size_t>(y)] >> (kGlyphWidth - 1 - x)) & 1) != 0;
-        if (set) fill(picture, {left + x, top + y, left + x + 1, top + y + 1}, colour);
+        if (set) fill(picture, {left + x, top + y, left + x + 1, top + y + 1}, color);
       }
     }
     left += kGlyphWidth + 1;
@@ -88,7 +88,7 @@ void write_text(Picture& picture, int left, int top, std::string_view text, cons
 }
 
 void draw_one(Picture& picture, const Detection& detection) {
-  const Colour& colour = kColours[static_cast<size_t>(detection.cls)];
+  const Color& color = kColors[static_cast<size_t>(detection.cls)];
   const Box& box = detection.box;
   const auto pixel = [](float at, int size) {  // boxes may lie anywhere: keep them near the picture
     return static_cast<int>(std::lround(std::clamp(at, -2.0f, static_cast<float>(size) + 2.0f)));
@@ -97,10 +97,10 @@ void draw_one(Picture& picture, const Detection& detection) {
       pixel(box.cx - box.w / 2, picture.width), pixel(box.cy - box.h / 2, picture.height),
       pixel(box.cx + box.w / 2, picture.width), pixel(box.cy + box.h / 2, picture.height)};
   constexpr int kLine = 2;
-  fill(picture, {outer.left, outer.top, outer.right, outer.top + kLine}, colour);
-  fill(picture, {outer.left, outer.bottom - kLine, outer.right, outer.bottom}, colour);
-  fill(picture, {outer.left, outer.top, outer.left + kLine, outer.bottom}, colour);
-  fill(picture, {outer.right - kLine, outer.top, outer.right, outer.bottom}, colour);
+  fill(picture, {outer.left, outer.top, outer.right, outer.top + kLine}, color);
+  fill(picture, {outer.left, outer.bottom - kLine, outer.right, outer.bottom}, color);
+  fill(picture, {outer.left, outer.top, outer.left + kLine, outer.bottom}, color);
+  fill(picture, {outer.right - kLine, outer.top, outer.right, outer.bottom}, color);
 
   char text[32];
   std::snprintf(text, sizeof text, "%s %.2f", class_name(detection.cls).data(), detection.score);
@@ -109,7 +109,7 @@ void draw_one(Picture& picture, const Detection& detection) {
   // Above the box; inside it where there is no room; never beyond the right border.
   const int top = outer.top >= height ? outer.top - height : std::max(outer.top, 0);
   const int left = std::clamp(outer.left, 0, std::max(picture.width - width, 0));
-  fill(picture, {left, top, left + width, top + height}, colour);
+  fill(picture, {left, top, left + width, top + height}, color);
   write_text(picture, left + kTextMargin, top + kTextMargin, text, {0, 0, 0});
 }
 

@@ -41,7 +41,7 @@ Result<TestSet> load_test_set(const std::filesystem::path& folder) {
   std::ranges::sort(paths);  // named 000.jpg, 001.jpg, ... as in labels.txt
   TestSet out;
   for (const std::string& path : paths) {
-    RK_ASSIGN(Picture picture, rk::media::read_picture(path, rk::media::Colour::kRgb));
+    RK_ASSIGN(Picture picture, rk::media::read_picture(path, rk::media::Color::kRgb));
     out.pictures.push_back(std::move(picture));
   }
   RK_ASSIGN(out.objects, read_labels((folder / "labels.txt").string(), out.pictures.size()));

@@ -85,11 +85,11 @@ def draw(batch, device, generator):
             crosses = (ay > ys) != (by > ys)
             inside ^= crosses & (xs < (bx - ax) * (ys - ay) / (by - ay + 1e-9) + ax)
         mask = F.avg_pool2d(inside.float()[:, None], 3, 1, 1) * keep[:, None, None, None].float()
-        colour = rand(batch, 3, 1, 1)
+        color = rand(batch, 3, 1, 1)
         mean = (image * mask).sum((2, 3), keepdim=True) / mask.sum((2, 3), keepdim=True).clamp(min=1)
-        colour = torch.where((colour - mean).abs().amax(1, keepdim=True) < .3, (mean + .5) % 1.0, colour)
+        color = torch.where((color - mean).abs().amax(1, keepdim=True) < .3, (mean + .5) % 1.0, color)
         texture = 1 + .15 * value_noise(batch, 1, device, generator)
-        image = image * (1 - mask) + mask * colour * texture
+        image = image * (1 - mask) + mask * color * texture
         labels[:, k] = torch.cat((keep[:, None].float(), cls[:, None].float(), box), 1) * keep[:, None].float()
     image = image + .04 * torch.randn(image.shape, device=device, generator=generator) * rand(batch, 1, 1, 1)
     image = (image - .5) * (.7 + .6 * rand(batch, 1, 1, 1)) + .5 + .2 * (rand(batch, 1, 1, 1) - .5)
@@ -298,8 +298,8 @@ def main():
     model = Signs().to(device).to(memory_format=torch.channels_last)
     ema = {k: v.clone() for k, v in model.state_dict().items()}
     print("parameters", sum(p.numel() for p in model.parameters()), flush=True)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=2e-2)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=args.steps, pct_start=.05)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=2e-2)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 4e-3, total_steps=args.steps, pct_start=.05)
     for step in range(args.steps):
         index = torch.randint(len(pictures), (128,), device=device)
         x, y = pictures[index].float() / 255, labels[index].clone()
@@ -310,10 +310,10 @@ def main():
         with torch.autocast(device, dtype=torch.bfloat16):
             outputs = model(x.to(memory_format=torch.channels_last))
         loss = loss_fn(outputs, y)
-        optimiser.zero_grad(set_to_none=True)
+        optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 10.0)
-        optimiser.step()
+        optimizer.step()
         schedule.step()
         with torch.no_grad():
             decay = min(.9995, (1 + step) / (10 + step))

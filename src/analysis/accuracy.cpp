@@ -147,7 +147,7 @@ class Analysis {
         report_.findings.push_back(str("'", layer.name, "' exceeds the range of float16: it holds ",
                                        layer.seen_min, " .. ", layer.seen_max, ", float16 ends at ",
                                        kMaxF16,
-                                       ". Scale the model down before it, or quantise this layer"));
+                                       ". Scale the model down before it, or quantize this layer"));
       }
     }
     if (folders_.golden) {
@@ -315,7 +315,7 @@ Result<AccuracyReport> analyze(const Subject& subject, const TrialInput& input,
   RK_ASSIGN(Folders folders, make_folders(subject.golden, options));
   Analysis analysis(subject, options, std::move(folders));
   RK_TRY(analysis.run_programs(input.raw));
-  RK_TRY(evaluator::evaluate(subject.golden, input.normalised,
+  RK_TRY(evaluator::evaluate(subject.golden, input.normalized,
                         {pool, [&](const Value& value, const Tensor& tensor,
                                    const FiniteRange&) { return analysis.see(value, tensor); }})
              .status());

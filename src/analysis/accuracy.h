@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What quantisation costs, layer by layer: the float evaluator on the optimised graph (golden) against the compiled
+// What quantization costs, layer by layer: the float evaluator on the optimized graph (golden) against the compiled
 // Program in the runtime (simulator), on one input.
 //
-// A newcomer's mistake: `entire` is the error accumulated from the input up to a layer, `single` is that layer's own
+// Note: `entire` is the error accumulated from the input up to a layer, `single` is that layer's own
 // error when it is fed with golden inputs. The remedy belongs where `single` is bad.
 #pragma once
 
@@ -47,7 +47,7 @@ struct AccuracyReport {
   double worst_output_cosine() const;
 };
 
-// The golden graph computes in float; the quantised one has the same values by name, with parameters, and is what the
+// The golden graph computes in float; the quantized one has the same values by name, with parameters, and is what the
 // Program was compiled from.
 struct Subject {
   const Graph& golden;
@@ -56,9 +56,9 @@ struct Subject {
   const compiler::CompileOptions& compile;
 };
 
-// One input: normalised, for the graph, and raw as the application feeds it, for the Program.
+// One input: normalized, for the graph, and raw as the application feeds it, for the Program.
 struct TrialInput {
-  std::vector<Tensor> normalised;
+  std::vector<Tensor> normalized;
   std::vector<Tensor> raw;
 };
 
@@ -82,8 +82,8 @@ Result<std::vector<Errors>> output_errors(const std::vector<Tensor>& golden,
 double worst_cosine(const std::vector<Errors>& outputs);
 
 // The vendor's table, and a page that needs no other file.
-enum class Colour { kNone, kTerminal };  // a terminal shows low cosines yellow and red
-std::string to_text(const AccuracyReport& report, Colour colour = Colour::kNone);
+enum class Color { kNone, kTerminal };  // a terminal shows low cosines yellow and red
+std::string to_text(const AccuracyReport& report, Color color = Color::kNone);
 std::string to_html(const AccuracyReport& report);
 // error_analysis.txt and report.html.
 Status write_report(const AccuracyReport& report, const std::string& output_dir);

@@ -66,7 +66,7 @@ Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build, const Gr
                                                const HybridGoal& goal, ThreadPool* pool) {
   std::vector<std::vector<Tensor>> wanted;
   for (const TrialInput& input : inputs) {
-    RK_ASSIGN(auto outputs, evaluator::evaluate(golden, input.normalised, {pool, {}}));
+    RK_ASSIGN(auto outputs, evaluator::evaluate(golden, input.normalized, {pool, {}}));
     wanted.push_back(std::move(outputs));
   }
   // On one input, or on all of them.

@@ -21,7 +21,7 @@ using BuildTrial = std::function<Result<Trial>(const quant::FloatLayers& layers)
 struct HybridGoal {
   double cosine = 0.98;             // every output at least
   std::optional<double> euclidean;  // every output at most
-  double max_share = 0.1;           // of the quantised layers, at least one
+  double max_share = 0.1;           // of the quantized layers, at least one
 };
 
 // Judged by the worst output on the worst input. Empty when the outputs are good enough as they are.
@@ -34,7 +34,7 @@ Result<quant::FloatLayers> choose_float_layers(const BuildTrial& build, const Gr
 // is the trouble becomes float16 only together with its readers.
 quant::FloatLayers with_readers(const Graph& graph, const std::string& name);
 
-// Quantised layers by their own error, worst first.
+// Quantized layers by their own error, worst first.
 std::vector<std::string> worst_layers(const AccuracyReport& report);
 
 }  // namespace rk::analysis

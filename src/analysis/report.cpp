@@ -33,11 +33,11 @@ std::string six(double value) {
   return all.substr(0, std::max<size_t>(6, all.find('.')));
 }
 
-std::string cell(const std::optional<Errors>& errors, Colour colour) {
+std::string cell(const std::optional<Errors>& errors, Color color) {
   if (!errors) return std::string(kCellColumns, ' ');
   const std::string out =
       padded(five(errors->cosine) + " | " + six(errors->euclidean), kCellColumns);
-  if (colour == Colour::kNone || errors->cosine >= kPoor) return out;
+  if (color == Color::kNone || errors->cosine >= kPoor) return out;
   return str(errors->cosine < kBad ? "\x1b[31m" : "\x1b[33m", out, "\x1b[0m");
 }
 
@@ -63,14 +63,14 @@ std::string heading(bool has_board) {
 
 }  // namespace
 
-std::string to_text(const AccuracyReport& report, Colour colour) {
+std::string to_text(const AccuracyReport& report, Color color) {
   std::string out = heading(report.has_board);
   for (const Layer& layer : report.layers) {
     const std::string name = str("[", layer.type, "] ", layer.name);
     std::string row = padded(name, std::max(kNameColumns, name.size() + 2)) +
-                      cell(layer.entire, colour) + cell(layer.single, colour);
+                      cell(layer.entire, color) + cell(layer.single, color);
     if (report.has_board)
-      row += cell(layer.board_entire, colour) + cell(layer.board_single, colour);
+      row += cell(layer.board_entire, color) + cell(layer.board_single, color);
     row.erase(row.find_last_not_of(' ') + 1);
     out += row + "\n";
   }

@@ -2,7 +2,7 @@
 // report.html: a page with plots that needs neither network nor other files. The numbers go in as JSON, a script of a
 // few lines draws them.
 //
-// A newcomer's mistake: layer names come from the model and may hold anything; they reach the page as JSON text or
+// Note: layer names come from the model and may hold anything; they reach the page as JSON text or
 // escaped, never as markup.
 #include <cstdio>
 

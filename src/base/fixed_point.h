@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rounding rule of the simulated NPU and the normalised scale/shift pairs of its registers
-// (design: docs/ fidelity.md, "Requantisation"). Compiler, kernels, reader of vendor files and
+// The rounding rule of the simulated NPU and the normalized scale/shift pairs of its registers
+// (design: docs/ fidelity.md, "Requantization"). Compiler, kernels, reader of vendor files and
 // register emulator share this file; only the emulator takes the tie rule as a parameter.
 //
-// A newcomer's mistake: float-to-int8 quantisation of inputs (quantize_f32 below) is another rule
-// than the NPU's integer requantisation, although both round ties to even.
+// Note: float-to-int8 quantization of inputs (quantize_f32 below) is another rule
+// than the NPU's integer requantization, although both round ties to even.
 #pragma once
 
 #include <cmath>
@@ -85,7 +85,7 @@ inline Result<ScaleShift> to_scale_shift(double s) {
   }
   if (shift < 0 || shift > 50) {
     return invalid_argument(
-        str("requantisation scale ", s, " needs shift ", shift,
+        str("requantization scale ", s, " needs shift ", shift,
             "; the NPU has 0..50. The ranges of input, weights and output differ too much"));
   }
   return ScaleShift{static_cast<int32_t>(scale), shift};

@@ -38,7 +38,7 @@ TEST(HalfTest, EveryPatternHasItsValueAndComesBack) {
   }
 }
 
-TEST(HalfTest, HalfwayBetweenNeighboursGoesToTheEvenOneAndTheRestToTheNearest) {
+TEST(HalfTest, HalfwayBetweenNeighborsGoesToTheEvenOneAndTheRestToTheNearest) {
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
     const double low = value_of(bits);
     const double high = value_of(bits + 1);

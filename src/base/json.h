@@ -99,9 +99,9 @@ class Json {
   JsonFound<Object> as_object() const { return std::get_if<Object>(&value_); }
 
   // The member with this key, the last one if a text repeated it; null when there is none or this
-  // is no object.
+  // is not an object.
   JsonFound<Json> find(std::string_view key) const;
-  // The element, null when the index is out of range or this is no array.
+  // The element, null when the index is out of range or this is not an array.
   JsonFound<Json> at(size_t index) const;
   // Elements of an array, 0 for everything else: at(i) has something for each i below it.
   size_t size() const;

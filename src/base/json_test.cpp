@@ -134,7 +134,7 @@ TEST(JsonTest, RefusesEveryPrefixOfAText) {
   const std::string text = R"({"a":[1,-2.5e-3,"x\n\u00e9\ud83d\ude00"],"b":{"c":true,"d":null}})";
   ASSERT_TRUE(parse_json(text).ok());
   for (size_t size = 0; size < text.size(); ++size) {
-    // A copy of exactly this size, so that the address sanitiser sees a read past its end.
+    // A copy of exactly this size, so that the address sanitizer sees a read past its end.
     const std::vector<char> prefix(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_FALSE(parse_json({prefix.data(), prefix.size()}).ok()) << size;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an rknn_context stands for, and the table of those that exist.
 //
-// A newcomer's mistake: a handle is a number, never a pointer. Clients keep it in 32 bits, use it after destroying it
+// Note: a handle is a number, never a pointer. Clients keep it in 32 bits, use it after destroying it
 // and call from several threads; the table makes each of these an error or a wait instead of a crash.
 #pragma once
 

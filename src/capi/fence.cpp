@@ -58,7 +58,7 @@ Status wait_for_fence(int fd) {
                   str("fence_fd ", fd, " was not signalled within ", kPatienceMs, " ms"));
   }
   if (ready < 0 || (wanted.revents & POLLNVAL) != 0)
-    return invalid_argument(str("fence_fd ", fd, " is no open file descriptor"));
+    return invalid_argument(str("fence_fd ", fd, " is not an open file descriptor"));
   return ok_status();
 }
 

@@ -24,7 +24,7 @@ class Fence {
   std::shared_ptr<const Event> event_;
 };
 
-// Returns once `fd` is readable; at once for -1. kInvalidArgument for what is no descriptor, kTimeout after a while.
+// Returns once `fd` is readable; at once for -1. kInvalidArgument for what is not a descriptor, kTimeout after a while.
 Status wait_for_fence(int fd);
 
 // Flags about fences need an extend structure.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kInfoOnly = RKNN_FLAG_COLLECT_MODEL_INFO_ONLY;
 
-// A model inside a larger file or buffer. The extend structure is often uninitialised apart from the field a flag
+// A model inside a larger file or buffer. The extend structure is often uninitialized apart from the field a flag
 // calls for, so its place is read only where the header says it counts.
 struct ModelPlace {
   uint64_t offset_bytes = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rknn_query. Clients compiled with older headers pass smaller structures: exactly the bytes they have are written,
-// and no field but `index` is read, because the rest is often uninitialised.
+// and no field but `index` is read, because the rest is often uninitialized.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>

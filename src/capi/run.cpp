@@ -2,7 +2,7 @@
 // Running frames: blocking, in the background (rknn_run_extend::non_block), or one behind the other under
 // RKNN_FLAG_ASYNC_MASK.
 //
-// A newcomer's mistake: a frame that failed in the background is reported by the next call that asks for a result or
+// Note: a frame that failed in the background is reported by the next call that asks for a result or
 // starts a frame, once.
 #include <algorithm>
 #include <chrono>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choosing among the shapes of a dynamic model.
 //
-// A newcomer's mistake: shape k of one input goes with shape k of all others. Only listed combinations exist, however
+// Note: shape k of one input goes with shape k of all others. Only listed combinations exist, however
 // sensible another one would be.
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What emit functions write to: one variant under construction. A value has one home tensor (int8
-// where quantised, float16 where float); as_f16() and as_i8() put an exDataConvert step where a
+// where quantized, float16 where float); as_f16() and as_i8() put an exDataConvert step where a
 // reader wants the other form.
 #pragma once
 
@@ -21,9 +21,9 @@ struct Affine {
   bool operator==(const Affine&) const = default;
 };
 
-// Quantised per tensor to 8 bits. uint8 parameters are shifted to int8.
+// Quantized per tensor to 8 bits. uint8 parameters are shifted to int8.
 bool is_i8(const Value& value);
-// Quantised per tensor to int16.
+// Quantized per tensor to int16.
 bool is_i16(const Value& value);
 Affine affine_of(const Value& value);  // is_i8(value) or is_i16(value) must hold
 

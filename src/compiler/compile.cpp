@@ -53,7 +53,7 @@ Status check_graph(const Graph& graph, size_t inputs) {
   }
   for (const Value* value : graph.values()) {
     if (value->quantized() && !value->is_constant() && !is_i8(*value) && !is_i16(*value)) {
-      return unsupported(str("value '", value->name(), "' is quantised to ",
+      return unsupported(str("value '", value->name(), "' is quantized to ",
                              to_string(value->quant.dtype),
                              value->quant.per_channel() ? " per channel" : "",
                              "; activations are int8 or int16 with one scale"));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised or float graph -> Program: placement, steps, chip-native constants, the chip's memory
-// plan. The graph has been through passes and, for int8, the quantiser: every quantised Value
+// Quantized or float graph -> Program: placement, steps, chip-native constants, the chip's memory
+// plan. The graph has been through passes and, for int8, the quantizer: every quantized Value
 // carries its QuantParams while constants still hold float32.
 //
-// A newcomer's mistake: a Value without QuantParams is float16 in the Program, whatever float type
+// Note: a Value without QuantParams is float16 in the Program, whatever float type
 // the graph says. Integers and bools keep their dtype.
 #pragma once
 

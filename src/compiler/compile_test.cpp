@@ -173,7 +173,7 @@ TEST(EmitConvTest, TransposedConvolutionsKeepTheirWeightOrder) {
   EXPECT_EQ(constants->channels.multiplier, (std::vector<int16_t>{16384, 8192, 4096}));
 }
 
-TEST(EmitConvTest, WithoutQuantisationWeightsAreHalfFloats) {
+TEST(EmitConvTest, WithoutQuantizationWeightsAreHalfFloats) {
   const Program program = compiled(R"(graph "g" {
     input %x: f32[1,3,4,4]
     const %w: f32[1,3,1,1] = [1.0, 0.5, -2.0]

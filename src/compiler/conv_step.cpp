@@ -60,7 +60,7 @@ Status check_scales(const ConvSpec& spec) {
   return ok_status();
 }
 
-// Below this a channel's weights are requantised: the multiplier would be too coarse or, for scales that the model
+// Below this a channel's weights are requantized: the multiplier would be too coarse or, for scales that the model
 // brought, would be 0 or leave no room for the bias.
 double least_scale(const ConvSpec& spec, size_t channel, double max_scale) {
   if (!spec.keep_weight_scales) return max_scale / kMaxScaleRatio;
@@ -223,7 +223,7 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
     if (!(bias >= INT32_MIN && bias <= INT32_MAX)) {
       return invalid_model(str("bias ", b, " of channel ", c, " does not fit 32 bits at scale ",
                                spec.in.scale * scale[c],
-                               "; keep this layer in float16 (hybrid quantisation)"));
+                               "; keep this layer in float16 (hybrid quantization)"));
     }
     out.channels.bias.push_back(static_cast<int32_t>(bias));
   }

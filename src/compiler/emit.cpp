@@ -51,8 +51,8 @@ Result<bool> emit_specially(const Node& node, Builder& builder) {
 
 Result<program::InputStage> input_stage(const Affine& from, const Affine& to, double factor) {
   const double scale = static_cast<double>(from.scale) * kFinerUnit * factor / to.scale;
-  RK_ASSIGN(const ScaleShift normalised, to_scale_shift(scale));
-  return program::InputStage{-from.zero_point, normalised};
+  RK_ASSIGN(const ScaleShift normalized, to_scale_shift(scale));
+  return program::InputStage{-from.zero_point, normalized};
 }
 
 program::OutputStage output_stage(const Affine& to) {

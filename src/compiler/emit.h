@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One emit function per kind of step. Each returns whether it took the node; what none takes
-// becomes an OpParams step, which runs the operator's definition on dequantised values.
+// becomes an OpParams step, which runs the operator's definition on dequantized values.
 #pragma once
 
 #include "compiler/builder.h"

@@ -113,7 +113,7 @@ Result<bool> emit_convolution(const Node& node, const ops::ConvAttrs& attrs, Con
   }
   const auto scales = channel_scales(w, channel_axis, attrs.out_channels);
   if (!scales) {
-    return invalid_model(str("the weight '", w.name(), "' is quantised with ", w.quant.scale.size(),
+    return invalid_model(str("the weight '", w.name(), "' is quantized with ", w.quant.scale.size(),
                              " scales on axis ", w.quant.axis, " for ", attrs.out_channels,
                              " output channels on axis ", channel_axis));
   }

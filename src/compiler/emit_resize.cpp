@@ -62,7 +62,7 @@ std::optional<program::ResizeParams> params_of(const Node& node) {
   // Factors given by the model need not be the ratio of the rounded extents.
   if (node.has_input(2) && node.input(2).is_constant() && node.input(2).shape().elements() == 4) {
     const std::vector<float> factors = node.input(2).constant().to_f32();
-    // Corners are then aligned with an extent that is no whole number, which the chip cannot be told.
+    // Corners are then aligned with an extent that is not a whole number, which the chip cannot be told.
     const auto is_whole = [&](int axis) {
       const float exact = factors[static_cast<size_t>(axis)] * static_cast<float>(in[axis]);
       return exact == static_cast<float>(out[axis]);

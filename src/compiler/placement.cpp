@@ -59,7 +59,7 @@ Status check_op_target(const Graph& graph, const CompileOptions& options) {
     if (std::ranges::none_of(nodes, is_meant)) {
       log(LogLevel::kWarning,
           str("op_target names '", name,
-              "', which is no node, output or operator type of the optimised graph; ignored"));
+              "', which is not a node, output or operator type of the optimized graph; ignored"));
     }
   }
   return ok_status();

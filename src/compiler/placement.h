@@ -10,7 +10,7 @@
 
 namespace rk::compiler {
 
-// kInvalidArgument for a name that no node has, or a word that is no processor.
+// kInvalidArgument for a name that no node has, or a word that is not a processor.
 Status check_op_target(const Graph& graph, const CompileOptions& options);
 
 struct Placement {

@@ -156,7 +156,7 @@ Status Emulator::move_elements(int32_t index, size_t plain_bytes, const Move& mo
   const size_t element = byte_size(tensor.dtype);
   if (tensor.shape.size() != 4 || tensor.shape[0] != 1 || tensor.native_shape.size() != 5 ||
       tensor.layout != program::Layout::kNc1hwc2 || (element != 1 && element != 2)) {
-    return unsupported(str("tensor '", tensor.name, "' is no feature"));
+    return unsupported(str("tensor '", tensor.name, "' is not a feature"));
   }
   const int64_t channels = tensor.shape[1], height = tensor.shape[2], width = tensor.shape[3];
   const auto bytes = static_cast<int64_t>(element);

@@ -3,7 +3,7 @@
 // DPU_RDMA), the DPU's own copies, additions and lookup tables, and pooling (PPU). It knows registers and bytes, not the
 // graph: a test oracle for the lifting of vendor files and for the kernels, slow and obvious.
 //
-// A newcomer's mistake: each core has registers of its own, and a list may rely on what the core's earlier lists wrote.
+// Note: each core has registers of its own, and a list may rely on what the core's earlier lists wrote.
 // Run the tasks of one lane in order, on one Core.
 #pragma once
 

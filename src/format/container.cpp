@@ -174,7 +174,7 @@ Result<Container> split_container(ByteSpan file) {
     if (region_bytes == 0) return first_generation();
     return invalid_model(
         str("the .rknn file's graph region of ", region_bytes,
-            " bytes is no flatbuffer with the identifier RKNN; the file is damaged"));
+            " bytes is not a flatbuffer with the identifier RKNN; the file is damaged"));
   }
   RK_ASSIGN(const uint64_t json_bytes, read_u64(".rknn JSON trailer size"));
   const Result<ByteSpan> json = in.take(json_bytes);

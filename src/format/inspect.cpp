@@ -341,7 +341,7 @@ std::string quant_text(const FileTensor& tensor) {
 void print_io(std::ostream& out, const char* title, const FileGraph& graph,
               const std::vector<int32_t>& indices) {
   out << title << "\n";
-  Table table({"#", "name", "dtype", "shape", "native", "quantisation"});
+  Table table({"#", "name", "dtype", "shape", "native", "quantization"});
   for (size_t i = 0; i < indices.size(); ++i) {
     const FileTensor& tensor = graph.tensors[static_cast<size_t>(indices[i])];
     table.add({std::to_string(i), tensor.name, dtype_name(tensor.dtype), shape_text(tensor.shape),
@@ -370,7 +370,7 @@ void print_nodes(std::ostream& out, const FileGraph& graph) {
 void print_tensors(std::ostream& out, const FileGraph& graph) {
   out << "tensors\n";
   Table table({"#", "name", "kind", "dtype", "shape", "native", "bytes", "offset", "buffer",
-               "quantisation"});
+               "quantization"});
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
     const FileTensor& t = graph.tensors[i];
     table.add({std::to_string(i), t.name, kind_name(t.kind), dtype_name(t.dtype),

@@ -20,7 +20,7 @@ std::string to_python_json(const Json& value);
 // numpy's name of a dtype: int8, float16, ...
 std::string_view numpy_name(DType dtype);
 
-// Model slot 3: attributes and quantisation of each input and output, and the accepted shapes of a
+// Model slot 3: attributes and quantization of each input and output, and the accepted shapes of a
 // dynamic model.
 std::string make_info(const program::Program& program);
 // Model slot 12: {dtype, layout} of each input as the API shows it (NHWC for four extents).

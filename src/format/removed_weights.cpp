@@ -67,7 +67,7 @@ Status take_weights(Program& program, const Program& donor) {
       return invalid_model(str("the model lacks a constant of ", removed.size_bytes,
                                " bytes that the context it shares weights with does not have: "
                                "both must be built from the same network with the same "
-                               "quantisation, the lending one with optimization_level=2 (level 3 "
+                               "quantization, the lending one with optimization_level=2 (level 3 "
                                "fits weights to the calibration data)"));
     }
     program.weights[static_cast<size_t>(removed.weight)] = *found->second;

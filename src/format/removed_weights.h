@@ -2,7 +2,7 @@
 // Files without weights (remove_weight): the constants that another build of the same network has too are left out,
 // and taken from that other model when the file is loaded (RKNN_FLAG_SHARE_WEIGHT_MEM).
 //
-// A newcomer's mistake: bias blocks stay. They hold activation scales, so two builds of one network at different
+// Note: bias blocks stay. They hold activation scales, so two builds of one network at different
 // resolutions rarely agree on them, while the weights themselves are equal byte for byte.
 #pragma once
 

@@ -14,7 +14,7 @@ std::string toolkit_version(const FileModel& model) {
 }
 
 Json norm_tensor(const FileTensor& tensor, int id) {
-  // Viewers accept a fixed list of type names or nothing; vendor files name the type of quantised
+  // Viewers accept a fixed list of type names or nothing; vendor files name the type of quantized
   // tensors only.
   return Json::object({
       {"dim_num", tensor.shape.size()},

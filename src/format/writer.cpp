@@ -50,7 +50,7 @@ Result<FileTensor> to_file(const ProgramTensor& tensor) {
   for (const int64_t extent : tensor.shape.dims())
     out.shape.push_back(static_cast<int32_t>(extent));
   if (out.native_shape.empty()) out.native_shape = out.shape;
-  // Constants of vendor files carry no quantisation parameters: those of a weight are in the bias
+  // Constants of vendor files carry no quantization parameters: those of a weight are in the bias
   // block.
   if (tensor.quantized() && !tensor.is_constant()) {
     out.quant_method = "layer";

@@ -254,7 +254,7 @@ TEST(WriterTest, WithoutOurSectionTheMissingConstantsAreNamed) {
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.status().code(), Code::kUnsupported);
   EXPECT_THAT(program.status().message(),
-              HasSubstr("ConvRelu, 1 node, first 'Conv:conv_0': its requantisation constants are "
+              HasSubstr("ConvRelu, 1 node, first 'Conv:conv_0': its requantization constants are "
                         "missing"));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How operators that the user brings along (ops/shared/custom.h) are named and described.
 //
-// A newcomer's mistake: in a Graph and in a Program such an operator is called "custom.<type>", never by its type alone,
+// Note: in a Graph and in a Program such an operator is called "custom.<type>", never by its type alone,
 // so that no pass and no kernel takes it for the standard operator it may replace.
 #pragma once
 

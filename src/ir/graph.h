@@ -35,7 +35,7 @@ class Value {
   Node* producer() const { return producer_; }          // null for inputs and constants
   const std::vector<Use>& uses() const { return uses_; }
 
-  // Set by the quantiser or kept from a pre-quantised model; empty scale means none.
+  // Set by the quantizer or kept from a pre-quantized model; empty scale means none.
   QuantParams quant;
   bool quantized() const { return !quant.scale.empty(); }
 
@@ -142,7 +142,7 @@ class Graph {
   bool can_replace(const Value& from, const Value& to) const;
   void remove(Node* node);  // its outputs must be unused
   size_t remove_unused();   // dead nodes and constants; returns how many nodes went
-  // `inner`, computed from `input` alone, becomes the input in its place, under its name. Quantisation goes along.
+  // `inner`, computed from `input` alone, becomes the input in its place, under its name. Quantization goes along.
   Status replace_input(Value* input, Value* inner);
   void remove_input(Value* input);              // must be unused
   void rename(Value* value, std::string name);  // the new name must be free

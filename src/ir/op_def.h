@@ -21,7 +21,7 @@ namespace rk {
 
 class Node;
 
-// How the quantiser treats an operator's outputs.
+// How the quantizer treats an operator's outputs.
 enum class QuantRule {
   kOwnScale,          // output range is observed
   kSameScaleAsInput,  // moves or selects values: input 0 (all inputs, if several) and outputs share

@@ -21,7 +21,7 @@ enum class Rewrite { kSkip, kChanged };
 class Chain {
  public:
   explicit Chain(std::vector<std::string_view> ops) : ops_(std::move(ops)) {}
-  // Every value between the matched nodes has no other use and is no output of the graph.
+  // Every value between the matched nodes has no other use and is not an output of the graph.
   Chain only_use() && {
     only_use_ = true;
     return std::move(*this);

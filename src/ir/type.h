@@ -86,7 +86,7 @@ struct TensorType {
 std::string to_string(const TensorType& type);  // "f32[1,3,320,320]"
 Result<uint64_t> checked_byte_size(const TensorType& type);
 
-// Affine quantisation: x = (q - zero_point) * scale. One pair for the whole tensor, or one per
+// Affine quantization: x = (q - zero_point) * scale. One pair for the whole tensor, or one per
 // index of `axis`.
 struct QuantParams {
   DType dtype = DType::kI8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fp16 to fp32 for a run of lanes, without branches so that compilers vectorise it. Equal to rk::half_to_float for all
+// fp16 to fp32 for a run of lanes, without branches so that compilers vectorize it. Equal to rk::half_to_float for all
 // 65536 patterns (tested), also when the host program has switched on flush-to-zero.
 #pragma once
 

@@ -3,7 +3,7 @@
 // unit brought to the output's int8. The rounding rule itself is rk::scale_round and lives in
 // base/fixed_point.h.
 //
-// A newcomer's mistake: scale_round multiplies in int64, so an unchecked scale from a file can
+// Note: scale_round multiplies in int64, so an unchecked scale from a file can
 // overflow. Each family's check or pack function proves with scaled_bound() that nothing does,
 // before anything runs.
 #pragma once

@@ -2,7 +2,7 @@
 // Memory for kernels that need more than a stack may hold: callers' threads can have stacks of a megabyte or less. Each
 // thread keeps its piece for the next call, because fresh pages cost more than many a layer.
 //
-// A newcomer's mistake: what it holds from an earlier call is garbage, and nested use on one thread is not possible.
+// Note: what it holds from an earlier call is garbage, and nested use on one thread is not possible.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 // from either end, the headers of OS/2 (12 bytes) and Windows (40 and more). Run-length compressed
 // files are refused.
 //
-// A newcomer's mistake: the height's sign is the direction of the rows. Positive, the usual case,
+// Note: the height's sign is the direction of the rows. Positive, the usual case,
 // is bottom first.
 #include <array>
 #include <bit>
@@ -78,7 +78,7 @@ Result<Header> read_header(ByteReader& in) {
     RK_ASSIGN(header.compression, in.read<uint32_t>());
     RK_TRY(in.take(12).status());  // size of the pixels, resolution
     RK_ASSIGN(header.palette_entries, in.read<uint32_t>());
-    RK_TRY(in.take(4).status());  // important colours
+    RK_TRY(in.take(4).status());  // important colors
   }
   if (header.compression != kUncompressed && header.compression != kBitFields) {
     return unsupported(str("BMP compression ", header.compression, "; save it uncompressed"));
@@ -92,7 +92,7 @@ Result<std::vector<Rgb>> read_palette(ByteReader& in, const Header& header) {
   const uint32_t count = header.palette_entries == 0 ? most : header.palette_entries;
   if (count > most) {
     return invalid_argument(
-        str("damaged BMP: a palette of ", count, " colours, at most ", most, " expected"));
+        str("damaged BMP: a palette of ", count, " colors, at most ", most, " expected"));
   }
   RK_TRY(in.seek(kFileHeaderBytes + uint64_t{header.header_bytes}));
   const size_t entry_bytes = header.header_bytes == kOs2HeaderBytes ? 3 : 4;
@@ -124,7 +124,7 @@ Status read_row(const uint8_t* from, const Header& header, const std::vector<Rgb
       const uint32_t index = (uint32_t{from[first_bit / 8]} >> shift) & ((1u << header.bits) - 1);
       if (index >= palette.size()) {
         return invalid_argument(
-            str("damaged BMP: colour ", index, " of a palette of ", palette.size()));
+            str("damaged BMP: color ", index, " of a palette of ", palette.size()));
       }
       pixel = palette[index];
     } else if (header.bits == 24) {
@@ -148,7 +148,7 @@ Status read_row(const uint8_t* from, const Header& header, const std::vector<Rgb
 
 }  // namespace
 
-Result<Decoded> decode_bmp(ByteSpan file, Colour colour) {
+Result<Decoded> decode_bmp(ByteSpan file, Color color) {
   ByteReader in(file);
   RK_ASSIGN(const Header header, read_header(in));
   const int64_t rows = header.height < 0 ? -header.height : header.height;
@@ -166,7 +166,7 @@ Result<Decoded> decode_bmp(ByteSpan file, Colour colour) {
   RK_ASSIGN(const ByteSpan pixels, in.take(row_bytes * static_cast<size_t>(rows)));
 
   Decoded out;
-  RK_ASSIGN(out.picture, make_picture(header.width, rows, colour));
+  RK_ASSIGN(out.picture, make_picture(header.width, rows, color));
   const auto out_row_bytes =
       static_cast<size_t>(out.picture.width) * static_cast<size_t>(out.picture.channels);
   for (size_t y = 0; y < static_cast<size_t>(rows); ++y) {

@@ -12,9 +12,9 @@ struct Decoded {
   int orientation = 1;  // EXIF tag 0x0112, 1..8; 1 is upright
 };
 
-Result<Decoded> decode_jpeg(ByteSpan file, Colour colour);
-Result<Decoded> decode_png(ByteSpan file, Colour colour);
-Result<Decoded> decode_bmp(ByteSpan file, Colour colour);
+Result<Decoded> decode_jpeg(ByteSpan file, Color color);
+Result<Decoded> decode_png(ByteSpan file, Color color);
+Result<Decoded> decode_bmp(ByteSpan file, Color color);
 
 inline constexpr size_t kMagicBytes = 12;  // of a file, enough for sniff() and other_format()
 // "; it is WebP: convert it to PNG or JPEG first" for a picture of a format that is not read, whatever its name ends in;
@@ -22,7 +22,7 @@ inline constexpr size_t kMagicBytes = 12;  // of a file, enough for sniff() and 
 std::string other_format(ByteSpan file);
 
 // Checks the extents and takes the memory, zeroed.
-Result<Picture> make_picture(int64_t width, int64_t height, Colour colour);
+Result<Picture> make_picture(int64_t width, int64_t height, Color color);
 
 // The orientation in a TIFF block, as EXIF uses it; 1 when there is none or the block is damaged.
 int exif_orientation(ByteSpan tiff);

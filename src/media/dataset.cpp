@@ -108,7 +108,7 @@ Result<Picture> load_image_as(const std::string& path, const ImageForm& form) {
                                 form.channels, "; give it as .npy"));
   }
   RK_ASSIGN(const Picture picture,
-            read_picture(path, form.channels == 1 ? Colour::kGrey : Colour::kRgb));
+            read_picture(path, form.channels == 1 ? Color::kGrey : Color::kRgb));
   auto resized = resize_bilinear(picture, form.width, form.height);
   if (!resized.ok()) return resized.status().with_context(str("'", path, "'"));
   if (form.rgb2bgr && form.channels == 3) {

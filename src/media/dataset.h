@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text file that lists calibration samples, and pictures in the form a model's input wants.
 //
-// A newcomer's mistake: names are relative to the folder of the text file, not to the current one.
+// Note: names are relative to the folder of the text file, not to the current one.
 #pragma once
 
 #include <string>

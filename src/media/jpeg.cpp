@@ -74,9 +74,9 @@ bool read_header(Reader& reader, ByteSpan file) {
   return true;
 }
 
-// Rows of `pixels`; four-colour rows go through `cmyk_row`, which is null for the others.
+// Rows of `pixels`; four-color rows go through `cmyk_row`, which is null for the others.
 bool read_rows(Reader& reader, uint8_t* pixels, size_t row_bytes, uint8_t* cmyk_row,
-               Colour colour) {
+               Color color) {
   if (setjmp(reader.escape) != 0) return false;
   jpeg_start_decompress(&reader.info);
   while (reader.info.output_scanline < reader.info.output_height) {
@@ -92,7 +92,7 @@ bool read_rows(Reader& reader, uint8_t* pixels, size_t row_bytes, uint8_t* cmyk_
       const int red = mix(inks[0], inks[3]);
       const int green = mix(inks[1], inks[3]);
       const int blue = mix(inks[2], inks[3]);
-      if (colour == Colour::kGrey) {
+      if (color == Color::kGrey) {
         to[x] = luma(red, green, blue);
       } else {
         to[3 * x] = static_cast<uint8_t>(red);
@@ -114,22 +114,22 @@ int orientation_of(const jpeg_decompress_struct& info) {
   return 1;
 }
 
-Result<Decoded> decode(Reader& reader, ByteSpan file, Colour colour) {
+Result<Decoded> decode(Reader& reader, ByteSpan file, Color color) {
   if (!read_header(reader, file)) {
     return invalid_argument(str("damaged JPEG: ", reader.message));
   }
   Decoded out;
   out.orientation = orientation_of(reader.info);
-  RK_ASSIGN(out.picture, make_picture(reader.info.image_width, reader.info.image_height, colour));
+  RK_ASSIGN(out.picture, make_picture(reader.info.image_width, reader.info.image_height, color));
   const bool is_cmyk = reader.info.num_components == 4;
   reader.info.out_color_space = is_cmyk                   ? JCS_CMYK
-                                : colour == Colour::kGrey ? JCS_GRAYSCALE
+                                : color == Color::kGrey ? JCS_GRAYSCALE
                                                           : JCS_RGB;
   std::vector<uint8_t> cmyk_row(is_cmyk ? size_t{4} * reader.info.image_width : 0);
   const auto row_bytes =
       static_cast<size_t>(out.picture.width) * static_cast<size_t>(out.picture.channels);
   if (!read_rows(reader, out.picture.pixels.data(), row_bytes, is_cmyk ? cmyk_row.data() : nullptr,
-                 colour)) {
+                 color)) {
     return invalid_argument(str("damaged JPEG: ", reader.message));
   }
   return out;
@@ -137,9 +137,9 @@ Result<Decoded> decode(Reader& reader, ByteSpan file, Colour colour) {
 
 }  // namespace
 
-Result<Decoded> decode_jpeg(ByteSpan file, Colour colour) {
+Result<Decoded> decode_jpeg(ByteSpan file, Color color) {
   Reader reader;
-  auto out = decode(reader, file, colour);
+  auto out = decode(reader, file, color);
   jpeg_destroy_decompress(&reader.info);
   return out;
 }

@@ -13,14 +13,14 @@ bool begins_with(ByteSpan file, std::initializer_list<uint8_t> magic) {
   return file.size() >= magic.size() && std::equal(magic.begin(), magic.end(), file.begin());
 }
 
-Result<Decoded> decode(ByteSpan file, Colour colour) {
+Result<Decoded> decode(ByteSpan file, Color color) {
   switch (sniff(file)) {
     case FileKind::kJpeg:
-      return decode_jpeg(file, colour);
+      return decode_jpeg(file, color);
     case FileKind::kPng:
-      return decode_png(file, colour);
+      return decode_png(file, color);
     case FileKind::kBmp:
-      return decode_bmp(file, colour);
+      return decode_bmp(file, color);
     case FileKind::kNpy:
       return unsupported("an .npy array where a picture is expected");
     case FileKind::kUnknown:
@@ -68,18 +68,18 @@ std::string other_format(ByteSpan file) {
   return "";
 }
 
-Result<Picture> make_picture(int64_t width, int64_t height, Colour colour) {
+Result<Picture> make_picture(int64_t width, int64_t height, Color color) {
   RK_TRY(check_picture_extents(width, height));
   Picture out;
   out.width = static_cast<int>(width);
   out.height = static_cast<int>(height);
-  out.channels = colour == Colour::kGrey ? 1 : 3;
+  out.channels = color == Color::kGrey ? 1 : 3;
   out.pixels.resize(static_cast<size_t>(width * height * out.channels));
   return out;
 }
 
-Result<Picture> decode_picture(ByteSpan file, std::string_view name, Colour colour) {
-  auto decoded = decode(file, colour);
+Result<Picture> decode_picture(ByteSpan file, std::string_view name, Color color) {
+  auto decoded = decode(file, color);
   if (decoded.ok()) return upright(std::move(decoded->picture), decoded->orientation);
   // Running off the end of the bytes is a damaged argument here, not a damaged model.
   const Status& status = decoded.status();
@@ -87,9 +87,9 @@ Result<Picture> decode_picture(ByteSpan file, std::string_view name, Colour colo
   return Status(code, status.message()).with_context(str("'", name, "'"));
 }
 
-Result<Picture> read_picture(const std::string& path, Colour colour) {
+Result<Picture> read_picture(const std::string& path, Color color) {
   RK_ASSIGN(const std::vector<uint8_t> file, read_file(path));
-  return decode_picture(file, path, colour);
+  return decode_picture(file, path, color);
 }
 
 Status write_png(const std::string& path, const Picture& picture) {

@@ -4,7 +4,7 @@
 // dropped, 16 bits cut to 8, orientation of the camera applied), with red first where OpenCV has
 // blue first.
 //
-// A newcomer's mistake: grey is not computed from the RGB picture. Like imread(IMREAD_GRAYSCALE)
+// Note: grey is not computed from the RGB picture. Like imread(IMREAD_GRAYSCALE)
 // each decoder makes it itself: JPEG hands out its own luma, libpng weighs and truncates, BMP
 // weighs with 14 bits and rounds; the three differ by a few units, and libpng mixes in linear light
 // when the file states its gamma.
@@ -27,7 +27,7 @@ struct Picture {
   std::vector<uint8_t> pixels;  // height rows of width pixels of channels bytes, no padding
 };
 
-enum class Colour { kRgb, kGrey };
+enum class Color { kRgb, kGrey };
 
 // What a file or a caller may ask for; beyond this is refused before memory is taken.
 inline constexpr int64_t kMaxPictureExtent = 65535;
@@ -43,8 +43,8 @@ FileKind sniff(ByteSpan file);
 // `name` stands in front of messages. kInvalidArgument when the file is damaged or ends early
 // (never a half-grey picture), kUnsupported when it is none of the three formats or a variety of
 // them that is not read.
-Result<Picture> decode_picture(ByteSpan file, std::string_view name, Colour colour);
-Result<Picture> read_picture(const std::string& path, Colour colour);
+Result<Picture> decode_picture(ByteSpan file, std::string_view name, Color color);
+Result<Picture> read_picture(const std::string& path, Color color);
 
 Result<std::vector<uint8_t>> encode_png(const Picture& picture);
 Status write_png(const std::string& path, const Picture& picture);

@@ -33,7 +33,7 @@ std::string testdata(const std::string& name) {
 }
 
 std::string error_of(const Bytes& file) {
-  const auto picture = decode_picture(file, "x", Colour::kRgb);
+  const auto picture = decode_picture(file, "x", Color::kRgb);
   return picture.ok() ? "no error" : picture.status().message();
 }
 
@@ -48,7 +48,7 @@ struct BmpParts {
   int32_t height = 0;
   uint32_t bits = 24;
   uint32_t compression = 0;
-  uint32_t colours = 0;
+  uint32_t colors = 0;
   Bytes before_pixels = {};  // palette or masks
   Bytes pixels = {};
 };
@@ -58,24 +58,24 @@ Bytes bmp(const BmpParts& parts) {
   append(out, {0, 0, static_cast<uint32_t>(54 + parts.before_pixels.size()), 40}, 4);
   append(out, {static_cast<uint32_t>(parts.width), static_cast<uint32_t>(parts.height)}, 4);
   append(out, {1, parts.bits}, 2);
-  append(out, {parts.compression, 0, 0, 0, parts.colours, 0}, 4);
+  append(out, {parts.compression, 0, 0, 0, parts.colors, 0}, 4);
   out.insert(out.end(), parts.before_pixels.begin(), parts.before_pixels.end());
   out.insert(out.end(), parts.pixels.begin(), parts.pixels.end());
   return out;
 }
 
-void expect_as_opencv(Colour colour, const std::string& expected_file) {
+void expect_as_opencv(Color color, const std::string& expected_file) {
   const auto expected = read_npy(testdata(expected_file));
   ASSERT_TRUE(expected.ok()) << expected.status().message();
   const size_t row_bytes = static_cast<size_t>(expected->shape[1]);
   size_t at = 0;
   for (const std::string name : kPictures) {
-    const auto picture = read_picture(testdata(name), colour);
+    const auto picture = read_picture(testdata(name), color);
     ASSERT_TRUE(picture.ok()) << picture.status().message();
     const bool is_rotated = name == "rotated.jpg";
     EXPECT_EQ(picture->width, is_rotated ? kHeight : kWidth) << name;
     EXPECT_EQ(picture->height, is_rotated ? kWidth : kHeight) << name;
-    EXPECT_EQ(picture->channels, colour == Colour::kGrey ? 1 : 3) << name;
+    EXPECT_EQ(picture->channels, color == Color::kGrey ? 1 : 3) << name;
     const Bytes row(expected->bytes.begin() + static_cast<std::ptrdiff_t>(at),
                     expected->bytes.begin() + static_cast<std::ptrdiff_t>(at + row_bytes));
     EXPECT_EQ(picture->pixels, row) << name;
@@ -83,12 +83,12 @@ void expect_as_opencv(Colour colour, const std::string& expected_file) {
   }
 }
 
-TEST(PictureTest, ColourPixelsAreThoseOfOpenCvWithRedFirst) {
-  expect_as_opencv(Colour::kRgb, "expected_rgb.npy");
+TEST(PictureTest, ColorPixelsAreThoseOfOpenCvWithRedFirst) {
+  expect_as_opencv(Color::kRgb, "expected_rgb.npy");
 }
 
 TEST(PictureTest, GreyPixelsAreThoseOfOpenCv) {
-  expect_as_opencv(Colour::kGrey, "expected_grey.npy");
+  expect_as_opencv(Color::kGrey, "expected_grey.npy");
 }
 
 TEST(PictureTest, TheBytesDecideWhatAFileIs) {
@@ -112,7 +112,7 @@ TEST(PictureTest, FilesCutShortAreRefused) {
     const bool is_jpeg = name.ends_with(".jpg");
     for (size_t size = 0; size < file.size(); ++size) {
       const Bytes prefix(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size));
-      const auto picture = decode_picture(prefix, "x", Colour::kRgb);
+      const auto picture = decode_picture(prefix, "x", Color::kRgb);
       // The end marker of a JPEG, and what follows the last row of a PNG, hold no pixels.
       const bool may_pass = (is_jpeg && size + 4 >= file.size()) ||
                             (name.ends_with(".png") && size + 20 >= file.size());
@@ -128,7 +128,7 @@ TEST(PictureTest, DamagedFilesNeitherCrashNorTakeTooMuchMemory) {
       for (const uint8_t flip : {0x01, 0x80, 0xff}) {
         Bytes damaged = file;
         damaged[at] ^= flip;
-        const auto picture = decode_picture(damaged, "x", Colour::kGrey);
+        const auto picture = decode_picture(damaged, "x", Color::kGrey);
         if (!picture.ok()) continue;
         EXPECT_EQ(picture->pixels.size(),
                   static_cast<size_t>(picture->width) * static_cast<size_t>(picture->height));
@@ -170,9 +170,9 @@ TEST(PictureTest, PngThatClaimsToBeHugeIsRefused) {
 TEST(PictureTest, BmpRowsRunFromTheBottomUnlessTheHeightIsNegative) {
   const Bytes pixels = {1, 2, 3, 0, 4, 5, 6, 0};  // blue green red, one pixel and padding a row
   const auto up =
-      decode_picture(bmp({.width = 1, .height = 2, .pixels = pixels}), "x", Colour::kRgb);
+      decode_picture(bmp({.width = 1, .height = 2, .pixels = pixels}), "x", Color::kRgb);
   const auto down =
-      decode_picture(bmp({.width = 1, .height = -2, .pixels = pixels}), "x", Colour::kRgb);
+      decode_picture(bmp({.width = 1, .height = -2, .pixels = pixels}), "x", Color::kRgb);
   ASSERT_TRUE(up.ok() && down.ok());
   EXPECT_THAT(up->pixels, ElementsAre(6, 5, 4, 3, 2, 1));
   EXPECT_THAT(down->pixels, ElementsAre(3, 2, 1, 6, 5, 4));
@@ -185,16 +185,16 @@ TEST(PictureTest, BmpOfOneAndFourBitsReadsThePaletteFromTheHighBits) {
                                        .bits = 1,
                                        .before_pixels = palette,
                                        .pixels = {0xa0, 0, 0, 0}}),
-                                  "x", Colour::kRgb);
+                                  "x", Color::kRgb);
   ASSERT_TRUE(one.ok()) << one.status().message();
   EXPECT_THAT(one->pixels, ElementsAre(60, 50, 40, 30, 20, 10, 60, 50, 40));
   const auto four = decode_picture(bmp({.width = 2,
                                         .height = 1,
                                         .bits = 4,
-                                        .colours = 2,
+                                        .colors = 2,
                                         .before_pixels = palette,
                                         .pixels = {0x01, 0, 0, 0}}),
-                                   "x", Colour::kRgb);
+                                   "x", Color::kRgb);
   ASSERT_TRUE(four.ok()) << four.status().message();
   EXPECT_THAT(four->pixels, ElementsAre(30, 20, 10, 60, 50, 40));
 }
@@ -210,7 +210,7 @@ TEST(PictureTest, BmpMasksMayStandAnywhere) {
                                            .compression = 3,
                                            .before_pixels = masks,
                                            .pixels = pixels}),
-                                      "x", Colour::kRgb);
+                                      "x", Color::kRgb);
   ASSERT_TRUE(picture.ok()) << picture.status().message();
   EXPECT_THAT(picture->pixels, ElementsAre(0x12, 0xff, 0));
 }
@@ -226,15 +226,15 @@ TEST(PictureTest, BmpErrorsSayWhatWasFound) {
   EXPECT_THAT(error_of(bmp({.width = -1, .height = 1})), HasSubstr("a picture of -1 x 1 pixels"));
   EXPECT_EQ(error_of(bmp({.width = 1, .height = 1, .bits = 7})),
             "'x': a BMP with 7 bits a pixel; 1, 4, 8, 16, 24 or 32 expected");
-  EXPECT_EQ(error_of(bmp({.width = 1, .height = 1, .bits = 8, .colours = 257})),
-            "'x': damaged BMP: a palette of 257 colours, at most 256 expected");
+  EXPECT_EQ(error_of(bmp({.width = 1, .height = 1, .bits = 8, .colors = 257})),
+            "'x': damaged BMP: a palette of 257 colors, at most 256 expected");
   EXPECT_EQ(error_of(bmp({.width = 1,
                           .height = 1,
                           .bits = 8,
-                          .colours = 1,
+                          .colors = 1,
                           .before_pixels = Bytes(4),
                           .pixels = {1, 0, 0, 0}})),
-            "'x': damaged BMP: colour 1 of a palette of 1");
+            "'x': damaged BMP: color 1 of a palette of 1");
   EXPECT_THAT(error_of(bmp({.width = 65535, .height = 1000, .pixels = {1, 2, 3, 4}})),
               HasSubstr("truncated data"));
   Bytes masks;
@@ -286,7 +286,7 @@ TEST(PictureTest, PngComesBackAsWritten) {
       picture.pixels[i] = static_cast<uint8_t>(i * 17);
     const std::string path = testing::TempDir() + "rk_picture_test.png";
     ASSERT_TRUE(write_png(path, picture).ok());
-    const auto read = read_picture(path, channels == 1 ? Colour::kGrey : Colour::kRgb);
+    const auto read = read_picture(path, channels == 1 ? Color::kGrey : Color::kRgb);
     ASSERT_TRUE(read.ok()) << read.status().message();
     EXPECT_EQ(read->pixels, picture.pixels);
     std::remove(path.c_str());

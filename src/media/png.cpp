@@ -49,18 +49,18 @@ bool read_header(Reader& reader) {
   return true;
 }
 
-bool set_transformations(Reader& reader, Colour colour, size_t row_bytes) {
+bool set_transformations(Reader& reader, Color color, size_t row_bytes) {
   if (setjmp(reader.escape) != 0) return false;
   const int type = png_get_color_type(reader.png, reader.info);
   const int bit_depth = png_get_bit_depth(reader.png, reader.info);
-  const bool has_colour = (type & PNG_COLOR_MASK_COLOR) != 0;
+  const bool has_color = (type & PNG_COLOR_MASK_COLOR) != 0;
   if (bit_depth == 16) png_set_strip_16(reader.png);
   png_set_strip_alpha(reader.png);
   if (type == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(reader.png);
-  if (!has_colour && bit_depth < 8) png_set_expand_gray_1_2_4_to_8(reader.png);
-  if (colour == Colour::kGrey) {
+  if (!has_color && bit_depth < 8) png_set_expand_gray_1_2_4_to_8(reader.png);
+  if (color == Color::kGrey) {
     png_set_rgb_to_gray(reader.png, PNG_ERROR_ACTION_NONE, 0.299, 0.587);
-  } else if (!has_colour) {
+  } else if (!has_color) {
     png_set_gray_to_rgb(reader.png);
   }
   png_set_interlace_handling(reader.png);
@@ -87,16 +87,16 @@ int orientation_of(Reader& reader) {
   return 1;
 }
 
-Result<Decoded> decode(Reader& reader, Colour colour) {
+Result<Decoded> decode(Reader& reader, Color color) {
   const auto damaged = [&] { return invalid_argument(str("damaged PNG: ", reader.message)); };
   if (!read_header(reader)) return damaged();
   Decoded out;
   out.orientation = orientation_of(reader);
   RK_ASSIGN(out.picture, make_picture(png_get_image_width(reader.png, reader.info),
-                                      png_get_image_height(reader.png, reader.info), colour));
+                                      png_get_image_height(reader.png, reader.info), color));
   Picture& picture = out.picture;
   const auto row_bytes = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.channels);
-  if (!set_transformations(reader, colour, row_bytes)) return damaged();
+  if (!set_transformations(reader, color, row_bytes)) return damaged();
   std::vector<png_bytep> rows(static_cast<size_t>(picture.height));
   for (size_t y = 0; y < rows.size(); ++y) rows[y] = picture.pixels.data() + y * row_bytes;
   if (!read_rows(reader, rows.data())) return damaged();
@@ -105,10 +105,10 @@ Result<Decoded> decode(Reader& reader, Colour colour) {
 
 }  // namespace
 
-Result<Decoded> decode_png(ByteSpan file, Colour colour) {
+Result<Decoded> decode_png(ByteSpan file, Color color) {
   Reader reader;
   reader.rest = file;
-  auto out = decode(reader, colour);
+  auto out = decode(reader, color);
   png_destroy_read_struct(&reader.png, &reader.info, nullptr);
   return out;
 }

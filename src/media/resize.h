@@ -3,8 +3,8 @@
 // pictures without vendor accelerators, since that is what calibration and accuracy figures
 // elsewhere were made with.
 //
-// A newcomer's mistake: there is no low-pass filter. Only halving both sides averages (2 x 2
-// pixels); every other reduction takes four neighbours and skips the rest.
+// Note: there is no low-pass filter. Only halving both sides averages (2 x 2
+// pixels); every other reduction takes four neighbors and skips the rest.
 #pragma once
 
 #include "media/picture.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and pools over one spatial axis become the two-dimensional ones the NPU has, over
 // pictures of one row: [N,C,L] is read as [N,C,1,L]. The Reshapes around cost nothing and cancel
-// between neighbours.
+// between neighbors.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
 #include "passes/pipeline.h"

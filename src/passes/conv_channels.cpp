@@ -6,7 +6,7 @@
 namespace rk::passes {
 namespace {
 
-// The parameters of quantised weights whose channels are multiplied: the stored numbers stay, or
+// The parameters of quantized weights whose channels are multiplied: the stored numbers stay, or
 // change sign exactly (q - z and (-1 - q) - (-1 - z) are opposite).
 QuantParams multiplied(const QuantParams& quant, int axis, const std::vector<float>& factor) {
   if (quant.scale.empty() || (quant.per_channel() && quant.axis != axis)) return {};

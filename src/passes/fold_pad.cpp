@@ -111,7 +111,7 @@ bool is_taken(const target::Target& target, const Node& node) {
 Result<Rewrite> fold(Match& m, const target::Target& target) {
   const Node &pad = m[0], &reader = m[1];
   const auto border = border_of(pad);
-  // Values of a quantised model: the reader must find the same scale without the Pad.
+  // Values of a quantized model: the reader must find the same scale without the Pad.
   if (!border || pad.input(0).quant != pad.output().quant) return Rewrite::kSkip;
   const auto window = accepting_window(reader, *border, pad.input(0));
   if (!window) return Rewrite::kSkip;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instance normalisation written in parts, and the per-channel scale and bias behind it, become one
+// Instance normalization written in parts, and the per-channel scale and bias behind it, become one
 // InstanceNormalization:
 //   d = x - ReduceMean(x, H W);  y = d / Sqrt(ReduceMean(d ^ 2, H W) + epsilon) [* scale] [+ bias]
 #include "passes/normalization.h"
@@ -28,10 +28,10 @@ Result<Rewrite> fuse_parts(Match& m) {
 }
 
 // One constant per channel of [N,C,...], or one for all.
-Value* per_channel(Graph& graph, const Value& parameter, const Value& normalised) {
-  const Shape& full = normalised.shape();
+Value* per_channel(Graph& graph, const Value& parameter, const Value& normalized) {
+  const Shape& full = normalized.shape();
   const int64_t channels = full[1];
-  if (!is_parameter(parameter, normalised, 0)) return nullptr;
+  if (!is_parameter(parameter, normalized, 0)) return nullptr;
   if (const auto number = scalar_of(parameter))
     return filled_constant(graph, parameter.name(), channels, static_cast<float>(*number));
   const int axis = 1 - (full.rank() - parameter.shape().rank());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seven nodes exporters write for layer normalisation become one LayerNormalization, whose
+// The seven nodes exporters write for layer normalization become one LayerNormalization, whose
 // insides are then never held in int8:
 //   d = x - ReduceMean(x);  y = d / Sqrt(ReduceMean(d ^ 2) + epsilon) [* scale] [+ bias]
 #include "passes/normalization.h"

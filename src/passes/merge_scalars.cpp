@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic with constants of one element: x / c becomes x * (1 / c) and x - c becomes x + (-c),
-// which the NPU takes in int8 as well; then neighbouring factors multiply and neighbouring addends
+// which the NPU takes in int8 as well; then neighboring factors multiply and neighboring addends
 // add up.
 #include <cmath>
 

@@ -58,8 +58,8 @@ Value* filled_constant(Graph& graph, const std::string& name, int64_t count, flo
       name, Tensor::f32({count}, std::vector<float>(static_cast<size_t>(count), value)));
 }
 
-bool is_parameter(const Value& value, const Value& normalised, int axis) {
-  const Shape& full = normalised.shape();
+bool is_parameter(const Value& value, const Value& normalized, int axis) {
+  const Shape& full = normalized.shape();
   if (!value.is_constant() || value.dtype() != DType::kF32 ||
       value.shape().rank() > full.rank() - axis)
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the normalisation passes share: the root of a mean of squares, and the affine part behind a
-// normalisation.
+// What the normalization passes share: the root of a mean of squares, and the affine part behind a
+// normalization.
 #pragma once
 
 #include "ir/rewrite.h"
@@ -28,8 +28,8 @@ int first_of_last_axes(const std::vector<int64_t>& axes, int rank);
 bool is_all(const Value& value, float wanted);  // a float constant of equal elements
 Value* filled_constant(Graph& graph, const std::string& name, int64_t count, float value);
 
-// Behind a normalisation over the axes from `axis` on: a constant float parameter that broadcasts
+// Behind a normalization over the axes from `axis` on: a constant float parameter that broadcasts
 // over those axes only and leaves the result's shape alone.
-bool is_parameter(const Value& value, const Value& normalised, int axis);
+bool is_parameter(const Value& value, const Value& normalized, int axis);
 
 }  // namespace rk::passes

@@ -3,7 +3,7 @@
 // producers that nobody else reads. Exporters round their constants differently, so numbers are
 // compared within 1e-4.
 //
-// What a newcomer gets wrong: a constant of one element need not have rank 0. [1,1,1,1,1] makes the
+// Note: a constant of one element need not have rank 0. [1,1,1,1,1] makes the
 // result's rank larger, so a pass still compares the type it puts in place with the type it
 // replaces.
 #pragma once
@@ -22,7 +22,7 @@ bool is_scalar(const Value& value, double wanted);
 
 // The producer, if it is `op`.
 const Node* from(const Value& value, std::string_view op);
-// The same, if nobody but one node reads the value and it is no output of the graph.
+// The same, if nobody but one node reads the value and it is not an output of the graph.
 const Node* only_from(const Graph& graph, const Value& value, std::string_view op);
 bool read_once(const Graph& graph, const Value& value);
 

@@ -68,7 +68,7 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
       {1, {"move_elementwise", move_elementwise}},  // its Reshapes out of the way of activations
       {1, {"fold_affine", fold_affine}},  // what was moved
       {1, {"merge_parallel", merge_parallel}},  // after moving: the rest stays behind its branches
-      {1, {"merge_reshapes", merge_reshapes}},  // of neighbouring 1-D convolutions
+      {1, {"merge_reshapes", merge_reshapes}},  // of neighboring 1-D convolutions
       {1, {"merge_transposes", merge_transposes}},
       {3, for_target("resize_to_conv_transpose", resize_to_conv_transpose, target)},
       {2, {"fuse_activation", fuse_activation}},  // Conv + Relu / Relu6

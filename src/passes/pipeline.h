@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ordered list of graph rewrites between import and quantisation.
+// The ordered list of graph rewrites between import and quantization.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 // How several NPU cores share a step: each computes some rows of its output. The shares are part of the Program, so
 // that what is reported is what is run.
 //
-// A newcomer's mistake: a mask of several cores does not speed up every step. Only the kinds listed in core_split.cpp
+// Note: a mask of several cores does not speed up every step. Only the kinds listed in core_split.cpp
 // are shared; the rest run on core 0 (runtime reference, rknn_set_core_mask).
 #pragma once
 

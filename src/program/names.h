@@ -18,7 +18,7 @@ struct Name {
 };
 
 template <typename E>
-inline constexpr auto kNames = nullptr;  // specialised below
+inline constexpr auto kNames = nullptr;  // specialized below
 
 template <>
 inline constexpr auto kNames<Layout> = std::to_array<Name<Layout>>({

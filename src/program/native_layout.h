@@ -3,7 +3,7 @@
 // convolution, and the sizes of channel-blocked features. Packing is for files we write, unpacking
 // for every file we read, the vendor's included.
 //
-// A newcomer's mistake: a padded input lane of a weight block does not hold 0. The chip adds o[c]
+// Note: a padded input lane of a weight block does not hold 0. The chip adds o[c]
 // to every lane, so the lane holds -o[c] and cancels.
 #pragma once
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program: the compiled form. Ordered steps over named tensors, chip-native weights, requantisation
+// Program: the compiled form. Ordered steps over named tensors, chip-native weights, requantization
 // constants and the chip's memory plan. Plain data: the compiler makes it, format/ stores and reads
 // it (from our files and, lifted, from the vendor's), runtime/ executes it. verify() must accept a
 // Program before anything runs it.
 //
-// A newcomer's mistake: sizes, layouts and offsets in here are the chip's, for queries and reports.
+// Note: sizes, layouts and offsets in here are the chip's, for queries and reports.
 // The host plan (packed weights, blocked activations, private arena) is made at init by runtime/.
 #pragma once
 
@@ -52,7 +52,7 @@ struct ProgramTensor {
   Shape shape;  // logical: NCHW, OIHW
   std::vector<int32_t>
       native_shape;  // N,C1,H,W,C2, or groups of OC1,IC1,KH,KW,OC2,IC2, or as shape
-  // Affine int8 activation parameters, per tensor; scale 0 means not quantised.
+  // Affine int8 activation parameters, per tensor; scale 0 means not quantized.
   float scale = 0;
   int32_t zero_point = 0;
   float min = 0;  // the calibrated range
@@ -204,7 +204,7 @@ struct TableParams {
 };
 
 // Any operator by its IR definition: on raw elements when it only moves data between equally
-// quantised tensors, on dequantised values otherwise. This is also the form of type conversions
+// quantized tensors, on dequantized values otherwise. This is also the form of type conversions
 // (exDataConvert).
 struct OpParams {
   std::string op;  // IR operator name
@@ -285,7 +285,7 @@ struct Program {
 // checks.
 Status verify(const Program& program);
 
-// A readable dump: tensors with types, quantisation and places, then steps with their parameters.
+// A readable dump: tensors with types, quantization and places, then steps with their parameters.
 // Constants are given by size and checksum.
 std::string to_text(const Program& program);
 

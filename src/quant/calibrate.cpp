@@ -124,7 +124,7 @@ std::pair<size_t, size_t> recommended_samples(Algorithm algorithm) {
   return {row->least, row->most};
 }
 
-double quantisation_error(const Histogram& histogram, Range range) {
+double quantization_error(const Histogram& histogram, Range range) {
   if (histogram.total() == 0 || histogram.width() == 0) return 0;
   const QuantParams params = activation_params(range);
   const double scale = params.scale[0], zero_point = params.zero_point[0], per_step = 1 / scale;
@@ -201,7 +201,7 @@ Range choose_range(const Histogram& histogram, Algorithm algorithm) {
       });
     }
     case Algorithm::kMmse:
-      return search(seen, [&](Range range) { return quantisation_error(histogram, range); });
+      return search(seen, [&](Range range) { return quantization_error(histogram, range); });
   }
   return seen;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// From distributions to ranges: the quantisation algorithms.
+// From distributions to ranges: the quantization algorithms.
 //
 //   normal         the smallest and largest value seen (min/max, not 3 sigma)
 //   percentile     leaves out the outermost 1 in 10,000 values of each side
 //   kl_divergence  the clipping whose 256 levels keep most of the distribution's information
-//   mmse           the clipping with the least mean squared error after quantising and dequantising; the outermost 1
+//   mmse           the clipping with the least mean squared error after quantizing and dequantizing; the outermost 1
 //                  in 100,000 values of each side do not count
 #pragma once
 
@@ -41,10 +41,10 @@ Ranges choose_ranges(const Histograms& histograms, Algorithm algorithm, ThreadPo
 Result<Ranges> calibrate(const Graph& graph, const SampleSource& samples, Algorithm algorithm,
                          ThreadPool* pool, const Progress& progress);
 
-// Mean squared error of the binned values after int8 quantisation to `range`, without the outermost 1 in 100,000 of each
-// side; what mmse minimises.
-double quantisation_error(const Histogram& histogram, Range range);
-// Divergence of the distribution quantised to `range` from the true one; what kl_divergence minimises.
+// Mean squared error of the binned values after int8 quantization to `range`, without the outermost 1 in 100,000 of each
+// side; what mmse minimizes.
+double quantization_error(const Histogram& histogram, Range range);
+// Divergence of the distribution quantized to `range` from the true one; what kl_divergence minimizes.
 double information_loss(const Histogram& histogram, Range range);
 
 }  // namespace rk::quant

@@ -66,8 +66,8 @@ TEST(ChooseRange, MmseFindsTheHandComputedOptimumForOutliers) {
   const Range range = choose_range(h, Algorithm::kMmse);
   EXPECT_NEAR(range.max, optimum, 0.12 * optimum);
   EXPECT_NEAR(range.min, -1, 0.05);
-  EXPECT_LE(quantisation_error(h, range),
-            1.02 * quantisation_error(h, {-1, static_cast<float>(optimum)}));
+  EXPECT_LE(quantization_error(h, range),
+            1.02 * quantization_error(h, {-1, static_cast<float>(optimum)}));
 }
 
 TEST(ChooseRange, OneOutlierInAHundredThousandDoesNotWidenMmse) {
@@ -79,7 +79,7 @@ TEST(ChooseRange, OneOutlierInAHundredThousandDoesNotWidenMmse) {
 
 TEST(ChooseRange, KlFindsTheHandComputedOptimum) {
   // 256 values, one per level of the range [0, 256), in turn 3000 and 1000 times, and a single one far away. With that
-  // range every level holds one value, so nothing but the far one is lost; a wider one puts unequal neighbours into one
+  // range every level holds one value, so nothing but the far one is lost; a wider one puts unequal neighbors into one
   // level, a narrower one merges values at its end.
   Histogram h;
   std::vector<float> values;
@@ -102,8 +102,8 @@ TEST(ChooseRange, KlAndMmseAndPercentileClipRareOutliers) {
   EXPECT_EQ(choose_range(h, Algorithm::kNormal).max, 100);
   EXPECT_LT(choose_range(h, Algorithm::kKlDivergence).max, 20);
   EXPECT_LT(choose_range(h, Algorithm::kPercentile).max, 1.1);
-  EXPECT_LE(quantisation_error(h, choose_range(h, Algorithm::kMmse)),
-            quantisation_error(h, choose_range(h, Algorithm::kNormal)));
+  EXPECT_LE(quantization_error(h, choose_range(h, Algorithm::kMmse)),
+            quantization_error(h, choose_range(h, Algorithm::kNormal)));
 }
 
 TEST(ChooseRange, HoldsZeroAndIsNeverWiderThanSeen) {
@@ -120,7 +120,7 @@ TEST(ChooseRange, HoldsZeroAndIsNeverWiderThanSeen) {
   }
 }
 
-TEST(QuantisationError, IsBoundedByHalfAStepInsideTheRange) {
+TEST(QuantizationError, IsBoundedByHalfAStepInsideTheRange) {
   for (const Range range : {Range{-1, 2}, Range{0, 6}, Range{-0.3f, 0}}) {
     const QuantParams q = activation_params(range);
     for (int i = 0; i <= 1000; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each channel of a value does, over a few calibration samples: the data that equalisation and bias correction
+// What each channel of a value does, over a few calibration samples: the data that equalization and bias correction
 // work from. A few samples are enough, because both use it for proportions and means, never as a range.
 #pragma once
 

@@ -15,7 +15,7 @@ constexpr double kMaxScaleRatio = 512;  // see weight_params()
 constexpr double kWorthIt = 0.7;        // of the noise may be left, or nothing is done
 constexpr int kMaxExponent = 14;        // 2^14: float16 layers stay in range too
 constexpr size_t kMaxPairs = 1 << 24;   // of channels; the estimate keeps extremes for each
-constexpr int kSweeps = 2;              // a changed layer changes what its neighbours want
+constexpr int kSweeps = 2;              // a changed layer changes what its neighbors want
 // How much of the difference between channels goes into the weights; 0.5 shares it evenly.
 constexpr std::array kShares = {0.25, 0.5, 0.75, 1.0};
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cross-layer equalisation. Between two layers that only multiply and add, with nothing but Relu, LeakyRelu or pooling
+// Cross-layer equalization. Between two layers that only multiply and add, with nothing but Relu, LeakyRelu or pooling
 // in between, channel c of the value may be divided by any s > 0 if the next layer's weights for it are multiplied by
 // s. int8 has one scale for all channels of a value and a floor for narrow weight channels, so a channel a thousand
-// times larger than the others takes their resolution; after equalisation it does not.
+// times larger than the others takes their resolution; after equalization it does not.
 //
-// A newcomer's mistake: every s is a power of two, so the float model computes exactly what it did before; only what
-// int8 can hold of it changes. Which s are worth it is decided by the noise that quantising would add, with and
+// Note: every s is a power of two, so the float model computes exactly what it did before; only what
+// int8 can hold of it changes. Which s are worth it is decided by the noise that quantizing would add, with and
 // without them, not by a rule of thumb about ranges.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The distribution of one value over all samples, in one pass and bounded memory.
 //
-// Bins are anchored at 0 and as wide as a power of two; when a value falls outside, neighbouring bins are merged and
+// Bins are anchored at 0 and as wide as a power of two; when a value falls outside, neighboring bins are merged and
 // the width doubles. The final state depends on the set of values only, neither on their order nor on how they were
 // split into calls, so calibration is deterministic.
 #pragma once

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node that multiplies its input with constant weights (Conv, FusedConv, ConvTranspose, Gemm), seen as a matrix of
-// taps from input channels to output channels. Equalisation and bias correction read and scale weights through it.
+// taps from input channels to output channels. Equalization and bias correction read and scale weights through it.
 //
-// A newcomer's mistake: channels of the data are axis 1 of the node's input 0 and of its output, whatever axis they
+// Note: channels of the data are axis 1 of the node's input 0 and of its output, whatever axis they
 // have in the weights.
 #pragma once
 

@@ -11,7 +11,7 @@
 namespace rk::quant {
 namespace {
 
-// The quantisation a constant keeps when an operator rearranges it; none where it is lost.
+// The quantization a constant keeps when an operator rearranges it; none where it is lost.
 std::optional<QuantParams> rearranged(const Node& node) {
   const QuantParams& from = node.input(0).quant;
   if (from.scale.empty() || node.def().quant != QuantRule::kSameScaleAsInput ||

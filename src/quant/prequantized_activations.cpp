@@ -119,7 +119,7 @@ Status lift_integer_moves(Graph& graph) {
   return ok_status();
 }
 
-// The value that stands for a quantised x.
+// The value that stands for a quantized x.
 Result<Value*> carrier(Graph& graph, Value& x, const QuantParams& params) {
   if (!x.quantized()) x.quant = params;
   return same_params(x.quant, params) ? Result<Value*>(&x) : converted(graph, x, params);
@@ -277,7 +277,7 @@ Status take_activations(Graph& graph, const QuantizeOptions& options) {
   RK_TRY(join_swish(graph));
   const auto is_quantized = [](const Value* value) { return value->quantized(); };
   for (const Node* node : graph.nodes()) {
-    // Weights that the model left in float although what they meet is quantised.
+    // Weights that the model left in float although what they meet is quantized.
     if (is_quantized(&node->output()) && node->has_input(0) && is_quantized(&node->input(0)))
       RK_TRY(quantize_weights(*node, options));
   }

@@ -71,7 +71,7 @@ TEST(Prequantized, WeightsKeepIntegersAndAsymmetricChannelScales) {
   EXPECT_THAT(w->quant.zero_point, ElementsAre(-3, 4));
 }
 
-TEST(Prequantized, FakeQuantisedFloatWeightsAreRoundedOnce) {
+TEST(Prequantized, FakeQuantizedFloatWeightsAreRoundedOnce) {
   const Graph graph = taken(R"(graph "g" {
     input %x: f32[1,1,1,2]
     const %w: f32[1,1,1,1] = [0.6]
@@ -158,7 +158,7 @@ TEST(Prequantized, WhereTwoScalesMeetAConversionIsInserted) {
 }
 
 TEST(Prequantized, AValueBetweenFloatOperatorsHasNoParameters) {
-  // Gelu and Softmax between two quantised values: what lies between them stays float (guide, section 6.4.6).
+  // Gelu and Softmax between two quantized values: what lies between them stays float (guide, section 6.4.6).
   const Graph graph = taken(R"(graph "g" {
     input %x: f32[1,4]
     const %s: f32[] = [0.5]

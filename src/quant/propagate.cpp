@@ -2,8 +2,8 @@
 // Which values share a scale, and the parameters of each group.
 //
 // An operator that only moves values (QuantRule::kSameScaleAsInput) ties its output to its input. A Concat ties an
-// input to its output only where nobody else reads that input: such an input would be requantised to the common scale
-// anyway, while one with other readers keeps its own finer scale and is requantised on the way in.
+// input to its output only where nobody else reads that input: such an input would be requantized to the common scale
+// anyway, while one with other readers keeps its own finer scale and is requantized on the way in.
 #include <algorithm>
 #include <unordered_map>
 

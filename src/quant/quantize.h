@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Observed ranges become quantisation parameters on the graph's values: activations one int8 pair per tensor, weights
+// Observed ranges become quantization parameters on the graph's values: activations one int8 pair per tensor, weights
 // int8 per output channel or per layer, all asymmetric, all ranges containing 0.
 #pragma once
 
@@ -15,7 +15,7 @@ enum class WeightMethod { kLayer, kChannel };
 struct QuantizeOptions {
   WeightMethod weights = WeightMethod::kChannel;
   const target::Target* target = nullptr;  // whose int8 operators count; null: all that have a rule
-  FloatLayers float_layers;  // outputs of nodes that stay float16 (hybrid quantisation)
+  FloatLayers float_layers;  // outputs of nodes that stay float16 (hybrid quantization)
   FloatLayers i16_layers;    // outputs of nodes that compute in int16 (likewise)
   DType dtype = DType::kI8;  // of everything else: int8 or int16
 };

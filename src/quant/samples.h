@@ -41,7 +41,7 @@ class DatasetSamples : public SampleSource {
   std::vector<InputFeed> feeds_;
 };
 
-// One file as the tensor of one input, normalised.
+// One file as the tensor of one input, normalized.
 Result<Tensor> load_input_file(const std::string& path, const std::string& input_name,
                                const TensorType& type, const InputFeed& feed);
 

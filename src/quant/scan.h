@@ -2,7 +2,7 @@
 // One tensor, read once while it is still in the cache: its extremes, and how many values fall into each bin. These
 // loops decide what calibration costs on top of the forward passes.
 //
-// A newcomer's mistake: std::min, std::floor and std::isfinite in such a loop each keep a baseline x86-64 compiler from
+// Note: std::min, std::floor and std::isfinite in such a loop each keep a baseline x86-64 compiler from
 // using vectors. The comparisons here are written so that they are one vector instruction each.
 #pragma once
 

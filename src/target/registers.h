@@ -2,7 +2,7 @@
 // Registers of the NPU: what a 64-bit command word means, names and fields for people, and typed fields for code that
 // computes with them. Everything is made from registers.def, so decoder, lifter and emulator cannot disagree.
 //
-// A newcomer's mistake: the map is RK3588's. RK3566 agrees on the convolution registers, the later chips move some of
+// Note: the map is RK3588's. RK3566 agrees on the convolution registers, the later chips move some of
 // them: code that reads a file of any chip goes through conv_registers().
 #pragma once
 

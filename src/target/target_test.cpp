@@ -198,7 +198,7 @@ TEST(TargetTest, TransposeFollowsTheTable) {
                          DType::kF16);
   };
   EXPECT_EQ(reason(rk3588(), {1, 3, 8, 8}, {0, 2, 3, 1}), "");
-  EXPECT_NE(reason(rk3588(), {1, 3, 3, 3}, {0, 2, 3, 1}), "");  // h * w is no multiple of 8
+  EXPECT_NE(reason(rk3588(), {1, 3, 3, 3}, {0, 2, 3, 1}), "");  // h * w is not a multiple of 8
   EXPECT_EQ(reason(rk3588(), {1, 16, 80, 80}, {0, 3, 1, 2}), "");
   EXPECT_NE(reason(rk3588(), {1, 16, 100, 100}, {0, 3, 1, 2}), "");  // 10000 >= 8192
   EXPECT_EQ(reason(rk3576(), {1, 16, 100, 100}, {0, 3, 1, 2}), "");

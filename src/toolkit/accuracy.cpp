@@ -140,7 +140,7 @@ class Remedies {
   Result<std::string> blame(const quant::FloatLayers& layers) const {
     const auto algorithm = *quant::parse_algorithm(from_.config.quantized_algorithm);
     RK_ASSIGN(const quant::Histograms histograms,
-              quant::observe_histograms(from_.optimized, OneSample(input_.normalised), pool_, {}));
+              quant::observe_histograms(from_.optimized, OneSample(input_.normalized), pool_, {}));
     RK_ASSIGN(const auto alone,
               measure("", quant::choose_ranges(histograms, algorithm, pool_), layers));
     const std::string figures =
@@ -207,9 +207,9 @@ Result<analysis::TrialInput> Toolkit::load_trial_input(
     const auto load = [&](const quant::InputFeed& feed) {
       return quant::load_input_file(files[i], inputs[i]->name(), inputs[i]->type(), feed);
     };
-    RK_ASSIGN(Tensor normalised, load(feeds[i]));
+    RK_ASSIGN(Tensor normalized, load(feeds[i]));
     RK_ASSIGN(Tensor fed, load(raw[i]));
-    out.normalised.push_back(std::move(normalised));
+    out.normalized.push_back(std::move(normalized));
     out.raw.push_back(std::move(fed));
   }
   return out;
@@ -219,7 +219,7 @@ Status Toolkit::propose(const analysis::TrialInput& input, analysis::AccuracyRep
   const Config& config = *state_->config;
   const Graph& golden_graph = *state_->optimized;
   RK_ASSIGN(const std::vector<Tensor> golden,
-            evaluator::evaluate(golden_graph, input.normalised, {state_->pool.get(), {}}));
+            evaluator::evaluate(golden_graph, input.normalized, {state_->pool.get(), {}}));
   const Remedies remedies({golden_graph, config, *state_->target, state_->stats}, input, golden,
                           state_->pool.get(), report.worst_output_cosine());
   const std::vector<std::string> worst = analysis::worst_layers(report);
@@ -265,7 +265,7 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
   for (std::string& sentence : floored_channels(graph))
     report.findings.push_back(std::move(sentence));
   for (const quant::Equalized& value : state_->equalized) {
-    report.findings.push_back(str("'", value.value, "': channels equalised, expected noise ",
+    report.findings.push_back(str("'", value.value, "': channels equalized, expected noise ",
                                   value.noise_before, " -> ", value.noise_after));
   }
   if (!state_->dataset.empty()) RK_TRY(propose(input, report));
@@ -277,13 +277,13 @@ Result<Json> Methods::accuracy_analysis(const Json& options) {
   std::vector<std::string> inputs;
   AnalysisOptions analysis;
   std::string device_id;
-  bool colour = false;
+  bool color = false;
   OptionReader reader(options);
   reader.read("inputs", inputs);
   reader.read("output_dir", analysis.output_dir);
   reader.read("target", analysis.target);
   reader.read("device_id", device_id);
-  reader.read("colour", colour);
+  reader.read("color", color);
   RK_TRY(reader.finish());
   if (!built_) return invalid_argument("call build() first");
   if (!device_id.empty()) {
@@ -301,7 +301,7 @@ Result<Json> Methods::accuracy_analysis(const Json& options) {
   for (const analysis::Errors& output : report.outputs) {
     outputs.push(Json::object({{"cosine", output.cosine}, {"euclidean", output.euclidean}}));
   }
-  const auto paint = colour ? analysis::Colour::kTerminal : analysis::Colour::kNone;
+  const auto paint = color ? analysis::Color::kTerminal : analysis::Color::kNone;
   return Json::object({{"text", analysis::to_text(report, paint)}, {"outputs", outputs}});
 }
 

@@ -32,7 +32,7 @@ Result<std::vector<int64_t>> read_labels(const std::string& path) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     if (!(words >> label)) {
       return invalid_argument(
-          str("'", path, "', line ", out.size() + 1, ": '", line, "' is no class number"));
+          str("'", path, "', line ", out.size() + 1, ": '", line, "' is not a class number"));
     }
     out.push_back(label);
   }

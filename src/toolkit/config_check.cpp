@@ -37,7 +37,7 @@ Status check_dtype(const Config& config, const target::Target& target) {
   }
   const auto& has = target.quantized_dtypes;
   if (std::ranges::find(has, dtype) != has.end() || config.what_if) return ok_status();
-  // A chip without any quantised type still takes float16 builds, where the default is not looked at.
+  // A chip without any quantized type still takes float16 builds, where the default is not looked at.
   if (has.empty() && dtype == "w8a8") return ok_status();
   return unsupported(str("quantized_dtype '", dtype, "' is not supported by ", target.name,
                          ", which has ", quoted_list(has),
@@ -103,10 +103,10 @@ Status check_types(const Config& config, const target::Target& target, bool quan
   if (config.what_if) return ok_status();
   if (!floats && config.quantized_dtype == "w8a8" && !target.has_i8) {
     return unsupported(
-        str(target.name, " has no int8; build without quantisation for a float16 model"));
+        str(target.name, " has no int8; build without quantization for a float16 model"));
   }
   if (floats && !target.has_f16) {
-    return unsupported(str(target.name, " has no float16; build with quantisation and a dataset"));
+    return unsupported(str(target.name, " has no float16; build with quantization and a dataset"));
   }
   return ok_status();
 }
@@ -118,7 +118,7 @@ bool computes_in_float(const Config& config) {
 Status check_hybrid_type(const Config& config) {
   if (config.quantized_dtype == "w8a8") return ok_status();
   return unsupported(
-      str("hybrid quantisation and auto_hybrid are for quantized_dtype 'w8a8', not '",
+      str("hybrid quantization and auto_hybrid are for quantized_dtype 'w8a8', not '",
           config.quantized_dtype, "'"));
 }
 

@@ -17,7 +17,7 @@ Status check_types(const Config& config, const target::Target& target, bool quan
 // quantized_dtype concerns weights only: activations are float16.
 bool computes_in_float(const Config& config);
 
-// Hybrid quantisation mixes int8 with other types: other quantized_dtypes have nothing to mix.
+// Hybrid quantization mixes int8 with other types: other quantized_dtypes have nothing to mix.
 Status check_hybrid_type(const Config& config);
 
 // rknn_batch_size; -1, the default of older versions, becomes 1.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dynamic_input of config(): one network at several sets of input shapes, in one file with one set of weights and one
-// set of quantisation parameters.
+// set of quantization parameters.
 //
-// A newcomer's mistake: the largest set (MaxShape) comes first in the Program, whatever its place in the list.
+// Note: the largest set (MaxShape) comes first in the Program, whatever its place in the list.
 // Calibration runs on it, and queries answer for it until the application chooses another.
 #pragma once
 

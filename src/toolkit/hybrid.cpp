@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hybrid quantisation in two steps with a file to edit between them. Step 1 optimises and calibrates, then writes
-// <model>.model (the optimised graph as ONNX, for Netron), <model>.data and <model>.quantization.cfg; step 2 builds from
+// Hybrid quantization in two steps with a file to edit between them. Step 1 optimizes and calibrates, then writes
+// <model>.model (the optimized graph as ONNX, for Netron), <model>.data and <model>.quantization.cfg; step 2 builds from
 // the three files alone.
 #include <algorithm>
 #include <filesystem>
@@ -30,7 +30,7 @@ std::vector<std::string> value_names(const Graph& graph) {
 Result<Value*> find_tensor(const Graph& graph, std::string_view name, std::string_view where) {
   if (Value* value = graph.find(name)) return value;
   const std::string close = close_names(name, value_names(graph));
-  return invalid_argument(str(where, " names '", name, "', which is no tensor of the .model file",
+  return invalid_argument(str(where, " names '", name, "', which is not a tensor of the .model file",
                               close.empty() ? "" : "; close names: ", close));
 }
 
@@ -85,9 +85,9 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   if (!state_->imported) return invalid_argument("hybrid_quantization_step1: load a model first");
   RK_TRY(check_hybrid_type(*state_->config));
   if (!state_->config->dynamic_input.empty()) {
-    // Step 2 has the optimised graph of one shape, not the model.
+    // Step 2 has the optimized graph of one shape, not the model.
     return unsupported(
-        "hybrid_quantization_step1: hybrid quantisation does not go with dynamic_input; call "
+        "hybrid_quantization_step1: hybrid quantization does not go with dynamic_input; call "
         "build(auto_hybrid=True), which does, or leave dynamic_input out");
   }
   BuildOptions build;
@@ -177,7 +177,7 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
     const Value* const written = before.find(name);
     if (!written->quantized()) {
       return invalid_argument(str("quantize_parameters names '", name,
-                                  "', which is not quantised in this model; remove the entry"));
+                                  "', which is not quantized in this model; remove the entry"));
     }
     RK_ASSIGN(auto edited, edited_params(name, entry, written->quant));
     if (!edited) continue;

@@ -8,7 +8,7 @@
 namespace rk::toolkit {
 namespace {
 
-constexpr std::string_view kFormat = "openrknn hybrid quantisation 1";
+constexpr std::string_view kFormat = "openrknn hybrid quantization 1";
 
 Json params_json(const QuantParams& params) {
   Json scale = Json::array();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// <model>.data of hybrid quantisation: what step 2 must know beside the graph and what people edit. JSON text.
+// <model>.data of hybrid quantization: what step 2 must know beside the graph and what people edit. JSON text.
 #pragma once
 
 #include <map>

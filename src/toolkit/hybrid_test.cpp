@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two steps of hybrid quantisation over their three files.
+// The two steps of hybrid quantization over their three files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

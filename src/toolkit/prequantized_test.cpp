@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that arrive quantised, from the graph with its pairs to the numbers of the simulated chip: a float network is
-// written as other frameworks' quantisers would write it, the evaluator runs that with their arithmetic, and the compiled
+// Models that arrive quantized, from the graph with its pairs to the numbers of the simulated chip: a float network is
+// written as other frameworks' quantizers would write it, the evaluator runs that with their arithmetic, and the compiled
 // Program must be within one step of it, in int8 throughout.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,7 +64,7 @@ class PairWriter {
     return std::ranges::any_of(
         value.uses(), [](const Use& use) { return use.index == 0 && is_accumulator(*use.node); });
   }
-  // Quantisers leave Conv + Relu together.
+  // Quantizers leave Conv + Relu together.
   static bool is_only_clamped(const Value& value) {
     return value.uses().size() == 1 &&
            (value.uses()[0].node->op() == "Relu" || value.uses()[0].node->op() == "Clip");
@@ -227,7 +227,7 @@ Outcome judge(const Graph& graph) {
     auto inputs = *samples.load(sample);
     const auto golden = evaluator::evaluate(graph, inputs);
     EXPECT_TRUE(golden.ok()) << golden.status().message();
-    // Accuracy analysis has the optimised graph as its golden side: the pairs are gone, their rounding is not.
+    // Accuracy analysis has the optimized graph as its golden side: the pairs are gone, their rounding is not.
     const auto analysed = evaluator::evaluate(*optimized, inputs);
     EXPECT_TRUE(analysed.ok()) << analysed.status().message();
     std::vector<Feed> feeds;
@@ -450,13 +450,13 @@ TEST(PrequantizedModel, PairsMissingBehindOperatorsAreMadeUpFor) {
   EXPECT_LE(outcome.worst_steps, 0.2);  // in units of the output itself
 }
 
-TEST(PrequantizedModel, BatchNormalisationIsFoldedIntoQuantisedWeights) {
+TEST(PrequantizedModel, BatchNormalizationIsFoldedIntoQuantizedWeights) {
   const std::string tail = R"(const %g: f32[8] = [1,2,0.5,-1,1.5,0.1,3,-0.5]
     const %h: f32[8] = [0,1,-1,0.5,0.25,0,0,2] const %m: f32[8] = [0,0.1,0,0,-0.2,0,0,0]
     const %v: f32[8] = [1,0.5,2,1,1,1,4,1]
     %n = BatchNormalization(%c, %g, %h, %m, %v) %r = Relu(%n) output %r)";
   Graph graph = parse(one_conv(tail));
-  // A training tool's export: no pair between the convolution and its normalisation.
+  // A training tool's export: no pair between the convolution and its normalization.
   const Outcome outcome =
       run(std::move(graph), {.asymmetric_weights = true, .only_at_inputs = true});
   EXPECT_LE(outcome.worst_steps, 0.2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// <model>.quantization.cfg, the file between the two steps of hybrid quantisation: YAML that people edit.
+// <model>.quantization.cfg, the file between the two steps of hybrid quantization: YAML that people edit.
 //
 //   custom_quantize_layers:
 //       Conv__350:0: float16
@@ -10,7 +10,7 @@
 //           dtype: int8
 //           min: ...
 //
-// A newcomer's mistake: scale and zero_point repeat what min and max say. Whoever edits one pair leaves the other as it
+// Note: scale and zero_point repeat what min and max say. Whoever edits one pair leaves the other as it
 // was, so an entry is read against what step 1 wrote: the pair that was edited wins, and two edited pairs must agree.
 #pragma once
 

@@ -22,9 +22,9 @@
 
 namespace rk::toolkit {
 
-// The files between the steps of hybrid quantisation.
+// The files between the steps of hybrid quantization.
 struct HybridFiles {
-  std::string model;  // the optimised graph, ONNX
+  std::string model;  // the optimized graph, ONNX
   std::string data;
   std::string cfg;
 };
@@ -99,7 +99,7 @@ class Toolkit {
   Status hybrid_quantization_step2(const HybridFiles& files);
   Status export_rknn(const std::string& path) const;
 
-  // After a quantised build(): outputs of the layers that stayed float16 because they were asked for or chosen.
+  // After a quantized build(): outputs of the layers that stayed float16 because they were asked for or chosen.
   const quant::FloatLayers& float_layers() const;
   size_t layer_count() const;  // of the last build
 
@@ -126,13 +126,13 @@ class Toolkit {
                                const std::vector<std::string>& goldens) const;
 
  private:
-  // Optimises the imported graph and, for a quantised build, calibrates it.
+  // Optimizes the imported graph and, for a quantized build, calibrates it.
   Status prepare(const BuildOptions& options);
   Status build_float(const BuildOptions& options);
   Status build_quantized(const BuildOptions& options);
   // The loaded model at other shapes, with the parameters of the build at hand.
   Result<Graph> graph_of_shapes(const ShapeSet& set) const;
-  // What is the same for float and quantised builds: further shapes, and the batch.
+  // What is the same for float and quantized builds: further shapes, and the batch.
   Status finish(const BuildOptions& options);
   // After prepare(): the model with these layers in float16, and those that integers cannot express, which are added.
   Result<analysis::Trial> build_fitting_trial(quant::FloatLayers& layers) const;

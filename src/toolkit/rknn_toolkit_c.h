@@ -3,7 +3,7 @@
  * JSON text, arrays are pointers with shape and element type, so the functions here do not change when an option is
  * added. docs/python.md describes the methods by their Python names.
  *
- * A newcomer's mistake: the texts of rknn_toolkit_result and rknn_toolkit_error belong to the calling thread and live
+ * Note: the texts of rknn_toolkit_result and rknn_toolkit_error belong to the calling thread and live
  * until its next call; copy them. */
 #ifndef RKNN_TOOLKIT_C_H
 #define RKNN_TOOLKIT_C_H

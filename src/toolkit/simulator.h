@@ -2,7 +2,7 @@
 // init_runtime and inference of the Python API: one session on the simulated chip, fed with arrays of any dtype. It is
 // the class behind the C API that computes (runtime/session/session.h), so simulator, C API and rknnlite give equal bytes.
 //
-// A newcomer's mistake: pictures go in as NHWC unless the caller says nchw, and come out as NCHW.
+// Note: pictures go in as NHWC unless the caller says nchw, and come out as NCHW.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ struct Feed {
   ArrayRef array;
   bool nchw = false;  // four dimensions in the model's own order; otherwise NHWC
   bool pass_through =
-      false;  // native bytes already: neither normalised nor quantised nor reordered
+      false;  // native bytes already: neither normalized nor quantized nor reordered
 };
 
 // As the chip would need it.

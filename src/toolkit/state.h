@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Toolkit holds between its calls, and the stages that several of its methods run. Private to src/toolkit.
 //
-// A newcomer's mistake: `imported` is the golden side and never changes after loading; `optimized` is what calibration
+// Note: `imported` is the golden side and never changes after loading; `optimized` is what calibration
 // runs on; `quantized` is `optimized` with parameters, the very graph the Program was compiled from.
 #pragma once
 
@@ -37,7 +37,7 @@ struct Toolkit::State {
   std::optional<Graph> optimized;
   std::optional<Graph> quantized;
   std::optional<program::Program> program;
-  std::string dataset;  // of the last quantised build; empty: float
+  std::string dataset;  // of the last quantized build; empty: float
   quant::Ranges ranges;
   quant::ValueStats stats;  // of `optimized`, where biases are corrected
   std::vector<quant::Equalized> equalized;
@@ -54,7 +54,7 @@ struct LayerTypes {
   quant::FloatLayers i16;
 };
 
-// `quantize`: of a quantised build; matters to weights of layers that compute in float16. `layers` compute in float16
+// `quantize`: of a quantized build; matters to weights of layers that compute in float16. `layers` compute in float16
 // even between int8 values.
 compiler::CompileOptions compile_options(const Config& config, const target::Target& target,
                                          const Graph& graph, bool quantize = true,
@@ -63,12 +63,12 @@ compiler::CompileOptions compile_options(const Config& config, const target::Tar
 // Pictures in the order the model wants, without mean and std: what an application feeds.
 std::vector<quant::InputFeed> raw_feeds(const Config& config, size_t inputs);
 
-// The passes for the chip; a model that arrives quantised keeps its parameters on the values.
+// The passes for the chip; a model that arrives quantized keeps its parameters on the values.
 // `only`: names of passes to run; empty: all.
 Result<Graph> optimize(const Graph& imported, const Config& config, const target::Target& target,
                        const std::vector<std::string>& only = {});
 
-// Quantises a copy of the optimised graph with the given ranges, and compiles it.
+// Quantizes a copy of the optimized graph with the given ranges, and compiles it.
 Result<Graph> quantized_graph(const Graph& optimized, const quant::Ranges& ranges,
                               const Config& config, const target::Target& target,
                               const LayerTypes& layers);

@@ -30,7 +30,7 @@ namespace {
 constexpr size_t kHybridSamples = 3;
 // quantize_weight leaves smaller weights alone: they save nothing.
 constexpr int64_t kLargeWeights = 1024;
-// optimization_level from which ranges of neighbouring layers are equalised and biases corrected.
+// optimization_level from which ranges of neighboring layers are equalized and biases corrected.
 constexpr int kEqualizeLevel = 3;
 
 void log_sparse_layers(const Config& config, const Graph& graph) {
@@ -187,7 +187,7 @@ Result<Graph> optimize(const Graph& imported, const Config& config, const target
     warn_of_changed_shapes(imported.inputs(), graph.inputs(), "input");
     warn_of_changed_shapes(imported.outputs(), graph.outputs(), "output");
   }
-  // Between a quantised Pad and its convolution stood a pair.
+  // Between a quantized Pad and its convolution stood a pair.
   if (config.optimization_level > 0) RK_TRY(passes::fold_pad(graph, target).status());
   if (config.model_pruning) {
     RK_ASSIGN(const passes::PruneReport pruned, passes::prune_channels(graph));
@@ -356,9 +356,9 @@ Status Toolkit::prepare(const BuildOptions& options) {
   if (options.dataset.empty()) {
     return invalid_argument(
         brings_parameters
-            ? "build: the model brings its own quantisation; build with do_quantization False to "
-              "keep it as it is, or give a dataset to quantise what it leaves in float"
-            : "build: quantisation needs a dataset file");
+            ? "build: the model brings its own quantization; build with do_quantization False to "
+              "keep it as it is, or give a dataset to quantize what it leaves in float"
+            : "build: quantization needs a dataset file");
   }
   Graph& optimized = *state_->optimized;
   RK_ASSIGN(const auto samples,
@@ -369,13 +369,13 @@ Status Toolkit::prepare(const BuildOptions& options) {
     // Weights that follow the calibration would be found in no other build.
     log(LogLevel::kWarning,
         "remove_weight: the weights are not fitted to the calibration data (channels are not "
-        "equalised), so that another build has them too; build the model that lends its weights "
+        "equalized), so that another build has them too; build the model that lends its weights "
         "with optimization_level=2, which does not fit them either");
   } else if (fits_to_data) {
     RK_ASSIGN(state_->stats, quant::observe_channels(optimized, samples, state_->pool.get()));
     state_->equalized = quant::equalize(optimized, state_->stats);
     for (const quant::Equalized& value : state_->equalized) {
-      log(LogLevel::kInfo, str("'", value.value, "': channels equalised, expected noise ",
+      log(LogLevel::kInfo, str("'", value.value, "': channels equalized, expected noise ",
                                value.noise_before, " -> ", value.noise_after));
     }
   }
@@ -391,14 +391,14 @@ Result<quant::FloatLayers> Toolkit::propose_float_layers(const BuildOptions& opt
   const Config& config = *state_->config;
   const Graph& graph = *state_->optimized;
   const size_t inputs = graph.inputs().size();
-  RK_ASSIGN(const auto normalised,
+  RK_ASSIGN(const auto normalized,
             quant::DatasetSamples::open(options.dataset, graph, input_feeds(config, inputs)));
   RK_ASSIGN(const auto raw,
             quant::DatasetSamples::open(options.dataset, graph, raw_feeds(config, inputs)));
   std::vector<analysis::TrialInput> trials;
-  for (size_t i = 0; i < std::clamp<size_t>(samples, 1, normalised.count()); ++i) {
+  for (size_t i = 0; i < std::clamp<size_t>(samples, 1, normalized.count()); ++i) {
     analysis::TrialInput input;
-    RK_ASSIGN(input.normalised, normalised.load(i));
+    RK_ASSIGN(input.normalized, normalized.load(i));
     RK_ASSIGN(input.raw, raw.load(i));
     trials.push_back(std::move(input));
   }
@@ -443,7 +443,7 @@ Status Toolkit::build_quantized(const BuildOptions& options) {
   for (const std::string& name : options.float_layers) {
     if (graph.find(name) == nullptr) {
       return invalid_argument(
-          str("float_layers names '", name, "', which is no value of the optimised graph"));
+          str("float_layers names '", name, "', which is not a value of the optimized graph"));
     }
   }
   quant::FloatLayers layers(options.float_layers.begin(), options.float_layers.end());

@@ -3,7 +3,7 @@
 // sources: the ONNX standard's node tests (protobuf files beside the model) and single-layer nets
 // (.npy files named in an index).
 //
-// What a newcomer gets wrong: the arrays do not always say their own type. The standard's older
+// Note: the arrays do not always say their own type. The standard's older
 // tests store bfloat16 as uint16; what it is stands only in the model.
 #pragma once
 
@@ -33,7 +33,7 @@ struct Case {
   std::vector<std::string> output_names;
   std::vector<Item> inputs;
   std::vector<Item> outputs;
-  bool quantized = false;  // has operators on quantised integers
+  bool quantized = false;  // has operators on quantized integers
 };
 
 struct CaseSource {

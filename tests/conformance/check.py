@@ -67,7 +67,7 @@ def run(command):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True)
-    parser.add_argument("--quantized", help="the tests of quantised operators")
+    parser.add_argument("--quantized", help="the tests of quantized operators")
     parser.add_argument("--networks", help="the tests of whole networks")
     parser.add_argument("--shared", default=os.environ.get("RK_SHARED", os.path.join(HERE, "..", "..", "..", "shared")))
     parser.add_argument("--work", default=os.path.join(HERE, "..", "..", "build", "conformance"))

@@ -22,7 +22,7 @@ struct Tolerance {
 // not at all: two units of the last place of the declared type are allowed for those.
 Tolerance node_test_tolerance(DType expected);
 
-// A float32 engine against a float golden; quantised nets may be one step off, which is what `step`
+// A float32 engine against a float golden; quantized nets may be one step off, which is what `step`
 // is.
 Tolerance layer_tolerance(double step);
 

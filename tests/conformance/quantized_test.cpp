@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of quantised models, one at a time and end to end: what the standard's formula gives in
+// Operators of quantized models, one at a time and end to end: what the standard's formula gives in
 // double against the evaluator (the source framework's arithmetic, one step allowed) and against
 // the compiled model through the C API (the chip's arithmetic, two steps).
 //
-// 8-bit inputs and outputs of a model that arrives quantised are real numbers to the C API: they
+// 8-bit inputs and outputs of a model that arrives quantized are real numbers to the C API: they
 // are fed and read as such here, and put back on the model's scale for the comparison.
 //
-// What a newcomer gets wrong: a difference of one step is no error of either side. Frameworks round
+// Note: a difference of one step is not an error of either side. Frameworks round
 // the quotient in float32, the formula here in double, the chip multiplies by an integer and
 // shifts.
 #include <gtest/gtest.h>

@@ -104,7 +104,7 @@ Tensor without_padding(const Graph& graph, const std::vector<Tensor>& results, s
 
 bool is_layer(const Case& c) { return c.model.filename() != "model.onnx"; }
 
-double quantisation_step(const Case& c, const Tensor& expected) {
+double quantization_step(const Case& c, const Tensor& expected) {
   if (!c.quantized) return 0;
   double peak = 0;
   for (int64_t i = 0; i < expected.elements(); ++i)
@@ -117,7 +117,7 @@ Status check_results(const Case& c, const Graph& graph, const std::vector<Tensor
   for (size_t i = 0; i < c.outputs.size(); ++i) {
     for (const Tensor& expected : c.outputs[i].tensors) {
       if (at >= found.size()) return invalid_model(str("output ", i, " is missing"));
-      Tolerance tolerance = is_layer(c) ? layer_tolerance(quantisation_step(c, expected))
+      Tolerance tolerance = is_layer(c) ? layer_tolerance(quantization_step(c, expected))
                                         : node_test_tolerance(expected.dtype());
       tolerance.steps = c.quantized ? 1 : 0;
       const Tensor exact = without_padding(graph, found, at, expected);

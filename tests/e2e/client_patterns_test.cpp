@@ -141,7 +141,7 @@ TEST_F(ClientPatterns, Row07PreallocatedOutputsStayTheCallersAndInputsAreConsume
     EXPECT_EQ(buffer, wanted[0]);
   }
   EXPECT_EQ(rknn_outputs_release(context(), 1, &output), RKNN_SUCC);
-  buffer[0] = 1;  // not freed: a sanitiser would complain here
+  buffer[0] = 1;  // not freed: a sanitizer would complain here
   output.buf = buffer.data();
   output.size = 1;
   EXPECT_LT(rknn_outputs_get(context(), 1, &output, nullptr), 0);
@@ -216,7 +216,7 @@ TEST_F(ClientPatterns, Row10TypesOfOnePictureGiveTheSameBytes) {
   EXPECT_EQ(run(i64, RKNN_TENSOR_INT64), wanted[0]);
 }
 
-TEST_F(ClientPatterns, Row10PassThroughTakesBytesThatAreQuantisedAlready) {
+TEST_F(ClientPatterns, Row10PassThroughTakesBytesThatAreQuantizedAlready) {
   load("digits");
   const auto wanted = plain();
   const rknn_tensor_attr& attr = api_->inputs().at(0);
@@ -231,7 +231,7 @@ TEST_F(ClientPatterns, Row10PassThroughTakesBytesThatAreQuantisedAlready) {
             wanted[0]);
 }
 
-TEST_F(ClientPatterns, WantFloatIsTheStoredByteDequantised) {
+TEST_F(ClientPatterns, WantFloatIsTheStoredByteDequantized) {
   load("signs");
   const auto stored = plain();
   const auto reals = api_->run_float(picture());

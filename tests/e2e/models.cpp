@@ -208,7 +208,7 @@ Result<TestModel> load_signs() {
     RK_ASSIGN(out.dataset, write_dataset(out.name, calibration));
   }
   for (const std::string& file : files) {
-    RK_ASSIGN(media::Picture picture, media::read_picture(file, media::Colour::kRgb));
+    RK_ASSIGN(media::Picture picture, media::read_picture(file, media::Color::kRgb));
     out.pictures.push_back(std::move(picture));
   }
   Golden golden{"000", picture_tensor(out.pictures.at(0)), {}};

@@ -31,7 +31,7 @@ struct TestModel {
   std::vector<media::Picture> pictures;  // for the int8 comparison, in the input's extents
 };
 
-// True in sanitised builds: few pictures, no scores.
+// True in sanitized builds: few pictures, no scores.
 bool subset();
 
 std::optional<std::string> shared_folder();

@@ -106,7 +106,7 @@ class Recomputer {
     return out;
   }
 
-  // Operators that keep the order of elements between equally quantised tensors.
+  // Operators that keep the order of elements between equally quantized tensors.
   std::optional<std::vector<int8_t>> moved(const program::OpParams& params) const {
     const bool keeps_order = params.op == "Reshape" || params.op == "Flatten" ||
                              params.op == "Squeeze" || params.op == "Unsqueeze" ||

@@ -38,7 +38,7 @@ void check_chip(const target::Target& chip, bool quantize) {
   ASSERT_TRUE(rknn.ok()) << rknn.status().message();
   const auto model = AnyModel::load(*rknn);
   ASSERT_TRUE(model.ok()) << model.status().message();
-  const auto picture = media::read_picture(example("signs/test/000.jpg"), media::Colour::kRgb);
+  const auto picture = media::read_picture(example("signs/test/000.jpg"), media::Color::kRgb);
   ASSERT_TRUE(picture.ok());
   const auto copied = model->run_picture(picture->pixels, Flow::kCopy);
   ASSERT_TRUE(copied.ok()) << copied.status().message();

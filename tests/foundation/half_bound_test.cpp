@@ -17,7 +17,7 @@ namespace {
 
 float half_of(double value) { return half_to_float(float_to_half(static_cast<float>(value))); }
 
-// Distance between neighbouring float16 values around y.
+// Distance between neighboring float16 values around y.
 double ulp16(double y) {
   const double magnitude = std::fabs(y);
   if (magnitude < 0x1p-14) return 0x1p-24;

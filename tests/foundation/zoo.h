@@ -11,7 +11,7 @@ namespace rk::foundation {
 
 struct ZooCase {
   std::string name;
-  std::vector<Tensor> inputs;  // as the model takes them: normalised, model order
+  std::vector<Tensor> inputs;  // as the model takes them: normalized, model order
   std::vector<Tensor> outputs;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every model at hand through the C API: float16 within cosine 0.9995 of the golden, int8 within 0.98. A model that
-// arrives quantised is int8 whatever is asked for, since it keeps its own scales.
+// arrives quantized is int8 whatever is asked for, since it keeps its own scales.
 #include <gtest/gtest.h>
 
 #include "tests/foundation/judge.h"

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-// Provided by the sanitisers' runtime, where there is one.
+// Provided by the sanitizers' runtime, where there is one.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
 
 namespace rk::fuzz {
@@ -75,7 +75,7 @@ Guard::Guard() {
   signal(SIGALRM, on_signal);
   signal(SIGPROF, on_signal);
   signal(SIGABRT, on_signal);
-  if (!sanitized()) {  // a sanitiser reports these better
+  if (!sanitized()) {  // a sanitizer reports these better
     signal(SIGSEGV, on_signal);
     signal(SIGFPE, on_signal);
     signal(SIGILL, on_signal);

@@ -10,12 +10,12 @@ namespace rk::fuzz {
 // Cases per reader: 500, or 20,000 with LONG=1.
 size_t case_count();
 
-// True in sanitised builds, where running a model is twenty times slower.
+// True in sanitized builds, where running a model is twenty times slower.
 bool sanitized();
 
 // While one lives, every case has kCpuSecondsPerCase of processor time (a loop) and
 // kSecondsPerCase on the clock (a deadlock; generous, since the machine may be busy), and in builds
-// without sanitisers the process has 1 GiB beyond what it had. Signals and sanitiser reports end
+// without sanitizers the process has 1 GiB beyond what it had. Signals and sanitizer reports end
 // with the current case's text.
 class Guard {
  public:

@@ -3,7 +3,7 @@
 // the numbers are scaled so that activations keep their size from layer to layer. They pass through
 // the importer like a user's file.
 //
-// What a newcomer gets wrong: a random network that lets activations grow or die tests nothing,
+// Note: a random network that lets activations grow or die tests nothing,
 // since one saturated layer hides all that follow. Weights are drawn with variance gain / fan-in
 // for that reason.
 #pragma once
@@ -46,7 +46,7 @@ class NetworkWriter : public frontends::testing::ModelWriter {
                                            const std::vector<std::string>& inputs,
                                            const Attrs& attrs = {});
 
-  // Initialisers: normally distributed, or as given.
+  // Initializers: normally distributed, or as given.
   std::string normal(const Dims& dims, double deviation, double mean = 0);
   std::string constant(const Dims& dims, const std::vector<float>& values);
   std::string scalar(float value) { return constant({}, {value}); }

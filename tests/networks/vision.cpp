@@ -2,7 +2,7 @@
 // Classifiers and a segmenter: MobileNetV2 and ResNet50 with their BatchNormalization nodes still
 // in place, a U-Net that goes up once by ConvTranspose and once by Resize, and a small network of
 // the sub-graphs that mobile networks add: HardSwish, squeeze and excitation, channel shuffle,
-// group normalisation, gated units, RMS normalisation.
+// group normalization, gated units, RMS normalization.
 #include "tests/networks/network.h"
 
 namespace rk::networks {

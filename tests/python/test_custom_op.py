@@ -89,7 +89,7 @@ class CustomOp(unittest.TestCase):
         self.assertEqual(again.init_runtime(), 0)
         self.assertEqual(again.inference([self.picture])[0].tobytes(), result.tobytes())
 
-    def test_hybrid_quantisation_keeps_the_operator(self):
+    def test_hybrid_quantization_keeps_the_operator(self):
         model = self.digits_with("cstSoftmax", axis=1)
         here = os.getcwd()
         self.addCleanup(os.chdir, here)

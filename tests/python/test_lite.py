@@ -58,7 +58,7 @@ class Lite(unittest.TestCase):
                     self.rknn.inference(inputs=[p[np.newaxis]])[0].tobytes() for p in self.pictures)
         self.assertTrue(models.figure("python: C API = simulator, pictures", equal, "= 200", equal == 200))
 
-    def test_pass_through_takes_quantised_bytes(self):
+    def test_pass_through_takes_quantized_bytes(self):
         lite = self.lite()
         stored = np.random.RandomState(2).randint(-128, 128, (1, 28, 28, 1)).astype("int8")
         wanted = self.rknn.inference([stored], inputs_pass_through=[1])[0]

@@ -23,7 +23,7 @@ class Conversion(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder.name, name)
 
-    def test_quantised_classifier_is_as_accurate_as_the_float_one(self):
+    def test_quantized_classifier_is_as_accurate_as_the_float_one(self):
         rknn = models.digits()
         self.assertEqual(rknn.export_rknn(self.path("digits.rknn")), 0)
         self.assertEqual(rknn.init_runtime(), 0)
@@ -389,7 +389,7 @@ class Running(unittest.TestCase):
         for array in (self.pictures[:1].transpose(0, 3, 1, 2)[:, :, ::2], np.zeros(3, ">f4")):
             self.assertIsNot(native.fitting(array), array)
 
-    def test_pass_through_takes_quantised_bytes(self):
+    def test_pass_through_takes_quantized_bytes(self):
         rknn = models.digits()
         rknn.init_runtime()
         result = rknn.inference([np.zeros((1, 28, 28, 1), "int8")], inputs_pass_through=[1])

@@ -72,27 +72,27 @@ class Hard : public testing::Test {
 
 constexpr Flaws kSpike{.spike = true}, kWide{.wide = true}, kBoth{.spike = true, .wide = true};
 
-TEST_F(Hard, EqualisationRecoversTheWideChannel) {
-  e2e::figure_at_most("hard network, wide channel: normal without equalisation, cosine",
+TEST_F(Hard, EqualizationRecoversTheWideChannel) {
+  e2e::figure_at_most("hard network, wide channel: normal without equalization, cosine",
                       worst_cosine(kWide, "normal", 2), 0.95);
-  e2e::figure_at_least("hard network, wide channel: normal with equalisation, cosine",
+  e2e::figure_at_least("hard network, wide channel: normal with equalization, cosine",
                        worst_cosine(kWide, "normal", 3), 0.99);
 }
 
 TEST_F(Hard, KlAndMmseRecoverTheSpike) {
-  e2e::figure_at_most("hard network, spike: normal without equalisation, cosine",
+  e2e::figure_at_most("hard network, spike: normal without equalization, cosine",
                       worst_cosine(kSpike, "normal", 2), 0.99);
   for (const char* algorithm : {"percentile", "kl_divergence", "mmse"}) {
-    e2e::figure_at_least(str("hard network, spike: ", algorithm, " without equalisation, cosine"),
+    e2e::figure_at_least(str("hard network, spike: ", algorithm, " without equalization, cosine"),
                          worst_cosine(kSpike, algorithm, 2), 0.99);
   }
 }
 
 TEST_F(Hard, BothFlawsTogetherAreRecovered) {
-  e2e::figure_at_most("hard network: normal without equalisation, cosine",
+  e2e::figure_at_most("hard network: normal without equalization, cosine",
                       worst_cosine(kBoth, "normal", 2), 0.95);
   for (const char* algorithm : {"normal", "percentile", "kl_divergence", "mmse"}) {
-    e2e::figure_at_least(str("hard network: ", algorithm, " with equalisation, cosine"),
+    e2e::figure_at_least(str("hard network: ", algorithm, " with equalization, cosine"),
                          worst_cosine(kBoth, algorithm, 3), 0.99);
   }
 }

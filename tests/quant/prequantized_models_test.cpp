@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Published models that arrive quantised, against outputs of ONNX Runtime: the evaluator has its arithmetic, the simulated
+// Published models that arrive quantized, against outputs of ONNX Runtime: the evaluator has its arithmetic, the simulated
 // chip is within steps of it, and no float is left between.
 #include <gtest/gtest.h>
 
@@ -104,11 +104,11 @@ TEST(PrequantizedModels, SingleLayersOfSeveralTools) {
     ++layers;
     with_float += result->float_tensors > 0;
   }
-  figure_at_most(str(layers, " quantised layers: evaluator's distance from ONNX Runtime, steps"),
+  figure_at_most(str(layers, " quantized layers: evaluator's distance from ONNX Runtime, steps"),
                  worst_evaluator, 1.001);
-  figure_at_most(str(layers, " quantised layers: simulated chip's distance, steps"), worst_chip,
+  figure_at_most(str(layers, " quantized layers: simulated chip's distance, steps"), worst_chip,
                  1.001);
-  figure_at_most(str(layers, " quantised layers: of them with float tensors"), with_float, 0);
+  figure_at_most(str(layers, " quantized layers: of them with float tensors"), with_float, 0);
 }
 
 TEST(PrequantizedModels, OneConvolutionOfOnnxRuntime) {
@@ -140,7 +140,7 @@ TEST(PrequantizedModels, OneConvolutionOfOnnxRuntime) {
   EXPECT_EQ(result->float_tensors, 0);
 }
 
-TEST(PrequantizedModels, DigitsTrainedForQuantisation) {
+TEST(PrequantizedModels, DigitsTrainedForQuantization) {
   const auto shared = e2e::shared_folder();
   if (!shared) GTEST_SKIP() << "../shared is absent";
   const std::string name = "digits_qat_qdq";

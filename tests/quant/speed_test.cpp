@@ -47,7 +47,7 @@ class RandomPictures : public quant::SampleSource {
   size_t count_;
 };
 
-Result<Graph> optimised(const std::string& path) {
+Result<Graph> optimized(const std::string& path) {
   RK_ASSIGN(Graph graph, frontends::import_onnx(path, {}, ops::registry()));
   RK_ASSIGN(const target::Target* chip, target::find_target("rk3588"));
   RK_TRY(passes::run_pipeline(graph, *chip, {}).status());
@@ -72,7 +72,7 @@ TEST(Calibration, CostsLittleMoreThanTheForwardPasses) {
   const std::string path = bench_model("mobilenet_v2");
   if (!std::filesystem::exists(path))
     GTEST_SKIP() << "RK_BENCH_MODELS names no folder with " << path;
-  const auto graph = optimised(path);
+  const auto graph = optimized(path);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   ThreadPool pool(default_thread_count());
   const RandomPictures pictures(graph->inputs()[0]->shape(), 100);
@@ -102,7 +102,7 @@ TEST(Calibration, CostsLittleMoreThanTheForwardPasses) {
   };
   for (const Row row : {Row{quant::Algorithm::kNormal, 1.3},
                         Row{quant::Algorithm::kKlDivergence, 2}, Row{quant::Algorithm::kMmse, 6}}) {
-    // The best of three rounds each: a neighbour on the machine only adds.
+    // The best of three rounds each: a neighbor on the machine only adds.
     double passes = INFINITY, calibration = INFINITY;
     for (int round = 0; round < 3; ++round) {
       passes = std::min(passes, forward(100));
@@ -119,7 +119,7 @@ TEST(Calibration, MemoryIsBounded) {
   const std::string path = bench_model("yolov5s_relu");
   if (!std::filesystem::exists(path))
     GTEST_SKIP() << "RK_BENCH_MODELS names no folder with " << path;
-  const auto graph = optimised(path);
+  const auto graph = optimized(path);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   ThreadPool pool(default_thread_count());
   const RandomPictures pictures(graph->inputs()[0]->shape(), 200);

@@ -260,7 +260,7 @@ class Caller {
 
 TEST(ApiFuzz, EverySequenceOfCallsIsAnswered) {
   set_log_sink([](LogLevel, std::string_view) {});
-  const auto limit = std::chrono::seconds(is_long() ? 300 : kSanitised ? 8 : 4);
+  const auto limit = std::chrono::seconds(is_long() ? 300 : kSanitized ? 8 : 4);
   const Clock::time_point start = Clock::now();
   uint64_t calls = 0;
   uint32_t seed = 1;

@@ -18,7 +18,7 @@ inline bool is_long() {
   return text != nullptr && *text != '\0' && std::string(text) != "0";
 }
 
-inline constexpr bool kSanitised =
+inline constexpr bool kSanitized =
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     true;
 #else

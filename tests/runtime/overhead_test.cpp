@@ -127,7 +127,7 @@ TEST(Overhead, CallsCostLittleBesideTheirKernels) {
   unsetenv("RKNN_NUM_THREADS");
   std::printf("general flow %.1f us, kernels alone %.1f us, zero-copy run %.1f us\n", total,
               kernels, zero_copy);
-  if (kSanitised) return;
+  if (kSanitized) return;
   e2e::figure_at_most("inputs_set + run + outputs_get beyond the kernels, us", total - kernels, 15);
   e2e::figure_at_most("zero-copy run / general flow", zero_copy / total, 1.0);
 }
@@ -143,7 +143,7 @@ TEST(Overhead, ADuplicateOfATenMegabyteModelTakesUnderAMillisecond) {
     EXPECT_EQ(rknn_destroy(copy), RKNN_SUCC);
   });
   EXPECT_EQ(rknn_destroy(context), RKNN_SUCC);
-  if (kSanitised) return;
+  if (kSanitized) return;
   e2e::figure_at_most("rknn_dup_context and rknn_destroy, 10 MB model, us", us, 1000);
 }
 

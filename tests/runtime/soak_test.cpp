@@ -114,7 +114,7 @@ TEST(Soak, ThreadsContextsAndDuplicatesNeitherLeakNorDiffer) {
     for (size_t picture = 0; picture < Soak::kPictures; ++picture)
       model.expected.push_back(frame(soak.contexts[i], picture_of(model.input_bytes, picture)));
   }
-  const auto length = std::chrono::seconds(is_long() ? 600 : kSanitised ? 4 : 20);
+  const auto length = std::chrono::seconds(is_long() ? 600 : kSanitized ? 4 : 20);
   const auto warm_up = length / 4;
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 8; ++i) threads.emplace_back([&soak, i] { soak.work(i); });
@@ -131,7 +131,7 @@ TEST(Soak, ThreadsContextsAndDuplicatesNeitherLeakNorDiffer) {
   e2e::figure_at_least(what + ": frames", static_cast<double>(soak.frames.load()), 1000);
   e2e::figure_at_most(what + ": growth of open files, %",
                       100 * (after.files - before.files) / before.files, 1);
-  if (kSanitised) return;  // a sanitiser keeps what was freed
+  if (kSanitized) return;  // a sanitizer keeps what was freed
   e2e::figure_at_most(what + ": growth of resident memory, %",
                       100 * (after.rss_kib - before.rss_kib) / before.rss_kib, 1);
 }

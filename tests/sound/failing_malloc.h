@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // malloc and its relatives that fail on request, and count what is alive. Linked into one test program; not for
-// sanitised builds, which have their own.
+// sanitized builds, which have their own.
 #pragma once
 
 namespace rk::sound {

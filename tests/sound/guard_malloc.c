@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * LD_PRELOAD: blocks of 256 bytes and more end at a page that cannot be touched, so that a kernel which reads or writes
- * past its memory ends at once, also in machine code that no sanitiser sees. Blocks are rounded up to their alignment, 16
+ * past its memory ends at once, also in machine code that no sanitizer sees. Blocks are rounded up to their alignment, 16
  * bytes at least, since that is what is promised of where they begin. */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -93,9 +93,9 @@ Tensor float_picture(const std::vector<uint8_t>& pixels, int64_t channels, int64
 TEST(VendorFilesTest, MultipleInputIsWithinElevenTenthsOfAStepOfItsFloatNetwork) {
   RK_NEEDS_SAMPLES();
   const std::vector<uint8_t> grey = sample("multiple_input_input1.bin");
-  const std::vector<uint8_t> colour = sample("multiple_input_input2.bin");
+  const std::vector<uint8_t> color = sample("multiple_input_input2.bin");
   ASSERT_EQ(grey.size(), 128u * 128);
-  ASSERT_EQ(colour.size(), 3u * 128 * 128);
+  ASSERT_EQ(color.size(), 3u * 128 * 128);
 
   auto graph =
       frontends::import_onnx(sample_folder() + "/multiple_input_test.onnx", {}, ops::registry());
@@ -103,7 +103,7 @@ TEST(VendorFilesTest, MultipleInputIsWithinElevenTenthsOfAStepOfItsFloatNetwork)
   std::vector<Tensor> inputs;
   for (const Value* input : graph->inputs()) {
     inputs.push_back(input->shape()[1] == 1 ? float_picture(grey, 1, 128)
-                                            : float_picture(colour, 3, 128));
+                                            : float_picture(color, 3, 128));
   }
   const auto wanted = evaluator::evaluate(*graph, inputs);
   ASSERT_TRUE(wanted.ok()) << wanted.status().message();
@@ -113,7 +113,7 @@ TEST(VendorFilesTest, MultipleInputIsWithinElevenTenthsOfAStepOfItsFloatNetwork)
     const Context context(sample(str("multiple_input_", chip, ".rknn")));
     ASSERT_EQ(context.code(), RKNN_SUCC);
     const rknn_tensor_attr attr = context.attr(RKNN_QUERY_OUTPUT_ATTR, 0);
-    const auto outputs = context.run({grey, colour});
+    const auto outputs = context.run({grey, color});
     ASSERT_EQ(outputs.size(), 1u);
     ASSERT_EQ(outputs[0].size(), 8u * 128 * 128);
     double worst = 0;
@@ -160,7 +160,7 @@ TEST(VendorFilesTest, MultipleInputAnswersItsQueries) {
 }
 
 // The middle panel of the vendor's figure shows the mask in dark red (128, 0, 0) on black. Its borders are found on the
-// white page; a pixel is person where red is at least 64, half way between the two colours.
+// white page; a pixel is person where red is at least 64, half way between the two colors.
 std::vector<bool> silhouette(const media::Picture& page) {
   constexpr int kDark = 160, kPersonRed = 64, kExtent = 192;
   const auto channel = [&](int x, int y, int c) {
@@ -202,7 +202,7 @@ TEST(VendorFilesTest, PersonSegmentationAgreesBetweenChipsAndWithTheVendorsPictu
     masks.push_back(outputs[0]);
   }
   const auto page =
-      media::read_picture(sample_folder() + "/pp_human_seg_result.jpg", media::Colour::kRgb);
+      media::read_picture(sample_folder() + "/pp_human_seg_result.jpg", media::Color::kRgb);
   ASSERT_TRUE(page.ok());
   const std::vector<bool> wanted = silhouette(*page);
   for (size_t chip = 0; chip < masks.size(); ++chip) {

@@ -36,7 +36,7 @@ constexpr rlim_t kMaxAddressSpace = rlim_t{12} << 30;
 struct OutputScore {
   double cosine = 0;        // to the simulator
   double relative = 0;      // largest difference, in parts of the simulator's peak
-  double steps = -1;        // largest difference in quantisation steps; -1: not an int8 output
+  double steps = -1;        // largest difference in quantization steps; -1: not an int8 output
   double ours_to_float = 1, simulator_to_float = 1;
 };
 
@@ -337,7 +337,7 @@ double worst_loss(const FileResult& r) {
   return worst;
 }
 
-constexpr double kStepBar = 2.01;  // dequantised numbers are float32
+constexpr double kStepBar = 2.01;  // dequantized numbers are float32
 constexpr double kHalfBar = 2e-3;
 
 bool agrees(const FileResult& r) {

@@ -3,7 +3,7 @@
 //
 //   vendor_emulator FOLDER [--only TEXT]      FOLDER/CHIP/int8|fp16/MODEL/model.rknn
 //
-// Each node starts from the Program's own values of its operands, so a node of the CPU or one that is not modelled does
+// Each node starts from the Program's own values of its operands, so a node of the CPU or one that is not modeled does
 // not end the comparison. Prints, per chip, type and node, how many tasks were executed, which nodes were compared and
 // what is missing, then FIGURE lines with their bars.
 #include <cstdio>
@@ -37,7 +37,7 @@ struct Tally {
 
 struct Report {
   std::map<std::string, Tally> kinds;          // "rk3588 int8 ConvRelu"
-  std::map<std::string, size_t> not_modelled;  // tasks by reason
+  std::map<std::string, size_t> not_modeled;  // tasks by reason
   std::map<std::string, size_t> not_compared;  // nodes by reason
   std::vector<std::string> differences;
   Tally total;
@@ -117,7 +117,7 @@ class FileCheck {
       executed += result.ok();
       done += result.ok() && *result == TaskResult::kDone;
       if (!result.ok())
-        ++report_.not_modelled[kind_ + " " + node.type + ": " + result.status().message()];
+        ++report_.not_modeled[kind_ + " " + node.type + ": " + result.status().message()];
     }
     for (Tally* sum : {&tally, &report_.total}) {
       sum->tasks += tasks.size();
@@ -180,8 +180,8 @@ void print(const Report& report) {
     std::printf("%-34s %7zu %8zu %8zu %6zu %6zu %10llu\n", kind.c_str(), t.tasks, t.executed,
                 t.compared, t.nodes, t.equal_nodes, static_cast<unsigned long long>(t.different));
   }
-  for (const auto& [reason, count] : report.not_modelled)
-    std::printf("not modelled: %zu tasks: %s\n", count, reason.c_str());
+  for (const auto& [reason, count] : report.not_modeled)
+    std::printf("not modeled: %zu tasks: %s\n", count, reason.c_str());
   for (const auto& [reason, count] : report.not_compared)
     std::printf("not compared: %zu: %s\n", count, reason.c_str());
   for (const std::string& difference : report.differences)

@@ -131,7 +131,7 @@ TEST(EmulatorTest, PersonSegmentationTasksGiveTheBytesOfTheGraph) {
       quantized_portrait(*pixels, in.scale[0], in.zero_point[0])};
   const auto wanted = run_with_tensors(file, inputs);
   ASSERT_TRUE(wanted.ok()) << wanted.status().message();
-  // The sanitised build stops after the first few convolutions.
+  // The sanitized build stops after the first few convolutions.
   expect_equal("pp_human_seg", file, *wanted, inputs, is_subset() ? 8 : SIZE_MAX);
 }
 

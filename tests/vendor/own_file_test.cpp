@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A file of ours read as if a vendor had made it: our section is cut off. Our files have no register lists and weight
-// scales are stored nowhere, so the requantisation constants cannot be recovered and the model cannot run this way.
+// scales are stored nowhere, so the requantization constants cannot be recovered and the model cannot run this way.
 // Compared with the Program from our section: every tensor of the graph (name, dtype, kind, layout, shapes,
-// quantisation, size, place), every weight unpacked from its blocks, every bias block, inputs with mean and std, and the
+// quantization, size, place), every weight unpacked from its blocks, every bias block, inputs with mean and std, and the
 // steps' types, names and operands.
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(OwnFileTest, SignsReadThroughTheVendorPathHoldsTheSameTensorsWeightsAndBias
 
   const auto refused = format::lift_model(*model, nullptr);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.status().message().find("requantisation constants are missing"),
+  EXPECT_NE(refused.status().message().find("requantization constants are missing"),
             std::string::npos);
   const auto lifted = format::lift_model(*model, nullptr, {.describe_only = true});
   ASSERT_TRUE(lifted.ok()) << lifted.status().message();

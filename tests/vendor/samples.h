@@ -19,7 +19,7 @@ std::vector<uint8_t> sample(const std::string& name);
 // model.rknn of a folder below RK_VENDOR_CORPUS; empty when it is not there.
 std::vector<uint8_t> corpus_file(const std::string& folder);
 
-bool is_subset();  // the sanitised build: less of everything
+bool is_subset();  // the sanitized build: less of everything
 bool is_long();
 
 }  // namespace rk::vendor

@@ -57,7 +57,7 @@ Result<RunResult> run_with_tensors(ByteSpan file, const std::vector<std::vector<
 
 Result<std::vector<uint8_t>> portrait_pixels() {
   RK_ASSIGN(const media::Picture picture,
-            media::read_picture(sample_folder() + "/pp_human_seg_image.jpg", media::Colour::kRgb));
+            media::read_picture(sample_folder() + "/pp_human_seg_image.jpg", media::Color::kRgb));
   RK_ASSIGN(const media::Picture small, media::resize_bilinear(picture, 192, 192));
   return small.pixels;
 }

@@ -23,7 +23,7 @@ Status run_with_tensors(ByteSpan file, const std::vector<std::vector<uint8_t>>& 
 
 // The picture of pp_human_seg as the model's input wants it: 192x192, NHWC bytes.
 Result<std::vector<uint8_t>> portrait_pixels();
-// The same after (x - 127.5) / 127.5 and quantisation, NCHW.
+// The same after (x - 127.5) / 127.5 and quantization, NCHW.
 std::vector<uint8_t> quantized_portrait(const std::vector<uint8_t>& pixels, float scale,
                                         int32_t zero_point);
 

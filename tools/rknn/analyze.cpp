@@ -43,9 +43,9 @@ Status analyze_command(const std::vector<std::string>& words) {
             toolkit.accuracy_analysis(args.all("--input"), {.output_dir = args.get("--output"),
                                                             .target = args.get("--board"),
                                                             .progress = show_progress}));
-  const auto colour =
-      ::isatty(STDOUT_FILENO) != 0 ? analysis::Colour::kTerminal : analysis::Colour::kNone;
-  std::fputs(analysis::to_text(report, colour).c_str(), stdout);
+  const auto color =
+      ::isatty(STDOUT_FILENO) != 0 ? analysis::Color::kTerminal : analysis::Color::kNone;
+  std::fputs(analysis::to_text(report, color).c_str(), stdout);
   return ok_status();
 }
 

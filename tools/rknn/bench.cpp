@@ -2,7 +2,7 @@
 // rknn bench, and rknn_benchmark with the positional arguments of the vendor's tool: how long a model takes on this
 // machine, through the C API, copying and zero-copy.
 //
-// A newcomer's mistake: the times are this CPU's. They rank layers and find regressions; they say nothing of a chip.
+// Note: the times are this CPU's. They rank layers and find regressions; they say nothing of a chip.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -65,7 +65,7 @@ Status convert_command(const std::vector<std::string>& words) {
   request.output = args.get("--output", request.output);
   if (request.build.do_quantization && request.build.dataset.empty()) {
     return invalid_argument(
-        "give --dataset FILE to quantise to int8, or --float for a float16 model");
+        "give --dataset FILE to quantize to int8, or --float for a float16 model");
   }
   if (request.output.empty()) {
     request.output = std::filesystem::path(request.model[0]).replace_extension(".rknn").string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rknn hybrid step1|step2: hybrid quantisation with a configuration file to edit in between.
+// rknn hybrid step1|step2: hybrid quantization with a configuration file to edit in between.
 #include <cstdio>
 
 #include "rknn/model_options.h"

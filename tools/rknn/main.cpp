@@ -15,7 +15,7 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"analyze", rk::tools::analyze_command, "what quantisation costs, layer by layer"},
+    {"analyze", rk::tools::analyze_command, "what quantization costs, layer by layer"},
     {"bench", rk::tools::bench_command, "how long a model takes on this machine"},
     {"compare", rk::tools::compare_command,
      "against the float model over a dataset, or against saved outputs"},

@@ -62,7 +62,7 @@ def _on_progress(user, stage, done, total):
 
 # Operators by their number, as long as the object that they were registered with is not closed.
 _operators = {}
-_raised = threading.local()  # what is no failure of an operator but meant for the caller: KeyboardInterrupt
+_raised = threading.local()  # what is not a failure of an operator but meant for the caller: KeyboardInterrupt
 
 
 def _answering(user, work):

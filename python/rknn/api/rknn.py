@@ -20,7 +20,7 @@ _PICTURES_AND_ARRAYS = (".jpg", ".jpeg", ".png", ".bmp", ".npy")
 
 
 class RKNN:
-    """Converts, quantises, judges and simulates one model: config, load_*, build, export_rknn, init_runtime, inference.
+    """Converts, quantizes, judges and simulates one model: config, load_*, build, export_rknn, init_runtime, inference.
 
     Also a context manager: `with RKNN() as rknn:` releases at the end.
     """
@@ -87,7 +87,7 @@ class RKNN:
     def _check_file(self, method, name, path):
         if isinstance(path, (str, os.PathLike)) and os.path.isfile(path):
             return True
-        self._log(0, method, "%s '%s' is no file that can be read" % (name, path))
+        self._log(0, method, "%s '%s' cannot be read" % (name, path))
         return False
 
     # Options and models ---------------------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ class RKNN:
         result, ok = self._call("accuracy_analysis",
                                 {"inputs": [os.fspath(path) for path in inputs], "output_dir": output_dir,
                                  "target": target, "device_id": device_id,
-                                 "colour": sys.stdout is not None and sys.stdout.isatty()}, interruptible=True)
+                                 "color": sys.stdout is not None and sys.stdout.isatty()}, interruptible=True)
         if not ok:
             return -1
         print(result["text"])

@@ -79,7 +79,7 @@ std::vector<float> first_channels(const std::vector<float>& values, const Shape&
   const size_t channels = shape.rank() == 4 ? static_cast<size_t>(shape[1]) : values.size();
   const bool is_neutral =
       std::all_of(values.begin(), values.end(), [&](float v) { return v == neutral; });
-  // The table holds four values; wider inputs cannot be normalised by it.
+  // The table holds four values; wider inputs cannot be normalized by it.
   if (is_neutral || channels > values.size()) return {};
   return {values.begin(), values.begin() + static_cast<std::ptrdiff_t>(channels)};
 }

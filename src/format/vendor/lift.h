@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vendor file -> Program: the same steps our compiler makes, from the file's graph, its chip-native weights and bias
-// blocks, and the requantisation constants in its register lists. Weights stay views into the file.
+// blocks, and the requantization constants in its register lists. Weights stay views into the file.
 //
-// A newcomer's mistake: the scales of weights are stored nowhere. Without register lists (container versions 1 and 2,
+// Note: the scales of weights are stored nowhere. Without register lists (container versions 1 and 2,
 // files of ours) an int8 convolution cannot be lifted, however complete its weights are.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that stand for a small graph: normalisation, matrix product, attention. They become the operators of that graph
+// Nodes that stand for a small graph: normalization, matrix product, attention. They become the operators of that graph
 // with float32 values in between, so that only the result is rounded to its type.
 #include <algorithm>
 
@@ -186,7 +186,7 @@ Status lift_norm(LiftContext& c) {
     if (axis < 0 || axis > 3) return invalid_model(str("axis ", axis, " of 4 dimensions"));
   }
   if (*mode == "l2") return lift_l2_norm(c, operands, *axes, *eps);
-  if (*mode != "layer") return unsupported(str("normalisation mode '", *mode, "' is not known"));
+  if (*mode != "layer") return unsupported(str("normalization mode '", *mode, "' is not known"));
   if (*axes == std::vector<int64_t>{1}) return lift_channel_norm(c, operands, *eps);
   return lift_layer_norm(c, operands, *axes, *eps);
 }

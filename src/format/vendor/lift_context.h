@@ -53,7 +53,7 @@ struct LiftContext {
                        std::vector<uint8_t> bytes);
   int32_t add_integers(const std::string& name, const std::vector<int64_t>& values);
   int32_t add_floats(const std::string& name, const Shape& shape, const std::vector<float>& values);
-  // A value that the chip's memory plan does not know; it takes dtype and quantisation of `like`.
+  // A value that the chip's memory plan does not know; it takes dtype and quantization of `like`.
   int32_t add_internal(const std::string& name, int32_t like, const Shape& shape);
   int32_t add_internal_f32(const std::string& name, const Shape& shape);
   program::Step& add_step(std::vector<int32_t> inputs, std::vector<int32_t> outputs,

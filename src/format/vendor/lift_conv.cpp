@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The convolution family. Geometry comes from the node's parameter table (from registers in container 0x1004), weights
-// and bias block from its constants, and the requantisation from the registers of its first convolving task (container
+// and bias block from its constants, and the requantization from the registers of its first convolving task (container
 // notes, sections 3.6 and 4.3). What is fused is in the type's name: Conv, then what follows from left to right.
 #include <algorithm>
 #include <cmath>
@@ -404,11 +404,11 @@ Status read_constants(LiftContext& c, Convolution& v) {
 Status lift_integer(LiftContext& c, Convolution& v) {
   Operands& o = v.o;
   if (c.registers == nullptr) {
-    return unsupported(str("where ", c.chip.name, " keeps requantisation constants is not known"));
+    return unsupported(str("where ", c.chip.name, " keeps requantization constants is not known"));
   }
   if (v.task == nullptr) {
     return unsupported(
-        "its requantisation constants are missing: the file has no register list for it (container "
+        "its requantization constants are missing: the file has no register list for it (container "
         "versions 1 and 2 keep lists in a form that is not decoded)");
   }
   if (o.bias == kNone || !c.tensor(o.bias).is_constant()) {

@@ -205,7 +205,7 @@ Status lift_batch_norm(LiftContext& c) {
   }
   if (gamma.dtype == DType::kI16) {
     if (!gamma.quantized() || !x.quantized() || c.tensor(inputs[2]).quantized()) {
-      return unsupported("gamma, beta and data are not quantised as known files have them");
+      return unsupported("gamma, beta and data are not quantized as known files have them");
     }
     for (size_t i = 0; i < channels; ++i) {
       const double unit = double{x.scale} * gamma.scale;

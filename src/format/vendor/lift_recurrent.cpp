@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM, exLSTM, GRU and exGRU as the IR's LSTM and GRU: weights leave their blocks, int8 ones become real numbers with
 // the units that the register lists hold. Operands keep ONNX's places (0 X, 1 W, 2 R, 3 B, 5 h0, 6 c0); the record in
-// the attribute slot is often uninitialised, so all extents come from tensors.
+// the attribute slot is often uninitialized, so all extents come from tensors.
 //
 // Note: that a one-way network runs backwards is written nowhere in the node. It shows in the addresses: the first list
 // then starts at the last time step.

@@ -4,7 +4,7 @@
 // scale. Where the registers show that form it is lifted as such, bit for bit: border, convolutions, interleaving. Every
 // other resize takes the derived rule of ResizeParams.
 //
-// A newcomer's mistake: the helper weights of a phase are not fractions of one common sum. Each phase is scaled so
+// Note: the helper weights of a phase are not fractions of one common sum. Each phase is scaled so
 // that its largest tap uses 8 bits, and the output scale of that phase takes it back.
 #include <algorithm>
 #include <cmath>

@@ -313,7 +313,7 @@ TEST(VendorLiftTest, ConvolutionsWithoutRegisterListsAreRefused) {
   file.node("Conv", {x, w, b}, {y}).params = FileConvParams{"", {}, 1, {1, 1}, {}, {}};
   const auto program = file.lift();
   ASSERT_FALSE(program.ok());
-  EXPECT_NE(program.status().message().find("requantisation constants are missing"),
+  EXPECT_NE(program.status().message().find("requantization constants are missing"),
             std::string::npos);
 }
 

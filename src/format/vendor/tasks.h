@@ -2,7 +2,7 @@
 // The register lists of a vendor file: tasks, their commands, relocations and schedules. A task is one list that one
 // core executes; tasks of the one-core schedule come first in the file, in node order.
 //
-// A newcomer's mistake: a list does not describe its task completely. Registers keep their values from earlier lists (and
+// Note: a list does not describe its task completely. Registers keep their values from earlier lists (and
 // not from the one before: target/registers.h), so lists must be applied in order, as NodeTasks does.
 #pragma once
 
@@ -60,7 +60,7 @@ class TaskLists {
   target::RegisterCommand command(uint64_t index) const {
     return target::RegisterCommand::decode(word(index));
   }
-  // Nothing when the word is no address.
+  // Nothing when the word is not an address.
   std::optional<AddressWord> address(uint64_t word) const;
   // The address word that writes `offset` in this task, the last one when there are several.
   std::optional<AddressWord> address_of(const Task& task, uint16_t offset) const;

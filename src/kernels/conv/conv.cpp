@@ -32,7 +32,7 @@ uint64_t weight_magnitude(const ConvI8Params& params, int32_t channel, int64_t o
     const int64_t count = filter.in_per_group() * taps;
     const int8_t* const row = params.weights + channel * count;
     const auto small = static_cast<int32_t>(offset);
-    // In pieces whose sum fits 32 bits: that is what compilers vectorise well.
+    // In pieces whose sum fits 32 bits: that is what compilers vectorize well.
     for (int64_t begin = 0; begin < count; begin += 1024) {
       const int64_t end = std::min(count, begin + 1024);
       uint32_t part = 0;

@@ -127,7 +127,7 @@ struct ConvI8Args {
 bool takes_interleaved_input(const PackedConvI8& packed);
 
 // What a convolution makes of each byte, entry x + 128, where it only repeats pixels: kernel.h times kernel.w bytes of the
-// output come from one of the input, in all channels the same way. That is how a quantised model says nearest resizing by
+// output come from one of the input, in all channels the same way. That is how a quantized model says nearest resizing by
 // an integer factor.
 using RepeatedBytes = std::array<int8_t, 256>;
 std::optional<RepeatedBytes> repeated_bytes(const PackedConvI8& packed);

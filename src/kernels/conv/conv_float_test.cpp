@@ -380,7 +380,7 @@ KERNEL_TEST(ConvF16Test, RandomFiltersStayWithinTheBound) {
   }
 }
 
-KERNEL_TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbour) {
+KERNEL_TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbor) {
   const uint16_t one = 0x3c00, infinity = 0x7c00;
   for (const int32_t each : {1, 4, 8}) {  // input channels of a group
     const ConvFilter filter = {.in_channels = 2 * each, .out_channels = 8, .groups = 2};

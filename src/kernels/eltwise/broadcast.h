@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two stored operands, element by element, where one may be repeated: a gate of one number per channel, a row, a scalar.
-// And what a constant normalisation does to blocked activations: a scale and a shift per channel.
+// And what a constant normalization does to blocked activations: a scale and a shift per channel.
 //
-// A newcomer's mistake: int8 here follows the operator in float between dequantise and quantise, not the chip's integer
+// Note: int8 here follows the operator in float between dequantize and quantize, not the chip's integer
 // rule; the results are those of rk::quantize_f32, bit for bit.
 #pragma once
 

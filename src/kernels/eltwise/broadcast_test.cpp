@@ -74,7 +74,7 @@ std::vector<T> noise(int64_t count, int seed) {
   return values;
 }
 
-KERNEL_TEST(BroadcastTest, Int8FollowsTheOperatorBetweenDequantiseAndQuantise) {
+KERNEL_TEST(BroadcastTest, Int8FollowsTheOperatorBetweenDequantizeAndQuantize) {
   for (const Case& c : cases()) {
     for (const BinaryOp op : kOps) {
       const auto a = noise<int8_t>(c.a_elements, 1), b = noise<int8_t>(c.b_elements, 2);

@@ -3,7 +3,7 @@
 // (x86_avx512_lanes.h, x86_avx2.h, arm64_neon.h). Included in the frame of an instruction set, after everything else.
 // Private to kernels/eltwise.
 //
-// A newcomer's mistake: an operand that is repeated along a run is 16 lanes that do not change, whether it is a block or
+// Note: an operand that is repeated along a run is 16 lanes that do not change, whether it is a block or
 // a scalar, because pieces of runs begin at multiples of 16.
 #pragma once
 

@@ -3,7 +3,7 @@
 // does: exact while every value stays below 2^22, which is checked from the constants on each call; else the generic
 // kernel runs. table_i8 looks up 64 bytes with two permutations of 128 entries each.
 //
-// A newcomer's mistake: adding two rounded terms that each carry +1.5 * 2^23 leaves the range of exact integers. The second
+// Note: adding two rounded terms that each carry +1.5 * 2^23 leaves the range of exact integers. The second
 // term of a pair is rounded onto -1.5 * 2^23, so that the constants cancel.
 #if defined(__x86_64__)
 

@@ -17,7 +17,7 @@ struct GemmF32Args {
   const float* a = nullptr;
   const float* b = nullptr;
   float* c = nullptr;  // overlaps neither a nor b
-  // Elements between neighbours. Row-major A[m][k]: {k, 1}; a transposed A[k][m]: {1, m}.
+  // Elements between neighbors. Row-major A[m][k]: {k, 1}; a transposed A[k][m]: {1, m}.
   int64_t a_row_stride = 0;
   int64_t a_col_stride = 1;
   int64_t b_row_stride = 0;

@@ -3,7 +3,7 @@
 // (n, c, h, w) lies at
 //   (((n * C1 + c / 16) * H + h) * W + w) * 16 + c % 16,   C1 = ceil(C / 16).
 //
-// A newcomer's mistake: the lanes beyond the last channel exist in memory and hold anything. No
+// Note: the lanes beyond the last channel exist in memory and hold anything. No
 // kernel's real outputs depend on them; every kernel that writes a block writes all its lanes.
 #pragma once
 

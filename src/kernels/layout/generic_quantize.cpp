@@ -15,9 +15,9 @@ int8_t zero_point_byte(int32_t zero_point) {
   return static_cast<int8_t>(zero_point < -128 ? -128 : zero_point > 127 ? 127 : zero_point);
 }
 
-constexpr int64_t kStrip = 64;  // pixels quantised at a time, channel by channel
+constexpr int64_t kStrip = 64;  // pixels quantized at a time, channel by channel
 
-// One channel of a strip. The stride is a constant for NCHW, so that the loop vectorises.
+// One channel of a strip. The stride is a constant for NCHW, so that the loop vectorizes.
 template <typename In, typename Widen>
 void quantize_strip(const In* x, int64_t pixel_step, int64_t count, const QuantizeParams& params,
                     int32_t channel, const Widen& widen, int8_t* strip) {
@@ -86,7 +86,7 @@ void to_half(const BorderArgs<In, uint16_t>& args, IndexRange units, const Conve
 
 // (x - mean) / stddev of what `widen` makes of an element.
 template <typename Args, typename Widen>
-void normalise_to_half(const Args& args, IndexRange units, const Widen& widen) {
+void normalize_to_half(const Args& args, IndexRange units, const Widen& widen) {
   to_half(args, units, [&](int32_t c, auto x) {
     if (args.affine == nullptr) return float_to_half(widen(x));
     return float_to_half((widen(x) - args.affine[c].mean) / args.affine[c].stddev);
@@ -122,11 +122,11 @@ void half_by_table__generic(const TableHalfArgs& args, IndexRange units) {
 }
 
 void f32_to_blocked_f16__generic(const HalfF32Args& args, IndexRange units) {
-  normalise_to_half(args, units, [](float x) { return x; });
+  normalize_to_half(args, units, [](float x) { return x; });
 }
 
 void f16_to_blocked_f16__generic(const HalfF16Args& args, IndexRange units) {
-  normalise_to_half(args, units, half_to_float);
+  normalize_to_half(args, units, half_to_float);
 }
 
 void dequantize_i8_to_f32__generic(const DequantizeArgs& args, IndexRange units) {

@@ -10,33 +10,33 @@ namespace rk::kernels {
 
 namespace {
 
-float normalised(BorderAffine affine, float x) { return (x - affine.mean) / affine.stddev; }
+float normalized(BorderAffine affine, float x) { return (x - affine.mean) / affine.stddev; }
 
 }  // namespace
 
 void make_quantize_table_u8(BorderAffine affine, float scale, int32_t zero_point, int8_t* table) {
   for (int raw = 0; raw < 256; ++raw) {
-    table[raw] = quantize_f32(normalised(affine, static_cast<float>(raw)), scale, zero_point);
+    table[raw] = quantize_f32(normalized(affine, static_cast<float>(raw)), scale, zero_point);
   }
 }
 
 void make_quantize_table_i8(BorderAffine affine, float scale, int32_t zero_point, int8_t* table) {
   for (int raw = 0; raw < 256; ++raw) {
     const auto x = static_cast<float>(static_cast<int8_t>(raw));
-    table[raw] = quantize_f32(normalised(affine, x), scale, zero_point);
+    table[raw] = quantize_f32(normalized(affine, x), scale, zero_point);
   }
 }
 
 void make_half_table_u8(BorderAffine affine, uint16_t* table) {
   for (int raw = 0; raw < 256; ++raw) {
-    table[raw] = float_to_half(normalised(affine, static_cast<float>(raw)));
+    table[raw] = float_to_half(normalized(affine, static_cast<float>(raw)));
   }
 }
 
 void make_half_table_i8(BorderAffine affine, uint16_t* table) {
   for (int raw = 0; raw < 256; ++raw) {
     const auto x = static_cast<float>(static_cast<int8_t>(raw));
-    table[raw] = float_to_half(normalised(affine, x));
+    table[raw] = float_to_half(normalized(affine, x));
   }
 }
 

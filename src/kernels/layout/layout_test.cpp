@@ -292,17 +292,17 @@ KERNEL_TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
       std::vector<uint16_t> halves(raw.size());
       for (size_t i = 0; i < raw.size(); ++i)
         floats[i] = raw[i] * 0.25f, halves[i] = float_to_half(floats[i]);
-      std::vector<uint16_t> normalised(size_t(blocked_elements(s)), 99);
+      std::vector<uint16_t> normalized(size_t(blocked_elements(s)), 99);
       HalfF32Args hn;
       hn.shape = s, hn.layout = layout, hn.w_stride = stride, hn.affine = affine.data();
-      hn.input = floats.data(), hn.output = normalised.data();
+      hn.input = floats.data(), hn.output = normalized.data();
       f32_to_blocked_f16(hn, {0, layout_units(s)});
       std::vector<uint16_t> half_pixels(size_t(s.batch * s.channels * s.pixels()) + 1, 99);
       hn.output = half_pixels.data(), hn.interleaved = true;
       f32_to_blocked_f16(hn, {0, layout_units(s)});
       EXPECT_EQ(half_pixels.back(), 99);
       // The same numbers as halves, which hold them exactly.
-      std::vector<uint16_t> from_halves(normalised.size(), 99);
+      std::vector<uint16_t> from_halves(normalized.size(), 99);
       std::vector<uint16_t> pixels_from_halves(half_pixels.size(), 99);
       HalfF16Args hh;
       hh.shape = s, hh.layout = layout, hh.w_stride = stride, hh.affine = affine.data();
@@ -310,17 +310,17 @@ KERNEL_TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
       f16_to_blocked_f16(hh, {0, layout_units(s)});
       hh.output = pixels_from_halves.data(), hh.interleaved = true;
       f16_to_blocked_f16(hh, {0, layout_units(s)});
-      EXPECT_EQ(from_halves, normalised);
+      EXPECT_EQ(from_halves, normalized);
       EXPECT_EQ(pixels_from_halves, half_pixels);
       for_each(s, [&](int n, int c, int h, int w) {
         ASSERT_EQ(half_pixels[nhwc(s, s.extent.w, n, c, h, w)],
-                  normalised[blocked_index(s, n, c, h, w)]);
+                  normalized[blocked_index(s, n, c, h, w)]);
       });
-      std::vector<int8_t> quantised(size_t(blocked_elements(s))), from_half(quantised.size());
-      std::vector<uint16_t> blocked_half(quantised.size());
+      std::vector<int8_t> quantized(size_t(blocked_elements(s))), from_half(quantized.size());
+      std::vector<uint16_t> blocked_half(quantized.size());
       QuantizeF32Args q;
       q.shape = s, q.layout = layout, q.w_stride = stride;
-      q.input = floats.data(), q.output = quantised.data();
+      q.input = floats.data(), q.output = quantized.data();
       q.params = {affine.data(), 0.125f, 4};
       quantize_f32_to_i8(q, {0, layout_units(s)});
       std::vector<int8_t> pixels(size_t(s.batch * s.channels * s.pixels()));
@@ -342,7 +342,7 @@ KERNEL_TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
       f32_to_blocked_f16(hf, {0, layout_units(s)});
       DequantizeArgs d;
       d.shape = s, d.layout = layout, d.w_stride = stride;
-      d.input = quantised.data(), d.output = back.data();
+      d.input = quantized.data(), d.output = back.data();
       d.scale = 0.125f, d.zero_point = 4;
       dequantize_i8_to_f32(d, {0, layout_units(s)});
       std::vector<float> half_back(raw.size());
@@ -353,12 +353,12 @@ KERNEL_TEST(QuantizeTest, FloatsRoundTripThroughTheBorder) {
         const int64_t from = plain(layout, s, stride, n, c, h, w);
         const int8_t want =
             quantize_f32((floats[from] - affine[c].mean) / affine[c].stddev, 0.125f, 4);
-        ASSERT_EQ(quantised[at], want);
+        ASSERT_EQ(quantized[at], want);
         ASSERT_EQ(pixels[nhwc(s, s.extent.w, n, c, h, w)], want);
         ASSERT_EQ(back[from], (want - 4) * 0.125f);
         ASSERT_EQ(from_half[at], quantize_f32(floats[from], 0.5f, -1));
         ASSERT_EQ(half_back[from], floats[from]);
-        ASSERT_EQ(normalised[at],
+        ASSERT_EQ(normalized[at],
                   float_to_half((floats[from] - affine[c].mean) / affine[c].stddev));
       });
     }

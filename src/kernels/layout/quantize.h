@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The borders of a model: caller's pixels or floats to blocked int8 or fp16, and back to float.
 //
-// A newcomer's mistake: this rounds x / scale in float (rk::quantize_f32), not by the NPU's integer
+// Note: this rounds x / scale in float (rk::quantize_f32), not by the NPU's integer
 // rule.
 #pragma once
 

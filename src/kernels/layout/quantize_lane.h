@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rk::quantize_f32 without branches or library calls, so that compilers vectorise loops of it; equal for every float
+// rk::quantize_f32 without branches or library calls, so that compilers vectorize loops of it; equal for every float
 // (tested over ties, extremes and all exponents). It does not depend on the thread's rounding mode: the conversion to
 // int truncates in every mode, and the remainder is exact.
 #pragma once
@@ -11,7 +11,7 @@ namespace rk::kernels {
 
 // `zero_point` must be within +-2^20; clamp_zero_point() makes it so without changing any result.
 inline int8_t quantize_lane(float x, float scale, int32_t zero_point) {
-  // Comparisons are on the bits, which order like the magnitudes: GCC does not vectorise comparisons of floats, because
+  // Comparisons are on the bits, which order like the magnitudes: GCC does not vectorize comparisons of floats, because
   // they might raise an exception flag.
   const int32_t bits = std::bit_cast<int32_t>(x / scale);
   int32_t magnitude = bits & 0x7fffffff;

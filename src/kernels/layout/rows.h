@@ -60,7 +60,7 @@ void rows_to_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w
       const In* const first = source.data + block * kHostBlock * source.channel_step;
       Out* const row = blocked_row(output, shape, n, block, h);
       const int64_t width = shape.extent.w, step = source.pixel_step;
-      // All lanes of the row at once: that is what compilers vectorise.
+      // All lanes of the row at once: that is what compilers vectorize.
       const int64_t filled = lanes < kHostBlock ? width * kHostBlock : 0;
       for (int64_t i = 0; i < filled; ++i) row[i] = fill;
       const int64_t channel_step = source.channel_step;

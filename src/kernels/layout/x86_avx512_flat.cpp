@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions of flat arrays between float32 and what activations are stored in, with AVX-512. Bit for bit the generic
-// ones: quantising divides, as rk::quantize_f32 does.
+// ones: quantizing divides, as rk::quantize_f32 does.
 #if defined(__x86_64__)
 
 #include "kernels/layout/quantize.h"

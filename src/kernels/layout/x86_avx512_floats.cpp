@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Float32 and fp16 pictures of up to four channels to int8 and fp16 with AVX-512, 16 pixels at a time. Everything else goes to the
-// generic kernels, with which the results agree bit for bit: quantising divides, as rk::quantize_f32 does.
+// generic kernels, with which the results agree bit for bit: quantizing divides, as rk::quantize_f32 does.
 #if defined(__x86_64__)
 
 #include "kernels/layout/quantize.h"
@@ -34,7 +34,7 @@ __m512 load_floats(__mmask16 lanes, const uint16_t* from) {
   return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(lanes, from));
 }
 
-// 16 pixels as vectors of 16 floats, normalised: of interleaved ones vector i holds elements 16 * i and on, of planes
+// 16 pixels as vectors of 16 floats, normalized: of interleaved ones vector i holds elements 16 * i and on, of planes
 // channel i.
 class Floats {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, normalisation and sums through lane_norm.h, one float at a time: the same steps in the same order as the
+// Softmax, normalization and sums through lane_norm.h, one float at a time: the same steps in the same order as the
 // vector variants, so the same bytes.
 #include <bit>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, normalisation and sums over any float vector with fused multiply-add (x86_avx512_lanes.h, x86_avx2.h,
+// Softmax, normalization and sums over any float vector with fused multiply-add (x86_avx512_lanes.h, x86_avx2.h,
 // arm64_neon.h), or without any. Included in the frame of an instruction set, after everything else. Private to
 // kernels/norm.
 #pragma once

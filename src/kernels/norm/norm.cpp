@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Units and dispatch of the normalising family.
+// Units and dispatch of the normalizing family.
 #include "kernels/norm/norm.h"
 
 #include "base/checked_math.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, normalisation and sums along an axis of plain float32 tensors. At most 1024 numbers are added in float32 at a
+// Softmax, normalization and sums along an axis of plain float32 tensors. At most 1024 numbers are added in float32 at a
 // time, in sixteen lanes whatever the CPU: the results are the same bits on every one, and depend on the row alone, never
 // on how rows are shared out.
 #pragma once
@@ -24,7 +24,7 @@ int64_t softmax_units(const SoftmaxArgs& args);
 void softmax_f32(const SoftmaxArgs& args, IndexRange units);
 
 // y = (x - mean) / sqrt(variance + epsilon) * scale + bias, with the statistics of each row of `length`. Element i of
-// row r has the scale and bias numbered r % groups * (length / run) + i / run: a layer's normalisation has one group
+// row r has the scale and bias numbered r % groups * (length / run) + i / run: a layer's normalization has one group
 // and runs of 1, that of an instance a group per channel and runs of whole planes.
 struct NormalizeArgs {
   const float* input = nullptr;

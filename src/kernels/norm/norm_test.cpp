@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, normalisation and sums against formulas in double. Tolerances: a few units in the last place of float32 for
+// Softmax, normalization and sums against formulas in double. Tolerances: a few units in the last place of float32 for
 // results that are sums of numbers of one sign, and of the row's largest number otherwise.
 #include "kernels/norm/norm.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Poolings of 16 lanes for walk.h, as loops that compilers vectorise under the flags of an instruction set, and over any
+// Poolings of 16 lanes for walk.h, as loops that compilers vectorize under the flags of an instruction set, and over any
 // float vector (x86_avx2.h, arm64_neon.h). Included in the frame of an instruction set, after walk.h. Private to
 // kernels/pool.
 //
-// A newcomer's mistake: fp16 values are compared as integers that order alike, where -0 is below +0. Of zeros of both signs
+// Note: fp16 values are compared as integers that order alike, where -0 is below +0. Of zeros of both signs
 // the generic kernel keeps the first, this one the positive: equal as numbers.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maximum and average pooling: int8 and fp16 on blocked activations, float32 on plain NCHW.
 //
-// A newcomer's mistake: padding never takes part in a maximum, and takes part in an average only
+// Note: padding never takes part in a maximum, and takes part in an average only
 // through the count.
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling with AVX-512. A maximum goes down the columns first, into a row with its border written out, then along that
-// row: 64 bytes of neighbouring pixels at a time. Averages take the generic walk with a window's 16 lanes in one register.
+// row: 64 bytes of neighboring pixels at a time. Averages take the generic walk with a window's 16 lanes in one register.
 //
-// A newcomer's mistake: fp16 values are compared as integers that order alike (Keys), where -0 is below +0. Of zeros of
+// Note: fp16 values are compared as integers that order alike (Keys), where -0 is below +0. Of zeros of
 // both signs the generic kernel keeps the first, this one the positive: equal as numbers.
 #if defined(__x86_64__)
 

@@ -36,8 +36,8 @@ def png_chunk(kind, data):
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-def write_png(name, bit_depth, colour_type, rows, interlaced=0):
-    header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, bit_depth, colour_type, 0, 0, interlaced)
+def write_png(name, bit_depth, color_type, rows, interlaced=0):
+    header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, bit_depth, color_type, 0, 0, interlaced)
     data = zlib.compress(b"".join(b"\0" + row for row in rows), 9)
     with open(name, "wb") as out:
         out.write(b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header) + png_chunk(b"IDAT", data) +

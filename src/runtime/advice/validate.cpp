@@ -125,8 +125,8 @@ void Validator::inputs_set(const GivenInput& given) {
       looks_planar(data, given.attr.dims[3])) {
     tell("planar " + name,
          str("input '", name,
-             "': the data looks like planes (NCHW), fmt says NHWC. The colours of each pixel would "
-             "come from three neighbours: interleave the channels, or set fmt to "
+             "': the data looks like planes (NCHW), fmt says NHWC. The colors of each pixel would "
+             "come from three neighbors: interleave the channels, or set fmt to "
              "RKNN_TENSOR_NCHW"));
   }
 }

@@ -2,7 +2,7 @@
 // RKNN_VALIDATE=1: watches one context and explains what a board would punish without a word. Every finding is one
 // warning, told once: what was seen, what a board makes of it, how to mend it. Results never change.
 //
-// A newcomer's mistake: these are suspicions. Data that only looks wrong must still run.
+// Note: these are suspicions. Data that only looks wrong must still run.
 #pragma once
 
 #include <cstdint>
@@ -81,12 +81,12 @@ class Validator {
   std::set<std::string> told_;
 };
 
-// Whether neighbouring samples pass smoothly through 127/128 (bytes 0..255) or through -1/0 (bytes -128..127).
+// Whether neighboring samples pass smoothly through 127/128 (bytes 0..255) or through -1/0 (bytes -128..127).
 enum class ByteRange { kUnclear, kUnsigned, kSigned };
 ByteRange guess_byte_range(std::span<const uint8_t> bytes, uint32_t channels);
 // More than 30 % of the bytes within 2 of 0x80: int8 data around 0 that was shifted, or int8 passed as uint8.
 bool looks_shifted_by_128(std::span<const uint8_t> bytes);
-// Neighbours differ less than pixels do, at every position: planes, not interleaved channels.
+// Neighbors differ less than pixels do, at every position: planes, not interleaved channels.
 bool looks_planar(std::span<const uint8_t> pixels, uint32_t channels);
 
 }  // namespace rk::runtime

@@ -2,7 +2,7 @@
 // A piece of memory that the caller and a session share. Backed by a memfd when we allocate it, so that its file
 // descriptor can be mapped or passed on like a board's dma-buf.
 //
-// A newcomer's mistake: bindings keep a DeviceMemory alive, but a caller who has destroyed it may have unmapped what
+// Note: bindings keep a DeviceMemory alive, but a caller who has destroyed it may have unmapped what
 // lies behind it. Look at released() before touching external memory.
 #pragma once
 

@@ -2,7 +2,7 @@
 // What this process does with the simulated chip, for `rknn device` in another process: busy time per core, SRAM in
 // use, contexts. It lies in a memfd that others find under /proc/<pid>/fd, so nothing is left behind when we end.
 //
-// A newcomer's mistake: readers see a page of any age and any version, possibly of a hostile process. They copy it,
+// Note: readers see a page of any age and any version, possibly of a hostile process. They copy it,
 // check it, and believe no length in it.
 #pragma once
 

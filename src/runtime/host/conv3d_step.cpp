@@ -2,7 +2,7 @@
 // 3-D convolutions of fp16 tensors on the kernel for pictures: the slices of the input become blocked pictures one after
 // another, so that those which one output slice reads are the channels of one larger picture, where they lie.
 //
-// A newcomer's mistake: slices beyond the volume count as channels too. They exist in scratch, filled with 0.
+// Note: slices beyond the volume count as channels too. They exist in scratch, filled with 0.
 #include <algorithm>
 #include <cstring>
 #include <limits>

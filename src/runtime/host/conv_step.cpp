@@ -82,7 +82,7 @@ PackedConstants::ConvKey key_of(const StepContext& context, const ConvParams& p)
   return key;
 }
 
-// Units are rows of tiles, rows innermost; a kernel that counts otherwise is not split between cores. A few neighbouring
+// Units are rows of tiles, rows innermost; a kernel that counts otherwise is not split between cores. A few neighboring
 // rows share input and all rows of a small picture share weights.
 StepCall::Rows rows_of(int64_t units, const kernels::ConvExtents& extents, int64_t cost) {
   constexpr int64_t kTallPicture = 28, kFewRows = 4, kManyTiles = 6;

@@ -2,7 +2,7 @@
 // What a loaded model keeps of its file. Packed weights tell what the file's were, so those bytes go after packing; a model
 // that shares them (RKNN_FLAG_SHARE_WEIGHT_MEM) gets them back from the packed form.
 //
-// A newcomer's mistake: blocks of the chip have padding that the packed form does not have. Only weights without any are
+// Note: blocks of the chip have padding that the packed form does not have. Only weights without any are
 // let go, so that what comes back is what was in the file, byte for byte.
 #pragma once
 

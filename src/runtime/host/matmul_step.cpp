@@ -2,7 +2,7 @@
 // Gemm and MatMul of fp16 rows with a constant matrix run on the convolution kernel: where the widths are whole blocks of
 // 16, a plain row-major matrix is the blocked form of as many pictures of one pixel, so nothing is converted.
 //
-// A newcomer's mistake: other widths have no such form. They run by the operator's definition, in float32.
+// Note: other widths have no such form. They run by the operator's definition, in float32.
 #include <limits>
 
 #include "runtime/host/conv_f16_run.h"

@@ -3,7 +3,7 @@
 // the operator once, at load, on the numbers of its input's elements; so every such operator is served, and blocked
 // tensors as well as plain ones.
 //
-// A newcomer's mistake: padding lanes of a blocked output come from nowhere. Only whole channels move to such outputs;
+// Note: padding lanes of a blocked output come from nowhere. Only whole channels move to such outputs;
 // what else does is left to the general way.
 #include <limits>
 #include <numeric>

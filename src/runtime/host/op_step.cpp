@@ -2,7 +2,7 @@
 // Steps that run an operator by its IR definition. A graph of one node is built at load, so schema, attributes and
 // shapes are checked once; a run only converts operands, evaluates and converts back.
 //
-// A newcomer's mistake: sharing a scale is not enough to run on raw elements. Pad and Relu make values of their own
+// Note: sharing a scale is not enough to run on raw elements. Pad and Relu make values of their own
 // (0.0 is not the byte 0), so only operators that copy every element from an input do.
 #include <algorithm>
 #include <array>
@@ -37,10 +37,10 @@ bool contains(const std::array<std::string_view, N>& names, std::string_view op)
 struct BoundOperator {
   std::unique_ptr<Graph> graph;
   const Node* node = nullptr;
-  bool raw = false;  // elements as stored, without dequantisation
+  bool raw = false;  // elements as stored, without dequantization
   struct Operand {
     int32_t tensor = program::kNone;
-    ProgramTensor type;  // name, dtype, shape and quantisation are used
+    ProgramTensor type;  // name, dtype, shape and quantization are used
     PictureExtents extents;
     TensorType seen;  // by the operator
     const Tensor* constant = nullptr;
@@ -49,7 +49,7 @@ struct BoundOperator {
   std::vector<Operand> outputs;
 };
 
-// The operator's tensor. Where it has the stored dtype it also has the stored quantisation: elements are copied.
+// The operator's tensor. Where it has the stored dtype it also has the stored quantization: elements are copied.
 ElementView plain_view(const BoundOperator::Operand& operand, uint8_t* data) {
   ElementView view{operand.seen.dtype, 0, 0, nchw_strides(operand.extents), data};
   if (operand.seen.dtype == operand.type.dtype) {

@@ -2,7 +2,7 @@
 // Constants in the form their kernels want, each once per model: the variants of a dynamic-shape model, and steps that
 // use one weight in the same way, share them.
 //
-// A newcomer's mistake: what is packed depends on scales and activations too, so the parameters are part of the key.
+// Note: what is packed depends on scales and activations too, so the parameters are part of the key.
 #pragma once
 
 #include <map>

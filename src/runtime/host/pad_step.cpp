@@ -25,7 +25,7 @@ struct Geometry {
   size_t pixel_bytes = 0;
 };
 
-// One copy or fill of neighbouring pixels within a row.
+// One copy or fill of neighboring pixels within a row.
 struct Run {
   int64_t to = 0, from = 0, count = 0;
 };

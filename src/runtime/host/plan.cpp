@@ -70,7 +70,7 @@ void choose_layouts(const Variant& variant, std::vector<HostTensor>& tensors) {
     if (!wants_blocked(step)) continue;
     for (const int32_t tensor : operands(step)) mark(tensor);
   }
-  // Where any layout will do, that of a neighbour saves a conversion. What one step decides may reach others, before and
+  // Where any layout will do, that of a neighbor saves a conversion. What one step decides may reach others, before and
   // behind it.
   std::vector<LayoutGroup> groups;
   for (const Step& step : variant.steps) {

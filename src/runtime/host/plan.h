@@ -2,7 +2,7 @@
 // The host plan: how one variant of a verified Program runs on this CPU. Made once per loaded model and shared by all
 // its sessions; it never changes afterwards. What a session owns is an arena of `arena_bytes` and its scratch tensors.
 //
-// A newcomer's mistake: host layouts and offsets are not the chip's. An activation is either plain row-major in its
+// Note: host layouts and offsets are not the chip's. An activation is either plain row-major in its
 // logical shape or blocked by 16 channels (kernels/layout/blocked.h), whatever ProgramTensor::layout says.
 #pragma once
 

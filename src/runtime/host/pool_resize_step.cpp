@@ -173,7 +173,7 @@ Result<StepFunction> prepare_pool(const StepContext& context, const program::Poo
   if (max) {
     const program::ProgramTensor &in = context.input(0), &out = context.output();
     if (in.scale != out.scale || in.zero_point != out.zero_point) {
-      return unsupported("a maximum between tensors of different quantisation");
+      return unsupported("a maximum between tensors of different quantization");
     }
     kernels::PoolArgs<int8_t> args;
     args.shape = shape;

@@ -75,7 +75,7 @@ LayoutGroup layout_group(const program::Variant& variant, const program::Step& s
 // An operator on its operands as they are stored. Nothing when there is no such way.
 std::optional<StepFunction> prepare_as_stored(const StepContext& context,
                                               const program::OpParams& params);
-// Equal dtype and quantisation: a copied element keeps its meaning.
+// Equal dtype and quantization: a copied element keeps its meaning.
 bool same_element(const program::ProgramTensor& a, const program::ProgramTensor& b);
 // An operator whose outputs hold elements of its first input, all of one type, as loops over memory; nothing: it is not
 // that regular.
@@ -92,7 +92,7 @@ Result<std::optional<StepFunction>> prepare_volume(const StepContext& context,
 // The dtype an operator sees: stored numbers that stand for reals become f32, everything else stays.
 DType operator_dtype(const program::ProgramTensor& tensor);
 
-// A constant in fp16 or float32, not quantised.
+// A constant in fp16 or float32, not quantized.
 bool is_float_constant(const program::ProgramTensor& tensor);
 
 // A constant operand as it is stored. The file's bytes may lie at any address; kernels read whole elements.

@@ -2,7 +2,7 @@
 // Operators that compute on tensors as they are stored, without a float32 copy of them: sums, products and quotients of
 // two operands of which one may be repeated, and BatchNormalization by constants.
 //
-// A newcomer's mistake: the lanes beyond the last channel take part like all others. They are finite or not, nobody
+// Note: the lanes beyond the last channel take part like all others. They are finite or not, nobody
 // reads them.
 #include <algorithm>
 #include <array>
@@ -41,7 +41,7 @@ const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
   return variant.tensors[static_cast<size_t>(index)];
 }
 
-// Both hold fp16 or both quantised int8.
+// Both hold fp16 or both quantized int8.
 bool stored_alike(const ProgramTensor& a, const ProgramTensor& b) {
   if (a.dtype != b.dtype) return false;
   if (a.dtype == DType::kI8) return a.quantized() && b.quantized();
@@ -176,7 +176,7 @@ struct PlainAxis {
   int64_t extent, a, b;  // steps of the operands
 };
 
-// The output's axes with the operands' steps; neighbours that both operands walk through as through one are one.
+// The output's axes with the operands' steps; neighbors that both operands walk through as through one are one.
 std::vector<PlainAxis> merged_axes(const Shape& out, const Shape& a, const Shape& b) {
   std::vector<PlainAxis> axes;  // innermost first
   int64_t a_step = 1, b_step = 1;
@@ -277,7 +277,7 @@ std::optional<StepFunction> prepare_binary(const StepContext& context, kernels::
   return binary_function<int8_t>(*bound, args, output, kernels::binary_i8);
 }
 
-// What a constant normalisation does to a channel's number: (x - mean) * factor + bias.
+// What a constant normalization does to a channel's number: (x - mean) * factor + bias.
 struct ChannelNorm {
   double mean, factor, bias;
   double operator()(float x) const { return (x - mean) * factor + bias; }

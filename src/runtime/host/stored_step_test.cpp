@@ -45,7 +45,7 @@ int32_t floats(TestProgram& p, const char* name, const Shape& shape, const Float
 
 class StoredStepTest : public testing::TestWithParam<Storage> {};
 
-TEST_P(StoredStepTest, NormalisesGatesAndAddsRowsAsTheOperatorsDo) {
+TEST_P(StoredStepTest, NormalizesGatesAndAddsRowsAsTheOperatorsDo) {
   const Storage storage = GetParam();
   const TestProgram::Type picture = storage.type({2, kChannels, 3, 5});
   TestProgram p;

@@ -87,7 +87,7 @@ std::string times_line(const target::Target& chip, int cores, PerfTimes times) {
              "; docs/board-model.md).\n");
 }
 
-// What applications give: the NPU takes the pixels of a quantised picture as they are.
+// What applications give: the NPU takes the pixels of a quantized picture as they are.
 DType fed_dtype(const program::ProgramTensor& input) {
   const bool picture = program::is_picture(input.shape) && input.dtype == DType::kI8;
   return picture ? DType::kU8 : input.dtype;

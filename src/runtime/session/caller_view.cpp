@@ -102,7 +102,7 @@ Result<CallerView> input_view(const ProgramTensor& tensor, const InputQuestion& 
   const PictureExtents extents = picture_extents(tensor.shape);
   CallerView out;
   out.view.dtype = q.format.dtype;
-  out.normalise = holds_reals(tensor);
+  out.normalize = holds_reals(tensor);
   const bool four = tensor.shape.rank() == 4;
   if (!four || q.format.format == TensorFormat::kUndefined) {
     out.view.strides = nchw_strides(extents);
@@ -120,10 +120,10 @@ Result<CallerView> input_view(const ProgramTensor& tensor, const InputQuestion& 
                            : nhwc_strides(extents, {.w_stride = 0, .h_stride = q.format.h_stride});
   }
   if (q.bound && tensor.quantized() && q.format.dtype == tensor.dtype) {
-    // Bound int8 memory of an int8 model holds values that the caller has quantised already.
+    // Bound int8 memory of an int8 model holds values that the caller has quantized already.
     out.view.scale = tensor.scale;
     out.view.zero_point = tensor.zero_point;
-    out.normalise = false;
+    out.normalize = false;
   }
   set_bytes(extents, q.batch, out);
   return out;

@@ -13,7 +13,7 @@ struct CallerView {
   ElementView view;
   uint64_t needed_bytes = 0;
   uint64_t sample_bytes = 0;  // from one sample of a batch to the next
-  bool normalise = false;     // apply mean and std
+  bool normalize = false;     // apply mean and std
   bool blocked = false;       // NC1HWC2
 };
 

@@ -204,7 +204,7 @@ bool holds_integers(const ElementView& view) {
 }
 
 bool is_copy(const ElementView& from, const ElementView& to, const ChannelAffine& affine) {
-  return affine.empty() && from.dtype == to.dtype && from.same_quantisation(to);
+  return affine.empty() && from.dtype == to.dtype && from.same_quantization(to);
 }
 
 void convert_run(const ElementView& from, const ElementView& to,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving elements between two places that differ in dtype, quantisation or order: what the caller gives or wants
+// Moving elements between two places that differ in dtype, quantization or order: what the caller gives or wants
 // against what the executor holds. Every border of a session goes through convert(): set and bound inputs, read and
 // bound outputs, operands of operators that run in float, dumps.
 //
-// A newcomer's mistake: an int8 view without a scale holds plain numbers -128..127; an int8 view with a scale holds
-// quantised values. Bytes are copied unchanged only between views of equal dtype and equal quantisation.
+// Note: an int8 view without a scale holds plain numbers -128..127; an int8 view with a scale holds
+// quantized values. Bytes are copied unchanged only between views of equal dtype and equal quantization.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,12 @@ struct Strides {
 
 struct ElementView {
   DType dtype = DType::kUndefined;
-  float scale = 0;  // 0: not quantised
+  float scale = 0;  // 0: not quantized
   int32_t zero_point = 0;
   Strides strides;
   uint8_t* data = nullptr;  // a source is not written
 
-  bool same_quantisation(const ElementView& other) const {
+  bool same_quantization(const ElementView& other) const {
     return scale == other.scale && (scale == 0 || zero_point == other.zero_point);
   }
 };
@@ -67,11 +67,11 @@ Strides blocked_strides(const PictureExtents& extents, int64_t c2);  // NC1HWC2,
 // verified tensor and strides that were range-checked.
 int64_t span_elements(const PictureExtents& extents, const Strides& strides);
 
-// (x - mean) / stddev for each channel before quantisation; empty: x itself. With fewer entries than channels the
+// (x - mean) / stddev for each channel before quantization; empty: x itself. With fewer entries than channels the
 // first one serves them all (docs/facts/operators.md, 5.1: more than four channels take mean[0] and std[0]).
 using ChannelAffine = std::vector<kernels::BorderAffine>;
 
-// Converts every element. Quantised to quantised of another scale goes through float. Numbers that do not fit an
+// Converts every element. Quantized to quantized of another scale goes through float. Numbers that do not fit an
 // integer dtype saturate; to bool: != 0. `pool` may be null. The two may not overlap unless they are the same view.
 void convert(const PictureExtents& extents, const ElementView& from, const ElementView& to,
              const ChannelAffine& affine, ThreadPool* pool);

@@ -178,7 +178,7 @@ Status Session::load_input(size_t i, const InputQuestion& question, const void* 
   caller.view.data = static_cast<uint8_t*>(const_cast<void*>(data));
   for (int64_t sample = 0; sample < batch(); ++sample) {
     convert(picture_extents(tensor.shape), caller.view, input_place(i, sample),
-            caller.normalise ? input_affine_[i] : ChannelAffine{}, pool);
+            caller.normalize ? input_affine_[i] : ChannelAffine{}, pool);
     caller.view.data += caller.sample_bytes;
   }
   input_durations_us_[i] = microseconds_since(start);

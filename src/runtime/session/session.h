@@ -2,7 +2,7 @@
 // One running instance of a model: its arena, bindings and timings. The C API, the toolkit's simulator and the
 // accuracy analysis all run Programs through this class, so they cannot disagree.
 //
-// Not thread-safe: one caller at a time. Sessions on one LoadedModel share only immutable data. A newcomer's mistake:
+// Not thread-safe: one caller at a time. Sessions on one LoadedModel share only immutable data. Note:
 // a model built for a batch has tensors of one sample; attributes, inputs and outputs are those of the whole batch.
 #pragma once
 
@@ -105,7 +105,7 @@ class Session {
   Status save_outputs(SavedOutputs& to) const;
   Result<uint64_t> output_bytes(size_t i, const CallerFormat& format) const;
   bool has_bound_inputs() const;
-  // The values in the memory that input i is bound to, as f32 in the model's order and before normalisation, of the
+  // The values in the memory that input i is bound to, as f32 in the model's order and before normalization, of the
   // first sample; nothing when it is not bound.
   std::optional<Tensor> bound_input(size_t i) const;
   bool has_bound_outputs() const;
@@ -184,7 +184,7 @@ class Session {
   Observer observer_;
 };
 
-// The stored elements of a tensor as numbers: dequantised, or widened from f16.
+// The stored elements of a tensor as numbers: dequantized, or widened from f16.
 Tensor to_f32(const program::ProgramTensor& tensor, const Tensor& stored);
 
 }  // namespace rk::runtime

@@ -97,7 +97,7 @@ TEST(SessionTest, EveryInputTypeAndOrderGivesTheSameScores) {
         "i64");
 }
 
-TEST(SessionTest, MeanAndStdAreAppliedPerChannelBeforeQuantising) {
+TEST(SessionTest, MeanAndStdAreAppliedPerChannelBeforeQuantizing) {
   program::InputInfo info;
   info.mean = {10, 20, 30};
   info.std = {2, 4, 8};
@@ -192,7 +192,7 @@ TEST(SessionTest, BoundMemoryIsReadWithRowStrideAndWrittenAfterEveryRun) {
   EXPECT_EQ(session->run().code(), Code::kInvalidInput);
 }
 
-TEST(SessionTest, BoundInt8MemoryHoldsQuantisedValues) {
+TEST(SessionTest, BoundInt8MemoryHoldsQuantizedValues) {
   const auto session = open(picture_program());
   const auto in = DeviceMemory::allocate(24).value();  // too small for padded rows: dense
   ASSERT_TRUE(

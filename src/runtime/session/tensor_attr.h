@@ -2,7 +2,7 @@
 // What the API says of a model's inputs and outputs: the answers of the attribute queries and the layouts that
 // rknn_set_io_mem binds.
 //
-// A newcomer's mistake: four-dimensional inputs are shown NHWC and outputs NCHW, whatever the model's own order was.
+// Note: four-dimensional inputs are shown NHWC and outputs NCHW, whatever the model's own order was.
 // Clients rely on this asymmetry.
 #pragma once
 

@@ -2,7 +2,7 @@
 // Arenas of ended sessions, kept for the next one on the same model: programs duplicate a context for every inference,
 // and fresh memory costs more than copying a handle may.
 //
-// A newcomer's mistake: an arena from here holds what its last session left. Whoever promises zeros writes them.
+// Note: an arena from here holds what its last session left. Whoever promises zeros writes them.
 #pragma once
 
 #include <mutex>

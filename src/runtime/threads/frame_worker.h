@@ -3,7 +3,7 @@
 // the last. The thread starts with the first frame; a context that only runs blocking frames never has one. A forked child
 // has no such thread: it starts its own with its first frame, and a frame that ran during the fork ends with an error.
 //
-// A newcomer's mistake: a Session is not thread-safe. Whoever wants to touch it waits for the frame first.
+// Note: a Session is not thread-safe. Whoever wants to touch it waits for the frame first.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What users hand to the toolkit beside models: the options of every method as JSON, and the files of hybrid
-// quantisation.
+// quantization.
 #include <unistd.h>
 
 #include <cstdio>

@@ -33,8 +33,8 @@ void fuzz_bson(Bytes bytes) { (void)format::read_attributes(bytes); }
 void fuzz_npy(Bytes bytes) { (void)decode_npy(bytes, "input"); }
 
 void fuzz_picture(Bytes bytes) {
-  for (const media::Colour colour : {media::Colour::kRgb, media::Colour::kGrey})
-    (void)media::decode_picture(bytes, "input", colour);
+  for (const media::Color color : {media::Color::kRgb, media::Color::kGrey})
+    (void)media::decode_picture(bytes, "input", color);
 }
 
 void fuzz_formula(Bytes bytes) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr float kWeightScale = 1.0f / 64, kActivationScale = 1.0f / 32, kInputScale = 1.0f / 255;
 
-// Whole numbers, so that the quantised form is the same network.
+// Whole numbers, so that the quantized form is the same network.
 int8_t first_weight(const Network& network, int64_t out, int64_t in, int64_t tap) {
   if (network.empty_channels && out < 2) return 0;
   return static_cast<int8_t>((out * 7 + in * 5 + tap * 3) % 23 - 9);
@@ -43,7 +43,7 @@ class Builder {
     return out;
   }
 
-  // A value and, in a quantised network, the pair of nodes that rounds it.
+  // A value and, in a quantized network, the pair of nodes that rounds it.
   std::string rounded(const std::string& value, float scale, int zero_point) {
     if (!network_.quantized) return value;
     number(value + "_scale", scale);

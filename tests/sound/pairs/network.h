@@ -17,7 +17,7 @@ struct Network {
 
 inline constexpr int64_t kInChannels = 3, kChannels = 8;
 
-// Serialised ONNX; the spatial extents are those of a shape for the model's own use, or symbolic.
+// Serialized ONNX; the spatial extents are those of a shape for the model's own use, or symbolic.
 std::string to_onnx(const Network& network, int64_t height, int64_t width);
 
 // y [channels, height, width] of x [3, height, width] in 0..1.

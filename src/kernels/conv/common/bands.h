@@ -11,7 +11,7 @@
 namespace rk::kernels {
 
 // The step of the convolution over the scratch rows and the zero stuffing of its input: a transposed convolution is a
-// plain one of step 1 over an input with `stuffing` - 1 border pixels between neighbours.
+// plain one of step 1 over an input with `stuffing` - 1 border pixels between neighbors.
 struct AxisPlan {
   int64_t step;
   int64_t stuffing;
@@ -71,7 +71,7 @@ struct BandLimits {
   int64_t pixels;          // of the output
   int64_t scratch_pixels;  // of one input block; a row of kMinBandColumns must fit (fits_bands)
   bool even = false;       // bands of about equal height rather than full ones and a rest
-  int64_t rows = 4;        // wanted where neighbouring rows read the same input
+  int64_t rows = 4;        // wanted where neighboring rows read the same input
   int64_t columns =
       1;  // pieces of rows have a multiple of them; `pixels` may be passed by rows * (columns - 1)
 };
@@ -123,7 +123,7 @@ inline int64_t even_part(int64_t total, int64_t most) {
   return (total + parts - 1) / parts;
 }
 
-// Calls work(n, tiles, oy, rows) for each region of a range: neighbouring rows of neighbouring tiles. Tiles come
+// Calls work(n, tiles, oy, rows) for each region of a range: neighboring rows of neighboring tiles. Tiles come
 // together where units say so or where the range holds all rows of several.
 template <typename Work>
 inline void for_each_region(const ConvUnits& units, int64_t height, IndexRange range,
@@ -163,7 +163,7 @@ inline void for_each_band(const ConvFilter& filter, const ConvExtents& extents,
       int64_t pieces = (width + limits.pixels - 1) / limits.pixels;
       int64_t rows = pieces == 1 ? limits.pixels / width : 1;
       if (y.reach() > y.step && rows < limits.rows && rows < left) {
-        // Neighbouring rows read the same input: pieces of a few rows load less than whole single rows.
+        // Neighboring rows read the same input: pieces of a few rows load less than whole single rows.
         rows = limits.rows;
         pieces = (width * rows + limits.pixels - 1) / limits.pixels;
       }

@@ -6,7 +6,7 @@
 //   add kTapStep taps of one pixel to its sums             Sums::add_taps (depthwise; these sums may lie in another order)
 // and `Finish` where sums start and how they become output. Weights are packed as pack_lanes.h has them.
 //
-// A newcomer's mistake: the including file defines RK_ISA_BEGIN and RK_ISA_END, the frame of its CPU, and everything
+// Note: the including file defines RK_ISA_BEGIN and RK_ISA_END, the frame of its CPU, and everything
 // here is in an unnamed namespace: two files may compile the same template for different CPUs. Private to kernels/conv.
 #pragma once
 

@@ -2,7 +2,7 @@
 // fp16 convolution in portable loops over 16 lanes.
 //
 // Where a block of 16 output channels spans several groups, each group is summed on its own and only its lanes are kept:
-// zero weights would not do, because 0 * inf from a neighbouring group is NaN. For the same reason padding lanes of the
+// zero weights would not do, because 0 * inf from a neighboring group is NaN. For the same reason padding lanes of the
 // input are never read into a sum.
 #include "kernels/conv/common/blocking.h"
 #include "kernels/conv/conv_f16.h"

@@ -4,7 +4,7 @@
 // in the order that conv_f16.h states, and narrowed once at the end. Weight is float, or uint16_t where weights are packed as
 // fp16 and widened by each tile.
 //
-// A newcomer's mistake: padding lanes of the input may hold infinities; they are never multiplied, not even by 0.
+// Note: padding lanes of the input may hold infinities; they are never multiplied, not even by 0.
 #if defined(__x86_64__)
 
 #include "kernels/conv/f16/x86_avx512.h"

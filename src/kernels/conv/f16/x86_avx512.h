@@ -257,7 +257,7 @@ struct Target {
   }
 };
 
-// Widens a run of pixels that are neighbours in `from`; asks for the run `ahead` elements further, of the next row or
+// Widens a run of pixels that are neighbors in `from`; asks for the run `ahead` elements further, of the next row or
 // block.
 inline void widen_pixels(const uint16_t* from, float (*to)[kLanes], int64_t count, int64_t ahead) {
   const auto widen = [&](int64_t i) { _mm512_store_ps(to[i], load_wide(from + i * kLanes)); };
@@ -370,7 +370,7 @@ struct Ahead {
   void start(const Context& c, const Band& band, int64_t n, int64_t tiles) {
     planes = channel_blocks(c.filter.in_channels);
     lines = 0;
-    // The band's right neighbour or, at the end of the row, the first one below.
+    // The band's right neighbor or, at the end of the row, the first one below.
     const bool beside = band.ox + band.columns < c.extents.out.w;
     const int64_t oy = beside ? band.oy : band.oy + band.rows;
     const int64_t ox = beside ? band.ox + band.columns : 0;

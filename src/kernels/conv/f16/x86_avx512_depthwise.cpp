@@ -3,7 +3,7 @@
 // outputs loads and widens each of its inputs once, the nine weights stay in registers. Other kernels go through scratch
 // rows and load each tap. All sum a pixel's taps in the order of the kernel.
 //
-// A newcomer's mistake: taps outside the picture are left out here, never read as what lies beside the row.
+// Note: taps outside the picture are left out here, never read as what lies beside the row.
 #if defined(__x86_64__)
 
 #include "kernels/conv/f16/x86_avx512.h"

@@ -4,7 +4,7 @@
 // each four input channels of a group a vector in which every four lanes have those of their own group; a shuffle within
 // the four, which costs nothing beside multiply-adds, spreads each of them in turn.
 //
-// A newcomer's mistake: a channel of another group may be infinite, so it is never multiplied, not even by 0.
+// Note: a channel of another group may be infinite, so it is never multiplied, not even by 0.
 #if defined(__x86_64__)
 
 #include "kernels/conv/common/group_lanes.h"

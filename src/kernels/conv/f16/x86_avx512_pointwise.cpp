@@ -4,7 +4,7 @@
 // never leaves the first-level cache; a multiply-add broadcasts its input from there. Sums in the order that conv_f16.h
 // states.
 //
-// A newcomer's mistake: to broadcast with instructions. On Zen 4 they take time from the multiply-adds, where an operand
+// Note: do not broadcast with instructions. On Zen 4 they take time from the multiply-adds, where an operand
 // that broadcasts takes none and leaves all registers to sums and weights.
 #if defined(__x86_64__)
 

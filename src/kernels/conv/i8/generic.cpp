@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The integer reference of conv_i8: every other variant must equal it bit for bit. Plain loops over
-// 16 channel lanes that a compiler vectorises; the inner loops multiply int16 by int16 into int32,
+// 16 channel lanes that a compiler vectorizes; the inner loops multiply int16 by int16 into int32,
 // which baseline x86-64 has an instruction for, unlike int32 by int32.
 //
 // Packed weights (pack_lanes.h) hold w + o: int16, or int32 where sums need int64.

@@ -3,7 +3,7 @@
 // numbers: a quarter of the products, exact to the last bit. The formulas and the bound are those of winograd_form.h;
 // weights are packed as ever and transformed for one block of output channels at a time.
 //
-// A newcomer's mistake: vectors are the compiler's own, which become the instructions of the frame they stand in
+// Note: vectors are the compiler's own, which become the instructions of the frame they stand in
 // (RK_ISA_BEGIN). Private to kernels/conv.
 #pragma once
 

@@ -2,7 +2,7 @@
 // The transformations of winograd_form.h along one axis, on any vector of unsigned integers: sums wrap. Private to
 // kernels/conv.
 //
-// A newcomer's mistake: the including file defines RK_ISA_BEGIN and RK_ISA_END, the frame of its CPU, because the
+// Note: the including file defines RK_ISA_BEGIN and RK_ISA_END, the frame of its CPU, because the
 // compiler takes vectors apart for the CPU that is set where the template stands.
 #pragma once
 

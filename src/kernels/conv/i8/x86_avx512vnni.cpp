@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_i8 with AVX512-VNNI: tiles of 6 pixels by 64 output channels (8 by 48, 12 by 32, 12 by 16), in bands (bands.h).
 //
-// A newcomer's mistake: the dot products are inline assembly because GCC otherwise moves sums between registers.
+// Note: the dot products are inline assembly because GCC otherwise moves sums between registers.
 #if defined(__x86_64__)
 
 #include "kernels/conv/i8/x86_avx512vnni_band.h"
@@ -266,7 +266,7 @@ void multiply_biased(const Context& c, const Band& band, int64_t n, Tile tile, i
       ending(c, target, channel, scratch.totals, nullptr));
 }
 
-// Rows of the output are neighbouring pixels, and the stages have their short form.
+// Rows of the output are neighboring pixels, and the stages have their short form.
 bool takes_biased(const Context& c, int64_t quads) {
   return c.constants.direct && c.out_pixel == kHostBlock && quads >= kFewestQuads;
 }

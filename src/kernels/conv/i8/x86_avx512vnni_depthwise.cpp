@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The depthwise half of conv_i8__avx512vnni_6x64. One permutation turns four neighbouring pixels into [16 channels][4
+// The depthwise half of conv_i8__avx512vnni_6x64. One permutation turns four neighboring pixels into [16 channels][4
 // taps], one dot product then does a row of the kernel. Output goes in tiles of four columns by up to four rows: an input
 // row is permuted once for all of them, and a row of the tile is 64 bytes of the output. Common kernels read their input
 // where it lies, others a copy with its border.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a few neighbouring pixels for conv_i8__avx512vnni_6x64 whose stages run beside the products of the next tile:
+// Tiles of a few neighboring pixels for conv_i8__avx512vnni_6x64 whose stages run beside the products of the next tile:
 // with few input channels the stages are a third of the work, and the CPU looks too few instructions ahead to overlap
 // them by itself. Includes intrinsics: only for files that RK_AVX512VBMI_BEGIN frames.
 //
-// A newcomer's mistake: inputs are biased here, x + 128, because flipping their sign bits beside each product would take
+// Note: inputs are biased here, x + 128, because flipping their sign bits beside each product would take
 // the place of the stages.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace {
 // Layers with many results for each input have no residual, and nearly all scales suit the short form.
 using DirectRoute = FloatRoute<Stages::kDirect>;
 
-// Rows of neighbouring pixels of one tile of output channels.
+// Rows of neighboring pixels of one tile of output channels.
 struct PixelRows {
   const uint8_t* input;  // of the first pixel, biased; some pixels more than exist are read
   int64_t pixel,
@@ -75,7 +75,7 @@ RK_INLINE const T& in_memory(const T& object) {
 
 // Finishes vector v of four pixels from number `first` of a tile on.
 template <bool kSums>
-RK_INLINE void finish_neighbours(const Ending& ending, const DirectRoute& stages,
+RK_INLINE void finish_neighbors(const Ending& ending, const DirectRoute& stages,
                                  const TilePlace& at, int first, int v, __m512i sum0, __m512i sum1,
                                  __m512i sum2, __m512i sum3) {
   const Ending& k = in_memory(ending);
@@ -133,7 +133,7 @@ struct TileSums {
   RK_INLINE void finish(const Ending& ending, const DirectRoute& route, const TilePlace& at) const {
     constexpr int first = kGroup / kVectors * 4, v = kGroup % kVectors;
     if (first == 0 || first < at.left) {
-      finish_neighbours<kSums>(ending, route, at, first, v, sum[first][v], sum[first + 1][v],
+      finish_neighbors<kSums>(ending, route, at, first, v, sum[first][v], sum[first + 1][v],
                                sum[first + 2][v], sum[first + 3][v]);
     }
   }

@@ -206,9 +206,9 @@ RK_INLINE void finish_four(const Ending& k, const Route& route, __m512i sum0, __
   };
   const __m512i bytes = to_bytes(k, stage(0, sum0), stage(1, sum1), stage(2, sum2), stage(3, sum3));
   int8_t* const output = k.output + v * k.plane;
-  constexpr int kNeighbours = kPairs ? 1 : 3;
-  if (k.pixel == kHostBlock && i + kNeighbours < count &&
-      k.places[i + kNeighbours] - k.places[i] == kNeighbours) {
+  constexpr int kNeighbors = kPairs ? 1 : 3;
+  if (k.pixel == kHostBlock && i + kNeighbors < count &&
+      k.places[i + kNeighbors] - k.places[i] == kNeighbors) {
     int8_t* const to = output + int64_t{k.places[i]} * kHostBlock;
     if constexpr (kPairs) {
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_castsi512_si256(bytes));

@@ -99,7 +99,7 @@ RK_INLINE __m512i join_quarters(__m512i a, __m512i b, __m512i c, __m512i d) {
       _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), mixed);
 }
 
-// totals of neighbouring pixels under a kernel of one tap, read where they lie; writes up to 15 more.
+// totals of neighboring pixels under a kernel of one tap, read where they lie; writes up to 15 more.
 inline void sum_pixels(const Context& c, const int8_t* pixels, int64_t count, int32_t* totals) {
   const int32_t channels = c.filter.in_channels, blocks = channel_blocks(channels);
   const int32_t lanes = lanes_of_block(channels, blocks - 1);

@@ -3,7 +3,7 @@
 // tile of 64 output channels, pieces of its weights are transformed and multiplied, a matrix product per point, and the
 // products are transformed back.
 //
-// A newcomer's mistake: all four buffers together must stay in a second-level cache of 1 MiB.
+// Note: all four buffers together must stay in a second-level cache of 1 MiB.
 #if defined(__x86_64__)
 
 #include "kernels/conv/i8/x86_avx512vnni_winograd.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the packing and the running half of conv_i8__avx512vnni_winograd agree on; winograd_form.h has the formulas.
 //
-// A newcomer's mistake: transformed weights are eight times as large. Only those of small layers are kept so; others are
+// Note: transformed weights are eight times as large. Only those of small layers are kept so; others are
 // transformed in pieces while running, which costs less than reading them from memory.
 #pragma once
 
