@@ -70,52 +70,67 @@ void add_step(const Step& step, std::vector<Step>& steps) {
   if (!whole.empty()) steps.push_back(whole);
 }
 
-// An untaken step that may be added to `step`: first among those of complementary weight, then the lightest. Its index,
-// or steps.size().
-size_t find_partner(const std::vector<Step>& steps, const std::vector<bool>& taken, size_t step) {
+// Indices of steps, the heaviest first.
+std::vector<uint32_t> by_weight(const std::vector<Step>& steps) {
+  std::array<uint32_t, kSafe + 2> begin{};
+  for (const Step& s : steps) ++begin[static_cast<size_t>(kSafe - s.heaviest + 1)];
+  for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+  std::vector<uint32_t> order(steps.size());
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    order[begin[static_cast<size_t>(kSafe - steps[i].heaviest)]++] = i;
+  return order;
+}
+
+// An untaken step behind `at` that may be added to it: first among those of complementary weight, then the lightest.
+// Its place in `order`, or the end.
+size_t find_partner(const std::vector<Step>& steps, const std::vector<uint32_t>& order,
+                    const std::vector<bool>& taken, size_t at) {
   constexpr int32_t kUsual = 190;  // sums of two steps are seldom heaviest in the same lane
   constexpr int kTries = 24, kLastTries = 8;
+  const Step& step = steps[order[at]];
   const auto first = std::partition_point(
-      steps.begin() + static_cast<ptrdiff_t>(step) + 1, steps.end(),
-      [&](const Step& s) { return s.heaviest > kUsual - steps[step].heaviest; });
+      order.begin() + static_cast<ptrdiff_t>(at) + 1, order.end(),
+      [&](uint32_t i) { return steps[i].heaviest > kUsual - step.heaviest; });
   int tries = 0;
-  for (auto i = static_cast<size_t>(first - steps.begin()); i < steps.size() && tries < kTries; ++i) {
+  for (auto i = static_cast<size_t>(first - order.begin()); i < order.size() && tries < kTries; ++i) {
     if (taken[i]) continue;
-    if (steps[step].fits_with(steps[i])) return i;
+    if (step.fits_with(steps[order[i]])) return i;
     ++tries;
   }
   tries = 0;
-  for (size_t i = steps.size(); i-- > step + 1 && tries < kLastTries;) {
+  for (size_t i = order.size(); i-- > at + 1 && tries < kLastTries;) {
     if (taken[i]) continue;
-    if (steps[step].fits_with(steps[i])) return i;
+    if (step.fits_with(steps[order[i]])) return i;
     ++tries;
   }
-  return steps.size();
+  return order.size();
 }
 
-// Doubles first, then what stays alone.
-BlockSteps arrange(std::vector<Step>& steps) {
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const Step& a, const Step& b) { return a.heaviest > b.heaviest; });
-  std::vector<Step> doubles, singles;
+// The order of steps: doubles first, then what stays alone.
+struct Arranged {
+  BlockSteps counts;
+  std::vector<uint32_t> order;
+};
+Arranged arrange(const std::vector<Step>& steps) {
+  const std::vector<uint32_t> order = by_weight(steps);
+  std::vector<uint32_t> doubles, singles;
   std::vector<bool> taken(steps.size());
-  for (size_t i = 0; i < steps.size(); ++i) {
+  for (size_t i = 0; i < order.size(); ++i) {
     if (taken[i]) continue;
     taken[i] = true;
-    const size_t partner = find_partner(steps, taken, i);
-    if (partner == steps.size()) {
-      singles.push_back(steps[i]);
+    const size_t partner = find_partner(steps, order, taken, i);
+    if (partner == order.size()) {
+      singles.push_back(order[i]);
       continue;
     }
     taken[partner] = true;
-    doubles.push_back(steps[i]);
-    doubles.push_back(steps[partner]);
+    doubles.push_back(order[i]);
+    doubles.push_back(order[partner]);
   }
   const BlockSteps counts = {0, static_cast<uint32_t>(doubles.size() / 2),
                              static_cast<uint32_t>(singles.size())};
-  steps = std::move(doubles);
-  steps.insert(steps.end(), singles.begin(), singles.end());
-  return counts;
+  doubles.insert(doubles.end(), singles.begin(), singles.end());
+  return {counts, std::move(doubles)};
 }
 
 bool offsets_fold(const ConvI8Params& source) {
@@ -140,7 +155,12 @@ std::vector<Step> steps_of_block(const ConvI8Params& source, bool fold, int32_t 
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   const int32_t lanes = lanes_of_block(f.out_channels, block);
+  // From one input channel or output channel to the next; without groups these are constant.
+  const bool output_first = source.order == WeightOrder::kOihw;
+  const int64_t in_step = output_first ? taps : f.out_channels * taps;
+  const int64_t out_step = output_first ? f.in_channels * taps : taps;
   std::vector<Step> steps;
+  steps.reserve(static_cast<size_t>((f.in_channels + 3) / 4 * taps));
   for (int32_t in = 0; in < f.in_channels; in += 4) {
     for (int64_t tap = 0; tap < taps; ++tap) {
       Step step;
@@ -149,8 +169,7 @@ std::vector<Step> steps_of_block(const ConvI8Params& source, bool fold, int32_t 
         const int32_t oc = block * kHostBlock + lane;
         const int32_t offset = fold ? weight_offset_of(source, oc) : 0;
         for (int32_t k = 0; k < 4 && in + k < f.in_channels; ++k) {
-          const int64_t at = plain_weight_index(f, source.order, oc, in + k, tap);
-          const int32_t w = source.weights[at] + offset;
+          const int32_t w = source.weights[oc * out_step + (in + k) * in_step + tap] + offset;
           step.weights[static_cast<size_t>(lane * 4 + k)] = static_cast<int8_t>(w);
           sums[lane] += w;
         }
@@ -166,8 +185,8 @@ double products_per_int16(const ConvI8Params& params) {
   const ConvFilter& f = params.filter;
   int32_t sums[kHostBlock] = {};
   const int32_t block = channel_blocks(f.out_channels) / 2;
-  std::vector<Step> steps = steps_of_block(params, offsets_fold(params), block, sums);
-  const BlockSteps counts = arrange(steps);
+  const BlockSteps counts =
+      arrange(steps_of_block(params, offsets_fold(params), block, sums)).counts;
   const double quads = static_cast<double>((f.in_channels + 3) / 4) * f.kernel.h * f.kernel.w;
   return (3.0 * counts.doubles + 2.0 * counts.singles) / (2.0 * quads);
 }
@@ -217,15 +236,22 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const int32_t blocks = channel_blocks(f.out_channels);
   const auto channels = static_cast<size_t>(align_up(f.out_channels, kTile));
   std::vector<BlockSteps> counts;
-  std::vector<std::vector<Step>> steps;
+  std::vector<uint16_t> all_places;
+  std::vector<uint8_t> all_weights;
   std::vector<int32_t> sums(channels);
-  uint64_t total = 0;
   for (int32_t block = 0; block < blocks; ++block) {
-    steps.push_back(steps_of_block(source, fold, block, sums.data() + block * kHostBlock));
-    counts.push_back(arrange(steps.back()));
-    counts.back().first = static_cast<uint32_t>(total);
-    total += steps.back().size();
+    const std::vector<Step> steps =
+        steps_of_block(source, fold, block, sums.data() + block * kHostBlock);
+    const Arranged arranged = arrange(steps);
+    counts.push_back(arranged.counts);
+    counts.back().first = static_cast<uint32_t>(all_places.size());
+    for (const uint32_t i : arranged.order) {
+      all_places.push_back(steps[i].place);
+      const auto* const bytes = reinterpret_cast<const uint8_t*>(steps[i].weights.data());
+      all_weights.insert(all_weights.end(), bytes, bytes + kStepBytes);
+    }
   }
+  const uint64_t total = all_places.size();
   // Header, offsets and scales and starts per channel, counts per block, places per step.
   constexpr uint64_t kHeader = 128;
   static_assert(sizeof(Constants) <= kHeader);
@@ -257,15 +283,9 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
     start[i] = static_cast<int32_t>((bias_first ? static_cast<uint32_t>(bias[i]) : 0u) -
                                     128u * static_cast<uint32_t>(sums[i]));
   }
-  for (size_t block = 0; block < steps.size(); ++block) {
-    block_steps[block] = counts[block];
-    uint64_t step = counts[block].first;
-    for (const Step& s : steps[block]) {
-      places[step] = s.place;
-      std::memcpy(packed.weights.data() + step * kStepBytes, s.weights.data(), kStepBytes);
-      ++step;
-    }
-  }
+  std::copy(counts.begin(), counts.end(), block_steps);
+  std::copy(all_places.begin(), all_places.end(), places);
+  std::copy(all_weights.begin(), all_weights.end(), packed.weights.data());
   std::memcpy(packed.constants.data(), &constants, sizeof constants);
   return ok_status();
 }
