@@ -6,7 +6,6 @@
 
 #include "base/checked_math.h"
 #include "kernels/conv/common/blocking.h"
-#include "kernels/cpu_features.h"
 
 namespace rk::kernels {
 namespace {
@@ -14,18 +13,9 @@ namespace {
 constexpr int32_t kLanes = kHostBlock;
 constexpr int32_t kPixels = 8;
 
-using RunBytes = void (*)(const ByteProducts&);
-RunBytes byte_products() {
-#if defined(__x86_64__)
-  if ((needs::kAvx512Vnni & ~allowed_features()) == 0) return byte_products__avx512vnni;
-#endif
-  return nullptr;
-}
-
-}  // namespace
-
-void add_products__generic(const int8_t* const* pixels, int32_t count, const int16_t* weights,
-                           int32_t* sums) {
+// Adds 16 inputs of each of `count` pixels times [8][16][2] weights.
+void add_products(const int8_t* const* pixels, int32_t count, const int16_t* weights,
+                  int32_t* sums) {
   for (int32_t p = 0; p < count; ++p) {
     int32_t* const to = sums + p * kLanes;
     for (int32_t i = 0; i < kLanes; i += 2) {
@@ -37,6 +27,8 @@ void add_products__generic(const int8_t* const* pixels, int32_t count, const int
     }
   }
 }
+
+}  // namespace
 
 Result<ConvSums> ConvSums::make(const ConvFilter& filter, WeightOrder order, const int8_t* weights,
                                 const int16_t* offset, int32_t input_zero_point) {
@@ -83,30 +75,7 @@ Result<ConvSums> ConvSums::make(const ConvFilter& filter, WeightOrder order, con
       return unsupported(str("convolution: the sums of output channel ", c, " can leave 32 bits"));
     }
   }
-  if (!depthwise && filter.groups == 1 && byte_products() != nullptr) {
-    out.pack_bytes(order, weights, offset);
-    out.weights_ = {};
-  }
   return out;
-}
-
-void ConvSums::pack_bytes(WeightOrder order, const int8_t* weights, const int16_t* offset) {
-  const int64_t taps = int64_t{filter_.kernel.h} * filter_.kernel.w;
-  const int64_t tiles = channel_blocks(filter_.out_channels);
-  bytes_.resize(static_cast<size_t>(tiles * tile_blocks_ * taps * kLanes * kLanes));
-  byte_offset_.resize(static_cast<size_t>(tiles) * kLanes);
-  for (int64_t c = 0; c < filter_.out_channels; ++c) {
-    byte_offset_[static_cast<size_t>(c)] = (offset != nullptr ? offset[c] : 0) - 128;
-    for (int64_t i = 0; i < filter_.in_channels; ++i) {
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int64_t step = (c / kLanes * tile_blocks_ + i / kLanes) * taps + tap;
-        const int64_t at =
-            ((step * 4 + i % kLanes / 4) * kLanes + c % kLanes) * 4 + i % 4;
-        bytes_[static_cast<size_t>(at)] = static_cast<uint8_t>(
-            weights[plain_weight_index(filter_, order, c, i, tap)] + 128);
-      }
-    }
-  }
 }
 
 void ConvSums::row(const int8_t* input, const ConvExtents& extents, int64_t n, int32_t tile,
@@ -139,31 +108,6 @@ void ConvSums::row(const int8_t* input, const ConvExtents& extents, int64_t n, i
     return;
   }
   const BlockRange blocks = tile_input_blocks(filter_, tile, kLanes);
-  if (!bytes_.empty()) {
-    std::vector<const int8_t*> pixels(static_cast<size_t>(blocks.end * taps) * kPixels);
-    ByteProducts args;
-    args.pixels = pixels.data();
-    args.steps = blocks.end * taps;
-    args.taps = taps;
-    args.last_lanes = lanes_of_block(filter_.in_channels, blocks.end - 1);
-    args.weights = bytes_.data() + tile * args.steps * kLanes * kLanes;
-    args.offset = byte_offset_.data() + int64_t{tile} * kLanes;
-    for (int64_t ox = 0; ox < extents.out.w; ox += kPixels) {
-      args.count = static_cast<int32_t>(std::min<int64_t>(kPixels, extents.out.w - ox));
-      size_t at = 0;
-      for (int32_t block = 0; block < blocks.end; ++block) {
-        for (int64_t tap = 0; tap < taps; ++tap) {
-          const int8_t* const from = row_of(block, tap / filter_.kernel.w);
-          // Pixels past the end repeat the last: they are computed and not stored.
-          for (int32_t p = 0; p < kPixels; ++p)
-            pixels[at++] = pixel(from, ox + std::min(p, args.count - 1), tap % filter_.kernel.w);
-        }
-      }
-      args.sums = sums + ox * kLanes;
-      byte_products()(args);
-    }
-    return;
-  }
   const int16_t* const weights = weights_.data() + tile * tile_blocks_ * taps * kLanes * kLanes;
   for (int64_t ox = 0; ox < extents.out.w; ox += kPixels) {
     const auto count = static_cast<int32_t>(std::min<int64_t>(kPixels, extents.out.w - ox));
@@ -173,7 +117,7 @@ void ConvSums::row(const int8_t* input, const ConvExtents& extents, int64_t n, i
         const int8_t* pixels[kPixels];
         for (int32_t p = 0; p < count; ++p)
           pixels[p] = pixel(from, ox + p, tap % filter_.kernel.w);
-        add_products__generic(pixels, count,
+        add_products(pixels, count,
                      weights + ((block - blocks.begin) * taps + tap) * kLanes * kLanes,
                      sums + ox * kLanes);
       }

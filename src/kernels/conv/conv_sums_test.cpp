@@ -5,8 +5,6 @@
 
 #include <random>
 
-#include "base/fixed_point.h"
-#include "kernels/cpu_features.h"
 #include "kernels/layout/blocked.h"
 
 namespace rk::kernels {
@@ -84,61 +82,6 @@ TEST(ConvSumsTest, EqualsTheDefinition) {
     }
   }
 }
-
-#if defined(__x86_64__)
-// The formula of program::LookupStage in integers, lane by lane.
-TEST(LookupFinishTest, EqualsTheIntegerFormula) {
-  if ((needs::kAvx512Vnni & ~cpu_features()) != 0) GTEST_SKIP() << "no AVX-512 VNNI";
-  std::mt19937 random(3);
-  constexpr int64_t kPixels = 3000;
-  std::vector<int32_t> sums(kPixels * 16);
-  for (int32_t& v : sums) v = static_cast<int32_t>(random()) >> (8 + random() % 12);
-  std::vector<double> bias(16), multiplier(16);
-  for (double& v : bias) v = static_cast<double>(static_cast<int32_t>(random() % 20001) - 10000);
-  for (double& v : multiplier) v = static_cast<double>(random() % 16385);
-  std::vector<int16_t> table(1025);
-  for (int16_t& v : table) v = static_cast<int16_t>(random());
-  std::vector<uint32_t> pairs(1025);
-  for (size_t i = 0; i < 1025; ++i) {
-    const auto next = static_cast<uint16_t>(table[std::min<size_t>(i + 1, 1024)]);
-    pairs[i] = static_cast<uint16_t>(table[i]) | uint32_t{next} << 16;
-  }
-  LookupFinish f;
-  f.bias = bias.data();
-  f.multiplier = multiplier.data();
-  f.first_scale = 0x1p-14;
-  f.index_multiplier = 23107;
-  f.index_addend = -777;
-  f.index_scale = 0x1p-15;
-  f.start = -16384;
-  f.end = 16384;
-  f.entry_shift = 5;
-  f.pairs = pairs.data();
-  f.below = 300 * 0x1p-9;
-  f.above = 20493 * 0x1p-13;
-  f.output_scale = 18923 * 0x1p-21;
-  f.zero_point = -13;
-  std::vector<int8_t> out(kPixels * 16);
-  lookup_finish__avx512vnni(f, sums.data(), kPixels, 0, out.data());
-  for (size_t i = 0; i < out.size(); ++i) {
-    const int64_t p = (int64_t{sums[i]} + static_cast<int64_t>(bias[i % 16])) *
-                      static_cast<int64_t>(multiplier[i % 16]);
-    const int64_t t = scale_round(scale_round(p, 1, 14) * 23107 - 777, 1, 15);
-    int64_t v = 0;
-    if (t < -16384) {
-      v = table[0] + scale_round(t + 16384, 300, 9);
-    } else if (t > 16384) {
-      v = table[1024] + scale_round(t - 16384, 20493, 13);
-    } else {
-      const int64_t d = t + 16384;
-      const auto k = static_cast<size_t>(d >> 5);
-      v = k == 1024 ? table[1024]
-                    : table[k] + scale_round(int64_t{table[k + 1]} - table[k], d & 31, 5);
-    }
-    ASSERT_EQ(out[i], saturate_i8(scale_round(v, 18923, 21) - 13)) << i << " " << t;
-  }
-}
-#endif
 
 TEST(ConvSumsTest, RefusesSumsThatLeave32Bits) {
   const ConvFilter f = {1 << 12, 1, 1, {3, 3}, {1, 1}, {1, 1}, false};

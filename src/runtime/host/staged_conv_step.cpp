@@ -2,11 +2,9 @@
 // Int8 convolutions whose stages after the sum are not those of conv_i8: an activation by lookup table, a slope below
 // zero, or channel multipliers of another unit than 2^-14. Files of the vendor's converter have them.
 #include <algorithm>
-#include <cmath>
 
 #include "base/checked_math.h"
 #include "kernels/conv/conv_sums.h"
-#include "kernels/cpu_features.h"
 #include "program/native_layout.h"
 #include "runtime/host/staged_conv.h"
 #include "runtime/host/stages.h"
@@ -76,62 +74,6 @@ struct Finish {
   }
 };
 
-#if defined(__x86_64__)
-// The same stages as vectors compute them, for activations by table alone whose two tables are the halves of one.
-struct VectorFinish {
-  std::vector<double> bias, multiplier;
-  std::vector<uint32_t> pairs;
-  kernels::LookupFinish stages;
-};
-
-std::shared_ptr<const VectorFinish> vector_finish(const Finish& finish) {
-  const ConvParams& p = finish.p;
-  if (!p.lookup || finish.has_residual || p.post_activation != program::Activation::kNone ||
-      (kernels::needs::kAvx512Vnni & ~kernels::allowed_features()) != 0) {
-    return nullptr;
-  }
-  const program::LookupStage& s = *p.lookup;
-  constexpr int32_t kHalf = 512;
-  if (s.entry_shift > 14 || s.start != -(kHalf << s.entry_shift) ||
-      s.end != kHalf << s.entry_shift || s.low.back() != s.high.front()) {
-    return nullptr;
-  }
-  auto out = std::make_shared<VectorFinish>();
-  const size_t padded = align_up(finish.channels.bias.size(), static_cast<size_t>(kLanes));
-  out->bias.resize(padded);
-  out->multiplier.resize(padded);
-  for (size_t c = 0; c < finish.channels.bias.size(); ++c) {
-    out->bias[c] = finish.channels.bias[c];
-    out->multiplier[c] = finish.channels.multiplier[c];
-  }
-  std::vector<int16_t> table(s.low);
-  table.insert(table.end(), s.high.begin() + 1, s.high.end());
-  for (size_t i = 0; i < table.size(); ++i) {
-    const auto next = static_cast<uint16_t>(table[std::min(i + 1, table.size() - 1)]);
-    out->pairs.push_back(static_cast<uint16_t>(table[i]) | uint32_t{next} << 16);
-  }
-  const auto scale_of = [](const ScaleShift& scale) {
-    return std::ldexp(static_cast<double>(scale.scale), -scale.shift);
-  };
-  kernels::LookupFinish& f = out->stages;
-  f.bias = out->bias.data();
-  f.multiplier = out->multiplier.data();
-  f.first_scale = std::ldexp(1.0, -p.multiplier_shift);
-  f.index_multiplier = static_cast<double>(s.multiplier);
-  f.index_addend = static_cast<double>(s.addend);
-  f.index_scale = std::ldexp(1.0, -s.shift);
-  f.start = s.start;
-  f.end = s.end;
-  f.entry_shift = s.entry_shift;
-  f.pairs = out->pairs.data();
-  f.below = scale_of(s.below);
-  f.above = scale_of(s.above);
-  f.output_scale = scale_of(p.output.scale);
-  f.zero_point = p.output.zero_point;
-  return out;
-}
-#endif
-
 }  // namespace
 
 bool has_staged_form(const program::ConvParams& p) {
@@ -164,9 +106,6 @@ Result<StepFunction> prepare_staged_conv(const StepContext& context, const ConvP
   const auto sums = std::make_shared<const kernels::ConvSums>(std::move(made));
   const auto finish = std::make_shared<const Finish>(
       Finish{p, std::move(constants.channels), context.has_input(3)});
-#if defined(__x86_64__)
-  const auto vectors = vector_finish(*finish);
-#endif
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
   const int32_t residual = context.has_input(3) ? context.step.inputs[3] : program::kNone;
   const int32_t tiles = kernels::channel_blocks(filter.out_channels);
@@ -183,13 +122,6 @@ Result<StepFunction> prepare_staged_conv(const StepContext& context, const ConvP
             const auto tile = static_cast<int32_t>(plane % tiles);
             sums->row(call.data<int8_t>(input), extents, plane / tiles, tile, oy, row.data());
             const int64_t at = unit * extents.out.w * kLanes;
-#if defined(__x86_64__)
-            if (vectors != nullptr) {
-              kernels::lookup_finish__avx512vnni(vectors->stages, row.data(), extents.out.w, tile,
-                                                 call.data<int8_t>(output) + at);
-              continue;
-            }
-#endif
             for (int64_t ox = 0; ox < extents.out.w; ++ox) {
               const int8_t* const e = residual == program::kNone
                                           ? nullptr
