@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/fixed_point.h"
+#include "evaluator/integer_layers.h"
 #include "evaluator/select.h"
 
 namespace rk::evaluator {
@@ -76,6 +77,7 @@ void round_to_own_scale(const Value& value, Tensor& tensor) {
 }  // namespace
 
 Status evaluate_node(const EvalCall& call) {
+  if (is_integer_layer(call.node)) return run_integer_layer(call);
   if (const FastKernel kernel = find_fast_kernel(call)) return kernel(call);
   return call.node.def().reference(call);
 }

@@ -108,7 +108,7 @@ Status resolve_part(const Part& part, size_t axis, int64_t dim, std::map<char, i
   }
   if (dim % known != 0)
     return invalid_argument(str("dimension ", axis, " is ", dim, ", which ", known,
-                                " does not divide: '", open, "' is not a whole number"));
+                                " does not divide: '", open, "' is no whole number"));
   sizes[open] = dim / known;
   return ok_status();
 }

@@ -192,7 +192,7 @@ class Check:
                 arrays = []
                 for i, (_, array) in enumerate(inputs):
                     if integer:
-                        q = spec["quantization"]["inputs"][i]
+                        q = spec["quantisation"]["inputs"][i]
                         array = (array.astype(np.float32) - np.float32(q["zero_point"])) * np.float32(q["scale"])
                     arrays.append(runner.save("%s_in%d" % (name, i), to_graph(array, fmt, nchw)))
                 listing.write(" ".join(arrays) + "\n")
@@ -249,7 +249,7 @@ class Check:
 
     def steps(self, plan, found):
         for i, (a, b) in enumerate(zip(found, plan["golden"])):
-            q = plan["spec"]["quantization"]["outputs"][i]
+            q = plan["spec"]["quantisation"]["outputs"][i]
             yield np.rint(a.ravel() / q["scale"]) + q["zero_point"], b.ravel().astype(np.float64), q
 
     def judge_steps(self, plan, found, worst, shares):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer operators -> DequantizeLinear, the float operator, QuantizeLinear. That is how newer exporters write
-// quantized models, so the rest of the converter sees one form; scales and integer weights are kept as they are.
+// quantised models, so the rest of the converter sees one form; scales and integer weights are kept as they are.
 #include "frontends/onnx/opset_conversions.h"
 
 namespace rk::frontends {

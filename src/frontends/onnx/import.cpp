@@ -250,7 +250,7 @@ Status OnnxImporter::add_container_input(const std::string& name, const onnx::Ty
     elements.push_back({value, nullptr, nullptr});
   }
   if (!inner.has_sequence_type()) {
-    return invalid_argument(str("input '", name, "' is not a sequence, but 'container_inputs' gives ",
+    return invalid_argument(str("input '", name, "' is no sequence, but 'container_inputs' gives ",
                                 types.size(), " elements"));
   }
   main_.values[name] = {nullptr, nullptr, std::make_shared<std::vector<Binding>>(elements)};
@@ -299,7 +299,7 @@ Status OnnxImporter::add_outputs() {
       for (size_t i = 0; i < binding.elements->size(); ++i) {
         Value* const element = (*binding.elements)[i].value;
         if (element == nullptr) {
-          return unsupported(str("output '", name, "': element ", i, " is not a tensor"));
+          return unsupported(str("output '", name, "': element ", i, " is no tensor"));
         }
         RK_TRY(add_output(str(name, "_", i), element));
       }

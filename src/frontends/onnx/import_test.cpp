@@ -82,7 +82,7 @@ TEST(OnnxImport, FoldsShapeArithmeticIntoAStaticReshape) {
   EXPECT_EQ(graph->outputs()[0]->shape(), Shape({2, 60}));
 }
 
-TEST(OnnxImport, KeepsIntegerWeightsOfQuantizedModels) {
+TEST(OnnxImport, KeepsIntegerWeightsOfQuantisedModels) {
   ModelWriter m;
   m.input("x", {2}).output("y");
   m.floats("scale", {}, {0.5f});

@@ -66,7 +66,7 @@ Result<std::vector<OnnxImporter::Binding>> OnnxImporter::sequence_of(Scope& scop
   RK_ASSIGN(const Binding binding, look_up(scope, proto.input(input), node_label(proto)));
   if (!binding.is_sequence()) {
     return invalid_model(
-        str(node_label(proto), ": its input '", proto.input(input), "' is not a sequence"));
+        str(node_label(proto), ": its input '", proto.input(input), "' is no sequence"));
   }
   return *binding.elements;
 }

@@ -246,7 +246,7 @@ Result<Value*> Importer::dequantized(const TfTensor& from, Value* integers, int6
   return builder.emit(draft, "DequantizeLinear", "/real", std::move(inputs), std::move(attrs));
 }
 
-Result<Value*> Importer::rounded(const TfTensor& to, Value* value) {
+Result<Value*> Importer::rounded(const TfTensor& to, Value* value, Rounding rounding) {
   if (to.scale.size() != 1) {
     return unsupported(str("tensor '", to.name, "' is computed at run time and has ",
                            to.scale.size(), " scales; one is taken"));
@@ -257,8 +257,10 @@ Result<Value*> Importer::rounded(const TfTensor& to, Value* value) {
   Value* const scale = builder.constant(to.name + "/scale", Tensor::f32({}, to.scale));
   RK_ASSIGN(Tensor points, zero_points(to, {}));
   Value* const point = builder.constant(to.name + "/zero_point", std::move(points));
-  RK_ASSIGN(Value* const integers,
-            builder.emit(draft, "QuantizeLinear", "/quantized", {value, scale, point}));
+  AttrMap attrs;
+  if (rounding == Rounding::kTwice && to.dtype != DType::kI16) attrs["rounding"] = int64_t{1};
+  RK_ASSIGN(Value* const integers, builder.emit(draft, "QuantizeLinear", "/quantized",
+                                                {value, scale, point}, std::move(attrs)));
   return builder.emit(draft, "DequantizeLinear", "/real", {integers, scale, point});
 }
 

@@ -18,6 +18,9 @@
 
 namespace rk::frontends::tflite {
 
+// How TFLite's kernel gets from its sums to steps: by one division, or in fixed point first (evaluator/integer_layers.h).
+enum class Rounding { kOnce, kTwice };
+
 class Importer {
  public:
   // `model` outlives the importer.
@@ -45,7 +48,7 @@ class Importer {
   // Integers -> real numbers; `axis` is that of a scale per channel.
   Result<Value*> dequantized(const TfTensor& tensor, Value* integers, int64_t axis);
   // Rounded to the tensor's scale.
-  Result<Value*> rounded(const TfTensor& tensor, Value* value);
+  Result<Value*> rounded(const TfTensor& tensor, Value* value, Rounding rounding = Rounding::kOnce);
   const TfTensor& tensor(int32_t index) const { return model_.tensors[static_cast<size_t>(index)]; }
   std::string label(const TfOperator& op) const;
 
@@ -103,7 +106,7 @@ class OpImport {
 
   // The output's value: rounded to its scale. `moved`: elements of input 0, so those that are rounded alike stay as
   // they are.
-  Status bind(size_t i, Value* value, Order order);
+  Status bind(size_t i, Value* value, Order order, Rounding rounding = Rounding::kOnce);
   Status bind_moved(size_t i, Value* value, Order order, size_t from = 0);
   Status bind_held(size_t i, Held held);  // as it is
   void note(std::string text) { importer_.import_.note(std::move(text)); }

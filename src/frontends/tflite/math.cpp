@@ -39,7 +39,7 @@ Status binary(OpImport& op, std::string_view name, bool has_activation) {
     RK_ASSIGN(const auto activation, op.option<int8_t>(0, 0));
     RK_ASSIGN(value, op.activated(value, activation));
   }
-  return op.bind(0, value, order);
+  return op.bind(0, value, order, name == "Add" ? Rounding::kTwice : Rounding::kOnce);
 }
 
 Status clipped(OpImport& op, float low, float high) {

@@ -74,7 +74,7 @@ Status fully_connected(OpImport& op) {
     dims.back() = results;
     RK_ASSIGN(value, reshaped(op.builder(), value, dims, "/shape"));
   }
-  return op.bind(0, value, Order::kFile);
+  return op.bind(0, value, Order::kFile, Rounding::kTwice);
 }
 
 Status batch_matmul(OpImport& op) {

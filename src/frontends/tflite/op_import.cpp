@@ -173,12 +173,12 @@ Status OpImport::bind_held(size_t i, Held held) {
   return ok_status();
 }
 
-Status OpImport::bind(size_t i, Value* value, Order order) {
+Status OpImport::bind(size_t i, Value* value, Order order, Rounding rounding) {
   if (i >= op_.outputs.size()) return invalid_model(str("output ", i, " is not there"));
   const TfTensor& to = output(i);
   const bool rounds = to.is_quantized() && to.dtype != DType::kI32 && is_float(value->dtype());
   if (rounds) {
-    RK_ASSIGN(value, importer_.rounded(to, value));
+    RK_ASSIGN(value, importer_.rounded(to, value, rounding));
   }
   Graph& graph = builder().graph();
   if (value->producer() != nullptr && value->name() != to.name && graph.find(to.name) == nullptr) {

@@ -83,7 +83,7 @@ Status convolution(OpImport& op, const std::vector<int64_t>& perm, bool depthwis
   RK_ASSIGN(Value * value, op.emit("Conv", "/conv", std::move(inputs), std::move(attrs)));
   RK_ASSIGN(const auto activation, op.option<int8_t>(activation_slot, 0));
   RK_ASSIGN(value, op.activated(value, activation));
-  return op.bind(0, value, Order::kFirst);
+  return op.bind(0, value, Order::kFirst, Rounding::kTwice);
 }
 
 Result<Windows> pool_windows(OpImport& op) {

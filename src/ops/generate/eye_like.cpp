@@ -14,7 +14,7 @@ Status infer(InferCall& call) {
     const auto named = dtype_from_onnx(call.node.i64("dtype"));
     if (!named)
       return unsupported(
-          str("attribute 'dtype' is ", call.node.i64("dtype"), ", which is not a supported dtype"));
+          str("attribute 'dtype' is ", call.node.i64("dtype"), ", which is no supported dtype"));
     dtype = *named;
   }
   return set_output(call, 0, dtype, call.input(0).shape);

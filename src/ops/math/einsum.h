@@ -10,7 +10,7 @@
 
 namespace rk::ops {
 
-// Letters stand for themselves; the axes of an ellipsis are labeled from the last one on.
+// Letters stand for themselves; the axes of an ellipsis are labelled from the last one on.
 using EinsumLabel = int;
 
 struct EinsumPlan {

@@ -8,7 +8,7 @@ namespace {
 
 Status infer(InferCall& call) {
   const auto to = dtype_from_onnx(call.node.i64("to"));
-  if (!to) return refuse("attribute 'to' is ", call.node.i64("to"), ", which is not a known dtype");
+  if (!to) return refuse("attribute 'to' is ", call.node.i64("to"), ", which is no known dtype");
   if (byte_size(*to) != byte_size(call.input(0).dtype)) {
     return refuse("input 0 ('x') is ", rk::to_string(call.input(0)), " and attribute 'to' is ",
                   rk::to_string(*to), "; the dtypes must be of the same width");

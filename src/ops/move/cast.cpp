@@ -12,7 +12,7 @@ Status infer(InferCall& call) {
   const auto dtype = dtype_from_onnx(call.node.i64("to"));
   if (!dtype) {
     return unsupported(
-        str("attribute 'to' is ", call.node.i64("to"), ", which is not a supported dtype"));
+        str("attribute 'to' is ", call.node.i64("to"), ", which is no supported dtype"));
   }
   RK_TRY(require_one_of(call.node, "round_mode", {"up", "down", "nearest"}));
   return set_output(call, 0, *dtype, call.input(0).shape);

@@ -46,7 +46,7 @@ std::span<const OpCase> cast_cases() {
       {"strings are refused", R"(
           input %x: f32[1] = [1]
           %y = Cast(%x) {to=8}
-          error attribute 'to' is 8, which is not a supported dtype)"},
+          error attribute 'to' is 8, which is no supported dtype)"},
       {"to is required", R"(
           input %x: f32[1] = [1]
           %y = Cast(%x)

@@ -23,7 +23,7 @@ std::span<const OpCase> compress_cases() {
           %y, %n = Compress(%x, %c) {axis=-1}
           expect %y: f32[2,3] = [1, 3, 0, 4, 6, 0]
           expect %n: i64[1] = [2])"},
-      {"a condition that is not a bool is refused", R"(
+      {"a condition that is no bool is refused", R"(
           input %x: f32[2] = [1, 2]
           input %c: i64[2] = [1, 0]
           %y = Compress(%x, %c)

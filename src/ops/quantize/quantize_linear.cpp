@@ -75,6 +75,8 @@ OpDef quantize_linear() {
                 {"output_dtype", int64_t{0},
                  "dtype where there is no zero_point, numbered as in ONNX; 0: u8"},
                 {"precision", int64_t{0}, "dtype of the division; it is done in f32 in any case"},
+                {"rounding", int64_t{0},
+                 "1: what computes the value rounds in 32-bit fixed point first, as TFLite does"},
                 {"saturate", int64_t{1},
                  "8-bit floats: 0 lets what is too large become infinity or NaN"}},
       .infer = infer,

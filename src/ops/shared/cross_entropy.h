@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss share: picking the labeled class of
+// What NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss share: picking the labelled class of
 // each place and summing up. Class axis is 1; places are the batch and all axes behind it.
 #pragma once
 

@@ -64,7 +64,7 @@ Result<OpDef> definition(const CustomOp& op) {
     const OpDef* const standard = registry().find(op.type);
     if (standard == nullptr) {
       return invalid_argument(str("custom operator '", op.type,
-                                  "' is not a standard operator: it needs shape_infer and compute"));
+                                  "' is no standard operator: it needs shape_infer and compute"));
     }
     def = *standard;
     def.elementwise_unary = false;

@@ -26,7 +26,7 @@ struct CustomOp {
 };
 
 // The standard operators and these; it lives as long as a graph or a model uses it. kInvalidArgument for a type that is
-// empty or given twice, for one function without the other, and for a mark on what is not a standard operator.
+// empty or given twice, for one function without the other, and for a mark on what is no standard operator.
 Result<std::shared_ptr<const OpRegistry>> with_custom(std::vector<CustomOp> operators);
 
 // The operator takes attributes as they come, so its nodes are imported as the model has them.

@@ -128,7 +128,7 @@ Result<std::vector<CellActivation>> cell_activations(const Node& node, const Rec
     const auto row = std::ranges::find(kFunctions, name, &FunctionRow::name);
     if (row == std::end(kFunctions)) {
       return refuse("attribute 'activations' names '", name,
-                    "', which is not an activation of recurrent operators");
+                    "', which is no activation of recurrent operators");
     }
     CellActivation own = {row->function, row->alpha, row->beta};
     if (row->has_alpha && alpha < alphas.size()) own.alpha = alphas[alpha++];

@@ -21,7 +21,7 @@ std::span<const OpCase> max_roi_pool_cases() {
           input %r: f32[1,5] = [1, 0, 0, 0, 0]
           %y = MaxRoiPool(%x, %r) {pooled_shape=[1,1]}
           error input 1 ('rois') names picture 1, expected 0 to 0)"},
-      {"a region that is not a number is an error", R"(
+      {"a region that is no number is an error", R"(
           input %x: f32[1,1,1,1] = [1]
           input %r: f32[1,5] = [0, nan, 0, 0, 0]
           %y = MaxRoiPool(%x, %r) {pooled_shape=[1,1]}
