@@ -90,6 +90,10 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
         "hybrid_quantization_step1: hybrid quantization does not go with dynamic_input; call "
         "build(auto_hybrid=True), which does, or leave dynamic_input out");
   }
+  if (options.rknn_batch_size != 1) {
+    return unsupported(str("rknn_batch_size ", options.rknn_batch_size,
+                           " is not offered for hybrid quantization"));
+  }
   BuildOptions build;
   build.dataset = options.dataset;
   build.progress = options.progress;

@@ -10,9 +10,6 @@ Result<Json> Methods::hybrid_step1(const Json& options) {
   HybridOptions hybrid;
   RK_TRY(read_options(options, hybrid));
   RK_TRY(check_batch(hybrid.rknn_batch_size));
-  if (hybrid.rknn_batch_size != 1)
-    return unsupported(str("rknn_batch_size ", hybrid.rknn_batch_size,
-                           " is not offered for hybrid quantization"));
   if (hybrid.proposal_dataset_size < 1)
     return invalid_argument(str("Invalid proposal_dataset_size ", hybrid.proposal_dataset_size,
                                 ", expect 1 or more!"));

@@ -287,6 +287,8 @@ Result<Graph> Toolkit::graph_of_shapes(const ShapeSet& set) const {
 
 Status Toolkit::finish(const BuildOptions& options) {
   const Config& config = *state_->config;
+  int batch = options.rknn_batch_size;
+  RK_TRY(check_batch(batch));
   if (!config.dynamic_input.empty()) {
     if (options.rknn_batch_size > 1)
       return unsupported("rknn_batch_size does not go with dynamic_input: list batches there");
@@ -302,7 +304,7 @@ Status Toolkit::finish(const BuildOptions& options) {
                              "' is one number without an axis, so it cannot hold a batch"));
     }
   }
-  state_->program->batch = options.rknn_batch_size;
+  state_->program->batch = batch;
   return program::verify(*state_->program);
 }
 

@@ -45,7 +45,7 @@ struct FlagText {
 
   Result<Json> operator()(bool S::*member) const {
     const std::string& text = values.back();
-    const S defaults;
+    static const S defaults{};
     if (text.empty()) return Json(!(defaults.*member));
     if (text == "1" || text == "true" || text == "True") return Json(true);
     if (text == "0" || text == "false" || text == "False") return Json(false);
