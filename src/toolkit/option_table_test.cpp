@@ -201,7 +201,7 @@ TEST_F(ConvertYml, NamesWhatIsWrong) {
     return std::string(read(text).status().message());
   };
   EXPECT_THAT(refused("model: {}"), HasSubstr("'models' is missing"));
-  EXPECT_THAT(refused("models: {model_file_path: a, quantize: true}"),
+  EXPECT_THAT(refused("models: {model_file_path: a, quantizee: true}"),
               HasSubstr("did you mean 'quantize'"));
   EXPECT_THAT(refused("models: {model_file_path: a, configs: {mean_value: [1]}}"),
               HasSubstr("did you mean 'mean_values'"));
