@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cfenv>
 #include <chrono>
 #include <cstdio>
@@ -53,6 +54,43 @@ long resident_kb() {
   long pages = 0, resident = 0;
   statm >> pages >> resident;
   return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+using Extents = std::vector<double>;
+
+// "(1,3,8,8),(16,3,3,3)": the extents of each shape.
+std::vector<Extents> shapes_in(const std::string& text) {
+  std::vector<Extents> shapes;
+  for (const char* at = text.c_str(); *at != '\0';) {
+    if (*at == '(') shapes.emplace_back();
+    if (std::isdigit(static_cast<unsigned char>(*at)) != 0 && !shapes.empty()) {
+      char* end = nullptr;
+      shapes.back().push_back(std::strtod(at, &end));
+      at = end;
+    } else {
+      ++at;
+    }
+  }
+  return shapes;
+}
+
+double product(const Extents& extents, size_t from) {
+  double result = 1;
+  for (size_t i = from; i < extents.size(); ++i) result *= extents[i];
+  return result;
+}
+
+// Multiply-adds of a row of the layer table, from its shapes: every weight of a convolution is used once per output
+// pixel, every output of a matrix product takes as many as the inner extent.
+double multiplications(const std::string& type, const std::vector<Extents>& in,
+                       const std::vector<Extents>& out) {
+  if (in.empty() || out.empty() || out[0].empty()) return 0;
+  if (type.starts_with("Conv") && in.size() > 1 && in[1].size() == 4 && out[0].size() == 4) {
+    return product(in[1], 0) * product(out[0], 2) * out[0][0];
+  }
+  if (type.find("MatMul") != std::string::npos && !in[0].empty())
+    return product(out[0], 0) * in[0].back();
+  return 0;
 }
 
 struct Row {
@@ -155,7 +193,7 @@ class Model {
       const size_t first = cycles.find('/'), last = cycles.rfind('/');
       if (id.find_first_not_of("0123456789") != std::string::npos || first == last) continue;
       rows[type].us += us;
-      rows[type].macs += std::atof(cycles.substr(first + 1, last - first - 1).c_str());
+      rows[type].macs += multiplications(type, shapes_in(in), shapes_in(out));
     }
     return rows;
   }
