@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Damaged models of every format but ONNX: each is refused with a reason, or imports and runs once on the evaluator.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "base/log.h"
+#include "evaluator/evaluate.h"
+#include "frontends/model_source.h"
+#include "ops/registry.h"
+#include "tests/frontends/cases.h"
+#include "tests/fuzz/guard.h"
+#include "tests/fuzz/mutate.h"
+
+namespace rk::fuzz {
+namespace {
+
+using frontends::TinyCase;
+
+constexpr uint64_t kSeed = 20261115;
+// A damaged extent can make a sound but enormous network; importing it is enough then.
+constexpr int64_t kMostElements = 1 << 20;
+
+class FrontendFuzz : public testing::TestWithParam<const char*> {};
+
+bool is_small(const Graph& graph) {
+  int64_t elements = 0;
+  uint64_t macs = 0;
+  for (const Value* value : graph.values()) elements += value->shape().elements();
+  for (const Node* node : graph.nodes()) {
+    if (node->def().cost != nullptr) macs += node->def().cost(*node).macs;
+  }
+  return elements < kMostElements && macs < 50'000'000;
+}
+
+struct Outcome {
+  Status status;
+  bool ran = false;
+};
+
+Outcome import_and_run(const TinyCase& c) {
+  std::vector<frontends::ModelFile> files;
+  for (const auto& bytes : c.files) files.push_back({"", bytes});
+  frontends::ImportOptions options;
+  options.input_shapes = c.shapes;
+  options.input_is_nchw = c.input_is_nchw;
+  auto model = frontends::import_files(files, c.format, options, ops::registry());
+  if (!model.ok()) return {model.status()};
+  if (!is_small(model->graph)) return {};
+  std::vector<Tensor> inputs;
+  for (const Value* input : model->graph.inputs()) inputs.push_back(Tensor::make(input->type()));
+  const auto outputs = evaluator::evaluate(model->graph, inputs, {});
+  return {outputs.status(), outputs.ok()};
+}
+
+TEST_P(FrontendFuzz, DamagedFilesAreRefusedWithAReasonOrRun) {
+  const std::string format = GetParam();
+  const auto source = frontends::find_source(format);
+  ASSERT_TRUE(source.ok());
+  if ((*source)->import == nullptr) GTEST_SKIP() << format << " is switched off";
+  const auto bases =
+      frontends::read_cases(str(RK_SOURCE_DIR, "/tests/frontends/", format, "/cases.bin"));
+  ASSERT_TRUE(bases.ok()) << bases.status().message();
+  const int level = log_level();
+  set_log_level(0);
+  size_t refused = 0, ran = 0, accepted = 0;
+  {
+    Guard guard;
+    for (size_t i = 0; i < case_count(); ++i) {
+      Random random(kSeed + i);
+      TinyCase damaged = (*bases)[random.below(bases->size())];
+      auto& file = damaged.files[random.below(damaged.files.size())];
+      const std::string text = mutate(file, {0, file.size()}, false, random);
+      guard.begin_case(
+          str("case ", i, " of seed ", kSeed, " on ", format, "/", damaged.name, ": ", text));
+      const Outcome outcome = import_and_run(damaged);
+      if (!outcome.status.ok()) {
+        ++refused;
+        EXPECT_GT(outcome.status.message().size(), 10u) << "case " << i << ": " << text;
+      } else {
+        ++(outcome.ran ? ran : accepted);
+      }
+    }
+  }
+  set_log_level(level);
+  std::printf(
+      "FIGURE damaged %s files (seed %llu): crash, hang, over 1 GiB | 0 of %zu; %zu refused with a "
+      "reason, %zu ran, %zu too large to run | 0 | ok\n",
+      format.c_str(), static_cast<unsigned long long>(kSeed), refused + ran + accepted, refused, ran,
+      accepted);
+  EXPECT_GT(refused, 0u);
+  EXPECT_GT(ran, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, FrontendFuzz, testing::Values("tflite", "darknet", "caffe"));
+
+}  // namespace
+}  // namespace rk::fuzz
