@@ -86,12 +86,12 @@ check-onnx: configure-release
 FRONTENDS ?= tflite,darknet,caffe
 .PHONY: check-frontends
 check-frontends: configure-release
-	@$(call NINJA,release,frontend_cases frontend_run fuzz)
+	@$(call NINJA,release,frontend_cases frontend_run frontend_damaged)
 	@$(PYTHON) tests/check.py check-frontends \
 	  -- $(BUILD)/release/tests/frontends/frontend_cases \
 	  -- $(PYTHON) tests/frontends/check.py --binary $(BUILD)/release/tests/frontends/frontend_run --formats $(FRONTENDS) \
 	     --work $(BUILD)/check-frontends \
-	  -- LONG=1 $(BUILD)/release/tests/fuzz/fuzz --gtest_filter='*FrontendFuzz*'
+	  -- LONG=1 $(BUILD)/release/tests/frontends/frontend_damaged
 
 # The C interface: flows in C99, threads, load, random calls, overhead. LONG=1 takes 10 minutes of load and 5 of calls.
 .PHONY: check-runtime

@@ -70,7 +70,8 @@ Status convert_command(const std::vector<std::string>& words) {
   if (request.output.empty()) {
     request.output = std::filesystem::path(request.model[0]).replace_extension(".rknn").string();
   }
-  if (is_same_file(request.model, request.output)) {
+  for (const std::string& file : request.model) {
+    if (!is_same_file(file, request.output)) continue;
     return invalid_argument(
         str("--output '", request.output, "' is the model itself; give another name to keep it"));
   }
