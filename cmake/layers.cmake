@@ -24,4 +24,4 @@ set(RK_MAY_USE_capi runtime program target ir base)
 set(RK_MAY_USE_analysis quant compiler format runtime evaluator program target ops ir base)
 set(RK_MAY_USE_toolkit ${RK_MODULES})
 # The command line lies outside src/; the include test reads this row for tools/.
-set(RK_MAY_USE_tools toolkit quant format media runtime target base)
+set(RK_MAY_USE_tools toolkit quant format media runtime kernels target base)

@@ -101,7 +101,7 @@ class GraphMaker {
   Status add_output(int32_t index) {
     RK_ASSIGN(Value * value, real(index));
     const bool computed = value->producer() != nullptr && !graph_.is_output(*value);
-    if (!computed) {
+    if (!computed || value->name() != tensor(index).name) {
       RK_ASSIGN(value, node({"Identity"}, {value}, graph_.unique_name(tensor(index).name)));
     }
     return graph_.add_output(value);
