@@ -189,6 +189,7 @@ class PairRun {
     toolkit::HybridOptions options;
     options.dataset = at("dataset.txt");
     options.output_dir = folder_.string();
+    options.rknn_batch_size = static_cast<int>(batch());
     options.custom_hybrid = {{"x", pair_.has(kFloat16) ? "y" : "relu1"}};
     RK_ASSIGN(const toolkit::HybridFiles files, toolkit.hybrid_quantization_step1(options));
     toolkit::Toolkit second;
