@@ -73,7 +73,7 @@ uint64_t counted_feature_bytes(const Target& target, DType dtype, const Shape& s
 NpuCost conv_cost(const Target& target, const ConvGeometry& g) {
   const CostModel& model = target.cost;
   const int64_t pixels = pixel_groups(product({g.out_h, g.out_w}));
-  const int64_t taps = g.kernel_h * g.kernel_w;
+  const auto taps = static_cast<int64_t>(product({g.kernel_h, g.kernel_w}));
   NpuCost cost;
   // A convolution with as many groups as input channels is depthwise, one input channel included.
   const bool depthwise = g.group == g.in_channels;
@@ -82,8 +82,9 @@ NpuCost conv_cost(const Target& target, const ConvGeometry& g) {
         {g.batch, pixels, blocks(g.out_channels, std::max(1, model.depthwise_lanes)), taps});
   } else {
     const Lanes lanes = lanes_of(model, g.dtype);
-    const int64_t per_block =
-        std::max(lanes.min_cycles, taps * blocks(g.in_channels / g.group, lanes.input));
+    const int64_t per_block = std::max(
+        lanes.min_cycles,
+        static_cast<int64_t>(product({taps, blocks(g.in_channels / g.group, lanes.input)})));
     cost.npu_cycles = product(
         {g.batch, pixels, g.group, blocks(g.out_channels / g.group, lanes.output), per_block});
   }
