@@ -62,7 +62,7 @@ TEST(RegistersTest, LaterChipsMoveTheOutputConverter) {
   EXPECT_EQ(conv_registers("rk3588")->output_offset, 0x4080);
   EXPECT_EQ(conv_registers("rk3576")->output_offset, 0x40ac);
   EXPECT_EQ(conv_registers("rk3562")->multiplier_shift.offset, 0x4054);
-  EXPECT_EQ(conv_registers("rv1106"), nullptr);
+  EXPECT_EQ(conv_registers("rk1808"), nullptr);
 }
 
 }  // namespace

@@ -216,10 +216,10 @@ TEST(SessionTest, SmallMemoryCannotBeBound) {
             Code::kInvalidArgument);
 }
 
-// Two channels in a block of 16: every lane of the last pixel is written, whatever the type.
+// The convolution writes 32 channels, two blocks of 16: every lane of the last pixel is written, whatever the type.
 TEST(SessionTest, BlockedOutputsNeedRoomForWholeBlocks) {
   const auto session = open(picture_program());
-  constexpr uint64_t kBytes = 2 * 4 * 16 * sizeof(float);
+  constexpr uint64_t kBytes = 2 * (2 * 4) * 16 * sizeof(float);
   const auto memory = DeviceMemory::allocate(kBytes).value();
   const CallerFormat format{.dtype = DType::kF32, .format = TensorFormat::kNc1hwc2};
   EXPECT_EQ(session->output_bytes(0, format).value(), kBytes);
