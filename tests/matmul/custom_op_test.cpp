@@ -418,12 +418,15 @@ TEST_F(CustomOp, AThousandCyclesLeakNothing) {
     ASSERT_EQ(rknn_destroy(context), 0);
   };
   for (int i = 0; i < 50; ++i) cycle();
-  const size_t files = open_files(), before = resident_kib();
+  const size_t files = open_files();
+  [[maybe_unused]] const size_t before = resident_kib();
   for (int i = 0; i < 1000; ++i) cycle();
   e2e::figure_at_most("1000 register/destroy cycles: file descriptors more",
                       static_cast<double>(open_files()) - static_cast<double>(files), 0);
+#ifndef __SANITIZE_ADDRESS__  // its quarantine keeps what was freed; it looks for leaks itself
   e2e::figure_at_most("1000 register/destroy cycles: resident KiB more",
                       static_cast<double>(resident_kib()) - static_cast<double>(before), 1024);
+#endif
   EXPECT_EQ(calls.init, 1050);
   EXPECT_EQ(calls.destroy, 1050);
 }
