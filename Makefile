@@ -12,6 +12,7 @@ PYTHON := /usr/bin/python3
 help:
 	@echo "make demo     convert the bundled detector to int8, run it through the C API, draw what it finds"
 	@echo "make test     everything: sanitized unit tests, ABI, end-to-end figures; ends with 'N passed, N failed'"
+	@echo "make deps     install the Debian packages of packages.txt that are missing (the other targets do it too; NO_INSTALL=1: they only name them)"
 	@echo "make release  build/release: librknnrt.so, librknn_toolkit.so, the rknn command"
 	@echo "make wheel    build/dist: the Python packages rknn and rknnlite; make check-python tries them"
 	@echo "make wheel-arm64  the same for 64-bit ARM, cross-compiled and tried under qemu-user"
@@ -32,19 +33,21 @@ help:
 	@echo "make coverage  lines of every module that the tests reach"
 	@echo "make clean    remove build/"
 
-# Installed only if missing; apt's lists are refreshed only when something has to be installed.
-.PHONY: packages
-packages:
+# Every target that builds comes past here. Missing packages are named, then installed; apt's lists are refreshed only
+# when something has to be installed. NO_INSTALL=1 names them and stops.
+.PHONY: deps
+deps:
 	@missing=$$(for p in $$(grep -v '^#' packages.txt); do \
 	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
-	  echo "installing:" $$missing; \
+	  if [ -n "$(NO_INSTALL)" ]; then echo "missing Debian packages (make deps installs them):" $$missing; exit 1; fi; \
+	  echo "installing Debian packages:" $$missing; \
 	  $(SUDO) apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	fi
 
 # configure-<preset>: quiet unless it fails.
-configure-%: packages
+configure-%: deps
 	@cmake/configure.sh $* $(BUILD)
 
 NINJA = cmake --build $(BUILD)/$(1) -j $(JOBS) --target $(2) -- $(if $(CI),--quiet,)
@@ -149,7 +152,7 @@ wheel: release
 
 # The same for 64-bit ARM, tried under qemu-user beside this machine's: needs crossbuild-essential-arm64 and qemu-user.
 .PHONY: wheel-arm64
-wheel-arm64: packages wheel
+wheel-arm64: deps wheel
 	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
 	@cmake/configure.sh aarch64 $(BUILD)
 	@$(call NINJA,aarch64,rknn_toolkit rknnrt rknn)

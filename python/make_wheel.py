@@ -26,6 +26,13 @@ PACKAGES = ("openrknn", "rknn", "rknnlite")
 # Part of every Linux that can run Python; everything else is put beside our libraries.
 SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux[^.]*|linux-vdso)\.so")
 
+
+def number(name):
+    """A version number, from the header that is its home."""
+    with open(os.path.join(ROOT, "src", "base", "version.h")) as file:
+        return re.search(r'#define %s "([^"]+)"' % name, file.read()).group(1)
+
+
 METADATA = """Metadata-Version: 2.1
 Name: openrknn
 Version: {version}
@@ -46,7 +53,7 @@ Description-Content-Type: text/markdown
 
 # The names under which programs look for the vendor's packages, and the version whose interface is ours.
 ALIASES = ("rknn-toolkit2", "rknn-toolkit-lite2")
-ALIAS_VERSION = "2.3.2"
+ALIAS_VERSION = number("RK_API_VERSION")
 ALIAS_METADATA = """Metadata-Version: 2.1
 Name: {name}
 Version: {alias_version}
@@ -69,8 +76,7 @@ rknn = openrknn:main
 
 
 def version():
-    with open(os.path.join(HERE, "openrknn", "__init__.py")) as file:
-        return re.search(r'__version__ = "([^"]+)"', file.read()).group(1)
+    return number("RK_PROJECT_VERSION")
 
 
 def needed_in(sysroot, path):

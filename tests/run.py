@@ -16,11 +16,11 @@ import xml.etree.ElementTree as ElementTree
 
 
 def gtest_counts(path):
-    """(passed, failed, skipped, [(seconds, name)], [names of failures]) of one gtest JSON report."""
+    """(passed, failed, [names of skips], [(seconds, name)], [names of failures]) of one gtest JSON report."""
     with open(path) as f:
         report = json.load(f)
-    passed = failed = skipped = 0
-    times, bad = [], []
+    passed = failed = 0
+    skipped, times, bad = [], [], []
     for suite in report["testsuites"]:
         for case in suite["testsuite"]:
             name = f"{suite['name']}.{case['name']}"
@@ -29,7 +29,7 @@ def gtest_counts(path):
                 failed += 1
                 bad.append(name)
             elif case.get("result") == "SKIPPED":
-                skipped += 1
+                skipped.append(name)
             else:
                 passed += 1
     return passed, failed, skipped, times, bad
@@ -37,8 +37,8 @@ def gtest_counts(path):
 
 class Totals:
     def __init__(self):
-        self.passed = self.failed = self.skipped = 0
-        self.times, self.bad, self.figures, self.notes = [], [], [], []
+        self.passed = self.failed = 0
+        self.times, self.bad, self.figures, self.notes, self.skipped = [], [], [], [], []
 
 
 def run_ctest(build, label, totals):
@@ -61,7 +61,7 @@ def run_ctest(build, label, totals):
         binaries.add(name.split(".")[0].split("_shard")[0])
         totals.passed += p
         totals.failed += f
-        totals.skipped += s
+        totals.skipped += [f"{label}: {n}" for n in s]
         totals.times += [(t, f"{label}: {n}") for t, n in times]
         totals.bad += [f"{label}: {n}" for n in bad]
         gtest_failed.update(bad)
@@ -115,10 +115,9 @@ def main():
     print("slowest tests")
     for seconds, name in sorted(totals.times, reverse=True)[:10]:
         print(f"  {seconds:7.1f} s  {name}")
-    if totals.notes:
-        print("skipped")
-        for note in totals.notes:
-            print("  " + note)
+    print(f"skipped: {len(totals.skipped)}")
+    for note in totals.notes + totals.skipped:
+        print("  " + note)
     print("\nfigure | value | bar | verdict")
     for figure in totals.figures:
         print("  " + figure)

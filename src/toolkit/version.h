@@ -3,8 +3,10 @@
 // suffix says that we made it.
 #pragma once
 
+#include "base/version.h"
+
 namespace rk::toolkit {
 
-inline constexpr const char* kVersionText = "2.3.2-openrknn";
+inline constexpr const char* kVersionText = RK_API_VERSION "-openrknn";
 
 }  // namespace rk::toolkit

@@ -27,6 +27,10 @@ class Aliases(unittest.TestCase):
                 self.assertEqual((text["Name"], text["Version"]), (name, "2.3.2"))
                 self.assertEqual(text["Requires-Dist"], "openrknn (==%s)" % make_wheel.version())
 
+    def test_the_package_says_the_version_of_the_libraries(self):
+        import openrknn
+        self.assertEqual(openrknn.__version__, make_wheel.version())
+
     def test_the_wheel_describes_itself(self):
         with tempfile.TemporaryDirectory() as folder:
             path = make_wheel.write_wheel(make_wheel.package_files(), folder, "linux_x86_64")

@@ -70,7 +70,10 @@ void show_shared(const std::string& name, const std::vector<Bar>& bars) {
 }
 
 void show_zoo(const std::string& name, const std::vector<Bar>& bars) {
-  if (foundation::zoo_names().empty()) GTEST_SKIP();
+  if (foundation::zoo_names().empty()) {
+    std::printf("SKIP %s: the networks of ../shared are absent\n", name.c_str());
+    GTEST_SKIP();
+  }
   const auto model = foundation::load_zoo_model(name);
   ASSERT_TRUE(model.ok()) << model.status().message();
   show(name, *model, bars);
