@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <random>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/npy.h"
+#include "media/picture.h"
+#include "media/resize.h"
 #include "quant/samples.h"
 
 namespace rk::foundation {
@@ -36,9 +40,7 @@ std::vector<float> floats(const Json* list) {
 }
 
 // A stored uint8 NHWC picture as the float tensor behind the golden, as load_golden.py makes it.
-Result<Tensor> picture_input(const Json& spec, const fs::path& folder) {
-  RK_ASSIGN(const Tensor raw,
-            quant::load_npy_tensor((folder / *spec.find("raw")->as_string()).string()));
+Result<Tensor> from_picture(const Tensor& raw, const Json& spec) {
   const Shape& s = raw.shape();
   const bool bgr = *spec.find("channel_order")->as_string() == "BGR";
   const std::vector<float> mean = floats(spec.find("mean")), std = floats(spec.find("std"));
@@ -57,10 +59,75 @@ Result<Tensor> picture_input(const Json& spec, const fs::path& folder) {
   return out;
 }
 
+Result<Tensor> picture_input(const Json& spec, const fs::path& folder) {
+  RK_ASSIGN(const Tensor raw,
+            quant::load_npy_tensor((folder / *spec.find("raw")->as_string()).string()));
+  return from_picture(raw, spec);
+}
+
 Result<Tensor> stored(const Json& spec, const fs::path& folder) {
   if (spec.find("raw") != nullptr && spec.find("file") == nullptr)
     return picture_input(spec, folder);
   return quant::load_npy_tensor((folder / *spec.find("file")->as_string()).string());
+}
+
+// With a generator: elements drawn from the tensor's own, other noise of the same distribution. Without: all elements
+// moved along by a third of their number.
+Tensor rearranged(const Tensor& tensor, std::mt19937* random) {
+  Tensor out = Tensor::make(tensor.type());
+  const size_t item = byte_size(tensor.dtype());
+  const auto count = static_cast<size_t>(tensor.elements());
+  for (size_t i = 0; i < count; ++i) {
+    const size_t from = (random != nullptr ? (*random)() : i + count / 3) % count;
+    std::memcpy(out.mutable_data<uint8_t>() + i * item, tensor.bytes().data() + from * item, item);
+  }
+  return out;
+}
+
+constexpr int64_t kPictures = 16;
+
+// The digits have a set to calibrate on.
+Status add_digits(const Json& spec, ZooModel& out) {
+  RK_ASSIGN(const Tensor all,
+            quant::load_npy_tensor((assets() / "datasets" / "digits" / "calib_images.npy").string()));
+  const int64_t height = all.shape()[1], width = all.shape()[2];
+  for (int64_t i = 0; i < kPictures; ++i) {
+    Tensor raw = Tensor::make({DType::kU8, {1, height, width, 1}});
+    std::ranges::copy(all.bytes().subspan(static_cast<size_t>(i * height * width), raw.size_bytes()),
+                      raw.mutable_data<uint8_t>());
+    RK_ASSIGN(Tensor input, from_picture(raw, spec));
+    out.cases.push_back({str("digit_", i), "calib_images.npy", {std::move(input)}, {}});
+  }
+  return ok_status();
+}
+
+// Pictures of the folders the cases' own come from, without those.
+Status add_pictures(const ZooModel& model, ZooModel& out) {
+  RK_ASSIGN(const Json spec, parse_json(model.picture_form));
+  if (model.cases.front().inputs.front().shape()[1] == 1) return add_digits(spec, out);
+  std::vector<fs::path> files;
+  for (const char* folder : {"faces", "coco"}) {
+    for (const auto& entry : fs::directory_iterator(assets() / "images" / folder)) {
+      const auto is_source = [&](const ZooCase& one) {
+        return one.source.ends_with(entry.path().filename().string());
+      };
+      if (entry.path().extension() == ".jpg" && std::ranges::none_of(model.cases, is_source)) {
+        files.push_back(entry.path());
+      }
+    }
+  }
+  std::ranges::sort(files);
+  const Shape& shape = model.cases.front().inputs.front().shape();
+  for (size_t i = 0; i < std::min(files.size(), static_cast<size_t>(kPictures)); ++i) {
+    RK_ASSIGN(const media::Picture picture, media::read_picture(files[i].string(), media::Color::kRgb));
+    RK_ASSIGN(const media::Picture sized, media::resize_bilinear(picture, static_cast<int>(shape[3]),
+                                                                 static_cast<int>(shape[2])));
+    Tensor raw = Tensor::make({DType::kU8, {1, shape[2], shape[3], 3}});
+    std::ranges::copy(sized.pixels, raw.mutable_data<uint8_t>());
+    RK_ASSIGN(Tensor input, from_picture(raw, spec));
+    out.cases.push_back({files[i].stem().string(), files[i].string(), {std::move(input)}, {}});
+  }
+  return ok_status();
 }
 
 }  // namespace
@@ -92,9 +159,11 @@ Result<ZooModel> load_zoo_model(const std::string& name) {
   for (const Json& entry : *root.find("cases")->as_array()) {
     ZooCase one;
     one.name = *entry.find("dir")->as_string();
+    one.source = *entry.find("source")->as_string();
     for (const Json& spec : *entry.find("inputs")->as_array()) {
       RK_ASSIGN(Tensor tensor, stored(spec, folder / one.name));
       one.inputs.push_back(std::move(tensor));
+      if (spec.find("raw") != nullptr && spec.find("file") == nullptr) out.picture_form = write_json(spec);
     }
     out.output_names.clear();
     for (const Json& spec : *entry.find("outputs")->as_array()) {
@@ -104,6 +173,23 @@ Result<ZooModel> load_zoo_model(const std::string& name) {
     }
     out.cases.push_back(std::move(one));
   }
+  return out;
+}
+
+Result<ZooModel> calibration_set(const ZooModel& model) {
+  ZooModel out = model;
+  out.cases.clear();
+  std::mt19937 random(20261116);
+  for (const ZooCase& one : model.cases) {
+    const bool noise = one.source.find("noise") != std::string::npos;
+    if (!noise && !model.picture_form.empty()) continue;
+    ZooCase other{str("other_", one.name), one.source, {}, {}};
+    for (const Tensor& input : one.inputs) {
+      other.inputs.push_back(rearranged(input, noise ? &random : nullptr));
+    }
+    out.cases.push_back(std::move(other));
+  }
+  if (!model.picture_form.empty()) RK_TRY(add_pictures(model, out));
   return out;
 }
 

@@ -22,7 +22,8 @@ Result<std::vector<uint8_t>> convert(const ZooModel& model, bool quantize) {
   toolkit::BuildOptions build;
   build.do_quantization = quantize;
   if (quantize) {
-    RK_ASSIGN(build.dataset, write_calibration(model));
+    RK_ASSIGN(const ZooModel others, calibration_set(model));
+    RK_ASSIGN(build.dataset, write_calibration(others));
   }
   RK_TRY(toolkit.build(build));
   return toolkit.rknn_bytes();
@@ -40,7 +41,9 @@ void check(const std::string& name, bool quantize) {
   const bool arrived_quantized = !quantize && any->output_attr(0).type == RKNN_TENSOR_INT8;
   const bool int8 = quantize || arrived_quantized;
   const char* label = arrived_quantized ? "int8 of its own scales" : int8 ? "int8" : "float16";
-  compare_with_goldens(*model, *any, label, int8 ? 0.98 : 0.9995);
+  // The state that a recurrent network hands on drifts with windows it was not calibrated on.
+  const double int8_bar = name.starts_with("silero") ? 0.97 : 0.98;
+  compare_with_goldens(*model, *any, label, int8 ? int8_bar : 0.9995);
 }
 
 TEST_P(Zoo, Float16KeepsTheCosine) { check(GetParam(), false); }

@@ -27,21 +27,33 @@ Result<Build> finish(toolkit::Toolkit toolkit, const std::string& dataset,
 }
 
 // One picture of one output.
-double judged(std::span<const float> golden, std::span<const float> found,
+double sqnr_db(std::span<const float> golden, std::span<const float> found) {
+  double signal = 0, noise = 0;
+  for (size_t i = 0; i < golden.size(); ++i) {
+    const double difference = double{golden[i]} - found[i];
+    signal += double{golden[i]} * golden[i];
+    noise += difference * difference;
+  }
+  return noise == 0 ? 200 : 10 * std::log10(signal / noise);
+}
+
+Closeness judged(std::span<const float> golden, std::span<const float> found,
               const rknn_tensor_attr& attr) {
   double peak = 0, difference = 0;
   for (size_t i = 0; i < golden.size(); ++i) {
     peak = std::max(peak, std::fabs(double{golden[i]}));
     difference = std::max(difference, std::fabs(double{golden[i]} - found[i]));
   }
-  if (attr.type == RKNN_TENSOR_INT8 && peak < 2 * double{attr.scale})
-    return difference <= double{attr.scale} ? 1 : 0;
-  return cosine(golden, found);
+  if (attr.type == RKNN_TENSOR_INT8 && peak < 2 * double{attr.scale}) {
+    return difference <= double{attr.scale} ? Closeness{} : Closeness{0, 0};
+  }
+  return {cosine(golden, found), sqnr_db(golden, found)};
 }
 
-void keep_worst(Worst& worst, const std::string& name, double value) {
+void keep_worst(Worst& worst, const std::string& name, const Closeness& value) {
   const auto [it, is_new] = worst.emplace(name, value);
-  if (!is_new) it->second = std::min(it->second, value);
+  it->second.cosine = std::min(it->second.cosine, value.cosine);
+  it->second.sqnr_db = std::min(it->second.sqnr_db, value.sqnr_db);
 }
 
 }  // namespace
@@ -74,7 +86,8 @@ Result<Build> convert(const foundation::ZooModel& model, const Settings& setting
     load.input_size_list.emplace_back(input.shape().dims().begin(), input.shape().dims().end());
   }
   RK_TRY(toolkit.load_onnx(model.onnx, load));
-  RK_ASSIGN(const std::string dataset, foundation::write_calibration(model));
+  RK_ASSIGN(const foundation::ZooModel others, foundation::calibration_set(model));
+  RK_ASSIGN(const std::string dataset, foundation::write_calibration(others));
   return finish(std::move(toolkit), dataset, settings);
 }
 

@@ -31,9 +31,13 @@ struct Settings {
 Result<Build> convert(const e2e::TestModel& model, const Settings& settings);
 Result<Build> convert(const foundation::ZooModel& model, const Settings& settings);
 
-// The worst cosine of one output over the pictures. A picture on which the output stays below two of its own steps is
-// judged by the largest difference instead, at most one step; a larger one counts as cosine 0.
-using Worst = std::map<std::string, double>;
+// The worst cosine and signal-to-noise ratio (dB) of one output over the pictures. A picture on which the output stays
+// below two of its own steps is judged by the largest difference instead, at most one step: cosine 1 or 0.
+struct Closeness {
+  double cosine = 1;
+  double sqnr_db = 200;
+};
+using Worst = std::map<std::string, Closeness>;
 Result<Worst> judge(const e2e::TestModel& model, const Build& build);
 Result<Worst> judge(const foundation::ZooModel& model, const Build& build);
 
