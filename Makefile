@@ -29,6 +29,7 @@ help:
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
+	@echo "make check-house  the tree itself: words, sizes, guides, options, variants, golden files, install, other builds"
 	@echo "make fuzz     libFuzzer programs of every reader (clang from Debian), run for SECONDS=240"
 	@echo "make coverage  lines of every module that the tests reach"
 	@echo "make clean    remove build/"
@@ -242,6 +243,17 @@ check-sound: configure-release fuzzers coverage-run
 	  -- $(BUILD)/release/tests/sound/pairs/pairs \
 	  -- $(PYTHON) tests/sound/coverage.py $(COVERED) $(COVERAGE_BARS) \
 	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
+
+# The tree itself: words, sizes, guides, options declared once, variants tested, files of older versions, an outside
+# project against an installed prefix, a runtime-only build.
+.PHONY: check-house
+check-house: configure-release
+	@$(call NINJA,release,all)
+	@$(PYTHON) tests/check.py check-house \
+	  -- $(PYTHON) tests/house/check.py . \
+	  -- ctest --test-dir $(BUILD)/release -R '^(layers.*|options_page|operators_page|python_(options|signatures|wheel)|golden.*|install|abi_.*|units_kernels.*|op_paths)$$' \
+	     --no-tests=error --output-on-failure -j $(JOBS) \
+	  -- $(PYTHON) tests/house/builds.py . $(BUILD)/house
 
 # Layout of code is decided by .clang-format (Debian's clang-format 14); `make tidy` runs the checks of .clang-tidy on
 # what differs from BASE.

@@ -66,12 +66,12 @@ def draw(batch, device, generator):
     for k in range(6):
         cls = (rand(batch) * 8).long().clamp(max=7)
         half = 9 * (11.0 ** rand(batch))                       # 9 .. 99 pixels
-        centre = half[:, None] * .8 + rand(batch, 2) * (SIZE - 1.6 * half[:, None])
+        center = half[:, None] * .8 + rand(batch, 2) * (SIZE - 1.6 * half[:, None])
         angle = (rand(batch) - .5) * math.pi / 2.5
         points = shapes[cls] * (.85 + .3 * rand(batch, 1, 2))
         c, s = torch.cos(angle)[:, None], torch.sin(angle)[:, None]
         turned = torch.stack((points[..., 0] * c - points[..., 1] * s, points[..., 0] * s + points[..., 1] * c), -1)
-        points = turned * half[:, None, None] + centre[:, None]
+        points = turned * half[:, None, None] + center[:, None]
         low, high = points.amin(1).clamp(0, SIZE), points.amax(1).clamp(0, SIZE)
         box = torch.cat(((low + high) / 2, high - low), 1)
         overlap = ((labels[:, :k, 2] - box[:, None, 0]).abs() * 2 < labels[:, :k, 4] + box[:, None, 2]) & \
@@ -166,11 +166,11 @@ def box_iou_xywh(a, b, ciou=False):
     if not ciou:
         return iou
     cw, ch = torch.max(ax2, bx2) - torch.min(ax1, bx1), torch.max(ay2, by2) - torch.min(ay1, by1)
-    centre = ((a[..., 0] - b[..., 0]) ** 2 + (a[..., 1] - b[..., 1]) ** 2) / (cw ** 2 + ch ** 2 + 1e-7)
+    center = ((a[..., 0] - b[..., 0]) ** 2 + (a[..., 1] - b[..., 1]) ** 2) / (cw ** 2 + ch ** 2 + 1e-7)
     angle_a, angle_b = (torch.atan(box[..., 2] / (box[..., 3] + 1e-7)) for box in (a, b))
     v = 4 / math.pi ** 2 * (angle_b - angle_a) ** 2
     alpha = v / (v - iou + 1 + 1e-7)
-    return iou - centre - v * alpha.detach()
+    return iou - center - v * alpha.detach()
 
 
 def loss_fn(outputs, labels):
