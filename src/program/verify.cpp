@@ -238,6 +238,20 @@ Result<double> slope_bound(const SlopeStage& s, double product, double v, int64_
   return std::max(negative, v);
 }
 
+// Of (acc + bias) * m over all channels, where |x| and |w| are at most 128.
+Result<double> product_bound(const Context& c, double taps) {
+  const ByteSpan bytes = c.program.weights[static_cast<size_t>(c.input(2).weight)].bytes;
+  RK_ASSIGN(const BiasBlock block, unpack_bias(bytes, c.output().shape[1], c.bias_group));
+  double largest = 0;
+  for (size_t i = 0; i < block.bias.size(); ++i) {
+    const double sum = taps * 128 * (128 + std::abs(static_cast<double>(block.offset[i])));
+    largest = std::max(largest, (sum + std::abs(static_cast<double>(block.bias[i]))) *
+                                    std::abs(static_cast<double>(block.multiplier[i])));
+  }
+  RK_TRY(check_bound(largest));
+  return largest;
+}
+
 Status check_conv_integer(const Context& c, const ConvParams& p, double taps) {
   const ProgramTensor& weight = c.input(1);
   RK_TRY(check_dtype(weight, DType::kI8));
@@ -258,9 +272,8 @@ Status check_conv_integer(const Context& c, const ConvParams& p, double taps) {
   RK_TRY(check_range("pad value", p.pad_value, -128, 127));
   RK_TRY(check_range("multiplier shift", p.multiplier_shift, 0, 62));
   RK_TRY(check_range("clip limit", p.clip_limit, 0, INT32_MAX));
-  // |x| <= 128, |w + o| <= 128 + 32768, bias and m any int32 and int16.
-  RK_ASSIGN(double bound, scaled_bound(taps * 128 * (128 + 32768) + 0x1p31, {32768, 0}));
-  const double product = bound;
+  RK_ASSIGN(const double product, product_bound(c, taps));
+  double bound = product;
   bound = std::ldexp(bound, -p.multiplier_shift) + 1;
   if (p.lookup || p.slope) {
     if ((p.lookup && p.slope) || p.activation != Activation::kNone) {

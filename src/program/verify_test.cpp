@@ -137,6 +137,7 @@ TEST(ProgramVerifyTest, RefusesEachDamageWithItsOwnMessage) {
        [](Program& p) {
          conv(p).multiplier_shift = 0;
          conv(p).output.scale.scale = 65535;
+         p.weights[2] = make_blob(std::vector<uint8_t>(64, 0x7f));
        }},
       {"clip limit", [](Program& p) { conv(p).clip_limit = int64_t{1} << 40; }},
       {"differ in shape",
@@ -155,6 +156,15 @@ TEST(ProgramVerifyTest, RefusesEachDamageWithItsOwnMessage) {
     EXPECT_NE(status.message().find(damage.message), std::string::npos)
         << "expected '" << damage.message << "' in: " << status.message();
   }
+}
+
+// Fine units leave no room for the largest constants that there could be, but for those that there are.
+TEST(ProgramVerifyTest, SumsAreBoundedByTheConstantsOfTheirChannels) {
+  Program program = small_program();
+  conv(program).multiplier_shift = 0;
+  conv(program).output.scale.scale = 65535;
+  const Status status = verify(program);
+  EXPECT_TRUE(status.ok()) << status.message();
 }
 
 Program one_step(StepParams params, const Shape& in, const Shape& out) {

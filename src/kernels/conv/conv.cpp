@@ -9,6 +9,7 @@
 
 #include "base/checked_math.h"
 #include "kernels/conv/common/blocking.h"
+#include "kernels/conv/i8/stages.h"
 #include "kernels/dispatch.h"
 
 namespace rk::kernels {
@@ -66,12 +67,12 @@ Status prove_bounds(const ConvI8Params& params, PackedConvI8& packed) {
       packed.wide = true;  // the sum needs int64, or w + o does not fit int16
     }
     packed.acc_bound = std::max(packed.acc_bound, bound);
-    const int64_t v = scaled_bound(bound, {params.multiplier[c], 14});
+    const int64_t v = stages_bound(params, bound, params.multiplier[c]);
     if (v < 0) {
       return unsupported(str("convolution: output channel ", c,
                              " can overflow 64 bits: sum |w + o| * 128 + |bias| is ", bound,
-                             " with multiplier ", params.multiplier[c],
-                             ". The weight offsets or the bias of the file are damaged"));
+                             " with multiplier ", params.multiplier[c], " / 2^",
+                             params.multiplier_shift, ". The weight offsets or the bias of the file are damaged"));
     }
     largest_v = std::max(largest_v, v);
   }
@@ -117,6 +118,7 @@ Result<PackedConvI8> prepare(const ConvI8Params& params) {
     return invalid_argument(
         str("convolution: input zero point ", params.input_zero_point, " is not an int8"));
   }
+  RK_TRY(check_stages(params));
   PackedConvI8 packed;
   RK_TRY(prove_bounds(params, packed));
   packed.params = params;
@@ -135,6 +137,7 @@ Result<PackedConvI8> prepare(const ConvI8Params& params) {
 Status finish(const ConvI8Params& params, const ConvI8Kernel& kernel, PackedConvI8& packed) {
   packed.kernel = &kernel;
   RK_TRY(fill_constants(params, kernel.channel_tile, packed));
+  RK_TRY(pack_stages(packed));
   RK_TRY(kernel.pack(params, packed));
   note_chosen(static_cast<const void*>(&kernel));
   return ok_status();

@@ -6,7 +6,8 @@
 //   acc = sum x * (w + o[c])                           x as stored; a tap outside the input reads
 //                                                      the input zero point
 //   v   = rne((acc + bias[c]) * m[c] / 2^14)
-//   v   = max(v, 0)  or  min(max(v, 0), clip)          activation, if any
+//   v   = max(v, 0)  or  min(max(v, 0), clip)          activation, if any; or a table or a slope
+//                                                      (ConvLookup, ConvSlope)
 //   v  += rne((e + e_offset) * e_scale / 2^e_shift)    residual, if any
 //   v   = max(v, 0)                                    relu_after_add
 //   y   = sat8(rne(v * out_scale / 2^out_shift) + zp_out)
@@ -68,6 +69,28 @@ enum class Activation { kNone, kRelu, kClip };
 Status check_conv_filter(const ConvFilter& filter);
 Status check_conv_extents(const ConvExtents& extents);
 
+// Activation by two tables of kLookupEntries entries: v becomes the value at t = rne((v * multiplier + addend) / 2^shift),
+// on straight lines between entries. Entry i of `low` stands at t = start + i * 2^entry_shift, of `high` at
+// i * 2^entry_shift; below `start` a line of slope `below` goes on from the first entry, above `end` one of slope `above`
+// from the last.
+struct ConvLookup {
+  int64_t multiplier = 1, addend = 0;
+  int32_t shift = 0;
+  int32_t start = 0, end = 0;
+  int32_t entry_shift = 0;
+  std::vector<int16_t> low, high;
+  ScaleShift below, above;
+};
+inline constexpr size_t kLookupEntries = 513;
+
+// A slope below zero: with p = (acc + bias[c]) * m[c], v is rne(rne(p / 2^multiplier_shift) / 2^positive_shift) where
+// p >= 0, else rne(rne(p / 2^negative_multiplier_shift) * factor[c] / 2^negative_shift).
+struct ConvSlope {
+  int32_t negative_multiplier_shift = 0;
+  int32_t positive_shift = 0, negative_shift = 0;
+  std::vector<int16_t> factor;  // per output channel, or one for all
+};
+
 // All that is known when a model is loaded. The pointers are read by pack_conv_i8 only.
 struct ConvI8Params {
   ConvFilter filter;
@@ -75,16 +98,23 @@ struct ConvI8Params {
   const int8_t* weights = nullptr;
   const int16_t* weight_offset = nullptr;  // o per output channel; null: all 0
   const int32_t* bias = nullptr;           // per output channel; null: all 0
-  const int16_t* multiplier = nullptr;     // m per output channel, in 1 / 2^14
+  const int16_t* multiplier = nullptr;     // m per output channel, in 1 / 2^multiplier_shift
+  int32_t multiplier_shift = 14;
 
   int32_t input_zero_point = 0;
   Activation activation = Activation::kNone;
   int32_t clip = 0;  // upper bound of Activation::kClip, in units of v
+  // At most one of the two, and then no `activation`.
+  std::optional<ConvLookup> lookup;
+  std::optional<ConvSlope> slope;
   bool has_residual = false;
   int32_t residual_offset = 0;  // e_offset = -zero point of the residual
   ScaleShift residual_scale;
   bool relu_after_add = false;
   OutputStage output;
+
+  // The stages that every chip's own converter makes do, which is all that some variants know.
+  bool has_usual_stages() const { return !lookup && !slope && multiplier_shift == 14; }
 
   // What helps to choose a form of the weights; none of it changes results.
   Extent2 usual_output = {0, 0};  // the picture it will mostly meet; 0: not known
@@ -104,6 +134,7 @@ struct PackedConvI8 {
   Buffer bias;            // int32 per output channel, rounded up to the variant's tile, zero filled
   Buffer multiplier;      // int32 likewise
   Buffer constants;       // whatever else the variant wants
+  Buffer stages;          // of `lookup` and `slope` for vector kernels (i8/stages.h)
 };
 
 // Fails when extents are nonsense, the packed form exceeds the allocation limit, or the constants

@@ -10,7 +10,6 @@
 #include "runtime/host/conv_f16_run.h"
 #include "runtime/host/conv_phases.h"
 #include "runtime/host/select.h"
-#include "runtime/host/staged_conv.h"
 #include "runtime/host/stages.h"
 
 namespace rk::runtime::host {
@@ -58,9 +57,12 @@ kernels::Activation to_kernel(program::Activation activation) {
   return kernels::Activation::kNone;
 }
 
+// Stages that vendor files have in place of an activation.
+bool has_table_or_slope(const ConvParams& p) { return p.lookup || p.slope; }
+
 Result<Activations> activations_of(const StepContext& context, const ConvParams& p) {
   const bool has_addend = context.has_input(3);
-  if (!has_addend && p.activation == program::Activation::kNone)
+  if (!has_addend && p.activation == program::Activation::kNone && !has_table_or_slope(p))
     return Activations{to_kernel(p.post_activation), false};
   if (p.post_activation == program::Activation::kClip) {
     return unsupported("a clip after the addition runs on no target; only Relu does");
@@ -104,6 +106,20 @@ int64_t unit_cost(const kernels::ConvFilter& filter, const kernels::ConvExtents&
   return static_cast<int64_t>(std::min(cost, 1e9)) + 1;
 }
 
+void set_stages(const ConvParams& p, kernels::ConvI8Params& params) {
+  params.multiplier_shift = p.multiplier_shift;
+  if (p.lookup) {
+    const program::LookupStage& s = *p.lookup;
+    params.lookup = kernels::ConvLookup{s.multiplier, s.addend, s.shift, s.start, s.end,
+                                        s.entry_shift, s.low,    s.high,  s.below, s.above};
+  }
+  if (p.slope) {
+    const program::SlopeStage& s = *p.slope;
+    params.slope = kernels::ConvSlope{s.negative_multiplier_shift, s.positive_shift,
+                                      s.negative_shift, s.factor};
+  }
+}
+
 // With `phases` the plain convolution that stands for a transposed one; kUnsupported where integers do not suffice.
 Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvParams& p,
                                       const std::optional<ConvPhases>& phases) {
@@ -120,6 +136,7 @@ Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvPara
   params.input_zero_point = p.pad_value;
   params.activation = activations.before;
   params.clip = static_cast<int32_t>(p.clip_limit);
+  set_stages(p, params);
   params.has_residual = context.has_input(3);
   params.residual_offset = p.addend.offset;
   params.residual_scale = p.addend.scale;
@@ -158,7 +175,9 @@ bool repeats_all_pixels(const kernels::ConvFilter& f, const kernels::ConvExtents
 }
 
 Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p) {
-  if (const auto phases = phases_of(context, p)) {
+  // Phases are channels of their own, for which there would be no slopes.
+  const bool one_slope = !p.slope || p.slope->factor.size() == 1;
+  if (const auto phases = phases_of(context, p); phases && one_slope) {
     RK_TRY(kernels::check_conv_filter(phases->filter));
     RK_TRY(kernels::check_conv_extents(phases->extents));
     auto plain = pack_i8(context, p, phases);
@@ -282,7 +301,7 @@ Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p
 
 bool reads_interleaved(const StepContext& context) {
   const auto* const p = std::get_if<ConvParams>(&context.step.params);
-  if (p == nullptr || p->transposed || has_staged_form(*p)) return false;
+  if (p == nullptr || p->transposed) return false;
   // What cannot be packed is reported when the step is prepared.
   const auto takes = [](const auto& packed) {
     return packed.ok() && kernels::takes_interleaved_input(**packed);
@@ -316,8 +335,7 @@ Result<StepFunction> run_conv_f16(const StepContext& context,
 
 Result<StepFunction> prepare_conv(const StepContext& context, const ConvParams& params) {
   if (context.input(0).dtype != DType::kI8) return prepare_f16(context, params);
-  return has_staged_form(params) ? prepare_staged_conv(context, params)
-                                 : prepare_i8(context, params);
+  return prepare_i8(context, params);
 }
 
 }  // namespace rk::runtime::host

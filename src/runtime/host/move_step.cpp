@@ -3,8 +3,8 @@
 // the operator once, at load, on the numbers of its input's elements; so every such operator is served, and blocked
 // tensors as well as plain ones.
 //
-// Note: padding lanes of a blocked output come from nowhere. Only whole channels move to such outputs;
-// what else does is left to the general way.
+// Note: padding lanes of a blocked output come from nowhere. Only whole channels and neighbors of a plain input move to
+// such outputs; what else does is left to the general way.
 #include <limits>
 #include <numeric>
 
@@ -129,6 +129,27 @@ std::optional<MoveFunction> gather_of(const StepContext& context, size_t output,
   };
 }
 
+// Neighbors of a plain input, which become a blocked picture: a part of a batch, for instance.
+std::optional<MoveFunction> part_of(const StepContext& context, size_t output,
+                                    const Tensor& sources) {
+  const int32_t to = context.step.outputs[output];
+  const HostTensor& from = context.host(context.step.inputs[0]);
+  const ProgramTensor& out = context.output(output);
+  if (from.blocked || from.interleaved || !context.host(to).blocked) return std::nullopt;
+  const auto* const at = sources.data<int32_t>();
+  for (int64_t i = 1; i < sources.elements(); ++i) {
+    if (at[i] != at[0] + i) return std::nullopt;
+  }
+  const uint64_t first = static_cast<uint64_t>(at[0]) * byte_size(out.dtype);
+  return [=](const StepCall& call, const uint8_t* source) {
+    // convert() only reads what it converts from.
+    auto* const data = const_cast<uint8_t*>(source) + first;
+    convert(picture_extents(out.shape), host_view(out, HostTensor{}, data),
+            host_view(out, call.tensors[static_cast<size_t>(to)], call.data<uint8_t>(to)), {},
+            call.pool);
+  };
+}
+
 std::optional<MoveFunction> loops_of(const StepContext& context, size_t output,
                                      const Tensor& sources) {
   const int32_t input = context.step.inputs[0], index = context.step.outputs[output];
@@ -181,6 +202,7 @@ std::optional<StepFunction> prepare_move(const StepContext& context, const progr
   std::vector<MoveFunction> parts;
   for (size_t i = 0; i < sources->size(); ++i) {
     auto part = gather_of(context, i, (*sources)[i]);
+    if (!part) part = part_of(context, i, (*sources)[i]);
     if (!part) part = loops_of(context, i, (*sources)[i]);
     if (!part) return std::nullopt;
     parts.push_back(std::move(*part));

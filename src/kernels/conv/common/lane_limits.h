@@ -13,13 +13,16 @@ inline constexpr int64_t kLaneScratchPixels = 4096;  // of 16 lanes: within the 
 inline constexpr int64_t kLaneBandPixels = 96;
 inline constexpr int64_t kMaxLaneTaps = 4096;
 
+struct StageConstants;  // i8/stages.h
+
 // What int8 kernels of this form keep beside the weights.
 struct LaneConstants {
   int32_t weight_bytes = 2;
   bool float_route = false;         // stages after the sum are exact in float32, else in float64
   bool winograd = false;            // the weights allow lane_winograd.h
   const int32_t* totals = nullptr;  // o per channel, where o * sum x is added apart; or null
-  const float* scale = nullptr;     // m / 2^14 per channel, for the float route
+  const float* scale = nullptr;     // m / 2^multiplier_shift per channel, for the float route
+  const StageConstants* stages = nullptr;  // of a table or a slope; null: the usual ones
 };
 
 // Packing for them, in lane_pack.cpp because nothing of the standard library may be compiled for a newer CPU.

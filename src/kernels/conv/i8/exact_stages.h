@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/conv/conv.h"
+#include "kernels/conv/i8/stages.h"
 
 namespace rk::kernels {
 
@@ -27,7 +28,9 @@ inline bool stages_below(const PackedConvI8& packed, const int32_t* multiplier,
   if (packed.acc_bound >= limits.stage) return false;
   int64_t v = 0;
   for (int32_t c = 0; c < p.filter.out_channels; ++c) {
-    v = std::max(v, scaled_bound(packed.acc_bound, {multiplier[c], 14}));
+    const int64_t inner = inner_bound(p, packed.acc_bound, multiplier[c]);
+    if (inner < 0 || inner >= limits.stage) return false;
+    v = std::max(v, stages_bound(p, packed.acc_bound, multiplier[c]));
   }
   if (v >= limits.stage) return false;
   if (p.activation == Activation::kClip && magnitude(p.clip) >= limits.stage) return false;
@@ -40,6 +43,18 @@ inline bool stages_below(const PackedConvI8& packed, const int32_t* multiplier,
   if (magnitude(p.output.scale.scale) >= 1 << 24) return false;
   const int64_t last = scaled_bound(v, p.output.scale);
   return v < limits.stage && last >= 0 && last < limits.result;
+}
+
+// The stages of this layer, the unusual ones too.
+struct ExactRoutes {
+  bool in_double = false, in_float = false;
+};
+inline ExactRoutes exact_routes(const PackedConvI8& packed) {
+  if (const StageConstants* const stages = stage_constants(packed))
+    return {stages->double_route, stages->float_route};
+  const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
+  return {stages_below(packed, multiplier, kDoubleLimits),
+          stages_below(packed, multiplier, kFloatLimits)};
 }
 
 }  // namespace rk::kernels

@@ -9,6 +9,7 @@
 #include "kernels/conv/common/blocking.h"
 #include "kernels/conv/conv.h"
 #include "kernels/conv/i8/pack_lanes.h"
+#include "kernels/conv/i8/stages.h"
 
 namespace rk::kernels {
 namespace {
@@ -141,8 +142,12 @@ void finish_pixel(const PackedConvI8& packed, int32_t tile, const Acc* acc, cons
   const auto* multiplier =
       reinterpret_cast<const int32_t*>(packed.multiplier.data()) + tile * kLanes;
   int64_t v[kLanes];
-  for (int32_t c = 0; c < kLanes; ++c) {
-    v[c] = scale_round(int64_t{acc[c]} + bias[c], multiplier[c], 14);
+  if (params.has_usual_stages()) {
+    for (int32_t c = 0; c < kLanes; ++c)
+      v[c] = scale_round(int64_t{acc[c]} + bias[c], multiplier[c], 14);
+  } else {
+    for (int32_t c = 0; c < kLanes; ++c)
+      v[c] = first_stages(params, (int64_t{acc[c]} + bias[c]) * multiplier[c], tile * kLanes + c);
   }
   if (params.activation != Activation::kNone) {
     for (int32_t c = 0; c < kLanes; ++c) v[c] = v[c] < 0 ? 0 : v[c];

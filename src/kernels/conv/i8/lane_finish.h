@@ -10,6 +10,7 @@
 
 #include "kernels/conv/conv.h"
 #include "kernels/conv/common/lane_tiles.h"
+#include "kernels/conv/i8/lane_lookup.h"
 #include "kernels/conv/i8/lane_winograd.h"
 
 RK_ISA_BEGIN
@@ -59,7 +60,7 @@ class FinishWide {
     double v[kLanes];
     for (int c = 0; c < kLanes; ++c) {
       const double with_bias = static_cast<double>(sum[c]) + bias[c];
-      v[c] = clamp(round(with_bias, multiplier[c] * 0x1p-14), low_, high_);
+      v[c] = clamp(round(with_bias, multiplier[c] * unit_), low_, high_);
     }
     if (residual != nullptr) {
       int32_t e[kLanes];
@@ -82,6 +83,7 @@ class FinishWide {
       : bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
         multiplier_(reinterpret_cast<const int32_t*>(packed.multiplier.data())),
         offset_(offset),
+        unit_(exact<double>({1, p.multiplier_shift})),
         low_(p.activation != Activation::kNone ? 0 : -kMagic),
         high_(p.activation == Activation::kClip ? p.clip : kMagic),
         residual_offset_(p.residual_offset),
@@ -101,6 +103,7 @@ class FinishWide {
   const int32_t* const bias_;
   const int32_t* const multiplier_;
   const int32_t* const offset_;
+  const double unit_;  // of the multipliers
   const double low_, high_;  // before the residual
   const double residual_offset_, residual_scale_;
   const double low_after_;
@@ -172,6 +175,191 @@ class FinishNarrow {
   const int32_t base_;  // the bits of the magic number, less the zero point
 };
 
+// A lookup table in floats: as FinishNarrow, with the table between its two roundings.
+template <typename Float, bool kTotals>
+class FinishLookup {
+ public:
+  FinishLookup(const PackedConvI8& packed, const LaneConstants& constants)
+      : FinishLookup(packed, packed.params, constants, *constants.stages) {}
+
+  const int32_t* start(int64_t block) const { return kTotals ? kNoSums : bias_ + block * kLanes; }
+
+  void operator()(const int32_t* acc, int64_t block, const int8_t*, int8_t* output) const {
+    using Vector = typename Float::Vector;
+    constexpr int kVectors = kLanes / Float::kLanes;
+    int32_t sum[kLanes];
+    if constexpr (kTotals) {
+      sums_with_offsets<true>(acc, offset_, block, sum);
+      for (int c = 0; c < kLanes; ++c) sum[c] += bias_[block * kLanes + c];
+      acc = sum;
+    }
+    const Vector magic = Float::all(kMagic), out_scale = Float::all(out_scale_);
+    const Vector index_scale = Float::all(index_scale_);
+    Vector y[kVectors];
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) {
+      const int c = i * Float::kLanes;
+      const Vector v = Float::sub(
+          Float::fused(Float::from(acc + c), Float::load(scale_ + block * kLanes + c), magic),
+          magic);
+      const Vector t = Float::at_most(
+          Float::at_least(Float::sub(Float::fused(v, index_scale, magic), magic), lowest_),
+          highest_);
+      const Vector inside = Float::at_most(Float::at_least(t, start_), end_);
+      Vector value = interpolate<Float>(inside, table_);
+      if (above_ != 0) {
+        const Vector beyond = Float::at_least(Float::sub(t, inside), 0);
+        value = Float::add(
+            value, Float::sub(Float::fused(beyond, Float::all(above_), magic), magic));
+      }
+      if (below_ != 0) {
+        const Vector beyond = Float::at_most(Float::sub(t, inside), 0);
+        value = Float::add(
+            value, Float::sub(Float::fused(beyond, Float::all(below_), magic), magic));
+      }
+      y[i] = Float::fused(value, out_scale, magic);
+    }
+    Float::store_bits(y, base_, output);
+  }
+
+ private:
+  static constexpr float kMagic = kRounding<float>;
+
+  FinishLookup(const PackedConvI8& packed, const ConvI8Params& p, const LaneConstants& constants,
+               const StageConstants& stages)
+      : bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
+        scale_(constants.scale),
+        offset_(constants.totals),
+        table_(stages),
+        index_scale_(static_cast<float>(stages.index_scale)),
+        lowest_(static_cast<float>(stages.lowest)),
+        highest_(static_cast<float>(stages.highest)),
+        start_(static_cast<float>(stages.start)),
+        end_(static_cast<float>(stages.end)),
+        below_(static_cast<float>(stages.below)),
+        above_(static_cast<float>(stages.above)),
+        out_scale_(exact<float>(p.output.scale)),
+        base_(0x4b400000 - p.output.zero_point) {}
+
+  const int32_t* const bias_;
+  const float* const scale_;
+  const int32_t* const offset_;
+  const LookupTable table_;
+  const float index_scale_, lowest_, highest_, start_, end_, below_, above_;
+  const float out_scale_;
+  const int32_t base_;  // the bits of the magic number, less the zero point
+};
+
+// Tables and slopes in doubles.
+template <typename Float, bool kTotals>
+class FinishStaged {
+ public:
+  FinishStaged(const PackedConvI8& packed, const LaneConstants& constants)
+      : FinishStaged(packed, packed.params, constants, *constants.stages) {}
+
+  const int32_t* start(int64_t) const { return kNoSums; }
+
+  void operator()(const int32_t* acc, int64_t block, const int8_t* residual, int8_t* output) const {
+    const int32_t* const bias = bias_ + block * kLanes;
+    const int32_t* const multiplier = multiplier_ + block * kLanes;
+    int32_t sum[kLanes];
+    sums_with_offsets<kTotals>(acc, offset_, block, sum);
+    double v[kLanes];
+    for (int c = 0; c < kLanes; ++c)
+      v[c] = (static_cast<double>(sum[c]) + bias[c]) * static_cast<double>(multiplier[c]);
+    if (stages_.is_lookup) {
+      look_up(v);
+    } else {
+      const double* const below = stages_.negative_scale + block * kLanes;
+      for (int c = 0; c < kLanes; ++c) {
+        const double positive = round(round(v[c] < 0 ? 0 : v[c], unit_), stages_.positive_scale);
+        const double negative = round(v[c] > 0 ? 0 : v[c], stages_.negative_first_scale);
+        v[c] = positive + round(negative, below[c]);
+      }
+    }
+    if (residual != nullptr) {
+      int32_t e[kLanes];
+      for (int c = 0; c < kLanes; ++c) e[c] = residual[c];
+      for (int c = 0; c < kLanes; ++c) v[c] += round(e[c] + residual_offset_, residual_scale_);
+    }
+    int32_t y[kLanes];
+    for (int c = 0; c < kLanes; ++c) {
+      const double r = round(v[c] < low_after_ ? low_after_ : v[c], out_scale_) + zero_point_;
+      y[c] = static_cast<int32_t>(r < -128 ? -128 : r > 127 ? 127 : r);
+    }
+    for (int c = 0; c < kLanes; ++c) output[c] = static_cast<int8_t>(y[c]);
+  }
+
+ private:
+  static constexpr double kMagic = kRounding<double>;
+
+  FinishStaged(const PackedConvI8& packed, const ConvI8Params& p, const LaneConstants& constants,
+               const StageConstants& stages)
+      : bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
+        multiplier_(reinterpret_cast<const int32_t*>(packed.multiplier.data())),
+        offset_(constants.totals),
+        stages_(stages),
+        unit_(exact<double>({1, p.multiplier_shift})),
+        residual_offset_(p.residual_offset),
+        residual_scale_(exact<double>(p.residual_scale)),
+        low_after_(p.relu_after_add ? 0 : -kMagic),
+        out_scale_(exact<double>(p.output.scale)),
+        zero_point_(p.output.zero_point) {}
+
+  static double round(double value, double scale) {
+    return __builtin_fma(value, scale, kMagic) - kMagic;
+  }
+
+  void look_up(double (&v)[kLanes]) const {
+    const double start = stages_.start, end = stages_.end;
+    float inside[kLanes];
+    double rest[kLanes];
+    for (int c = 0; c < kLanes; ++c) {
+      // The index is a whole number of 2^-shift below 2^50: exact until it is rounded.
+      const double index =
+          __builtin_fma(round(v[c], unit_), stages_.index_scale, stages_.index_addend);
+      const double t = round(index, 1);
+      const double clamped = t < start ? start : t > end ? end : t;
+      inside[c] = static_cast<float>(clamped);
+      rest[c] = t - clamped;
+    }
+    for (int c = 0; c < kLanes; c += Float::kLanes)
+      Float::store(inside + c, interpolate<Float>(Float::load(inside + c), LookupTable(stages_)));
+    for (int c = 0; c < kLanes; ++c) {
+      const double above = round(rest[c] < 0 ? 0 : rest[c], stages_.above);
+      const double below = round(rest[c] > 0 ? 0 : rest[c], stages_.below);
+      v[c] = static_cast<double>(inside[c]) + above + below;
+    }
+  }
+
+  const int32_t* const bias_;
+  const int32_t* const multiplier_;
+  const int32_t* const offset_;
+  const StageConstants stages_;
+  const double unit_;  // of the multipliers
+  const double residual_offset_, residual_scale_;
+  const double low_after_;
+  const double out_scale_;
+  const int32_t zero_point_;
+};
+
+// Calls body(finish) with what finishes the sums of this layer.
+template <typename Float, bool kTotals, typename Body>
+inline void with_finish(const PackedConvI8& packed, const LaneConstants& constants,
+                        const Body& body) {
+  if (constants.stages != nullptr) {
+    if (constants.float_route) {
+      body(FinishLookup<Float, kTotals>(packed, constants));
+    } else {
+      body(FinishStaged<Float, kTotals>(packed, constants));
+    }
+  } else if (constants.float_route) {
+    body(FinishNarrow<Float, kTotals>(packed, constants));
+  } else {
+    body(FinishWide<kTotals>(packed, constants));
+  }
+}
+
 template <typename Isa, typename Finish>
 inline void run_lanes_i8(const ConvI8Args& args, const LaneConstants& constants,
                          const Finish& finish, IndexRange units) {
@@ -201,13 +389,9 @@ inline void run_lanes_i8(const ConvI8Args& args, IndexRange units) {
   const LaneConstants constants = lane_constants(args);
   const typename Isa::DefaultRounding mode;
   constexpr bool kTotals = Isa::kRow > kLanes;
-  if (constants.float_route) {
-    run_lanes_i8<Isa>(args, constants,
-                      FinishNarrow<typename Isa::FloatLanes, kTotals>(*args.packed, constants),
-                      units);
-  } else {
-    run_lanes_i8<Isa>(args, constants, FinishWide<kTotals>(*args.packed, constants), units);
-  }
+  with_finish<typename Isa::FloatLanes, kTotals>(
+      *args.packed, constants,
+      [&](const auto& finish) { run_lanes_i8<Isa>(args, constants, finish, units); });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packing for the int8 kernels that go through lane_tiles.h.
+#include <cmath>
 #include <cstring>
 
 #include "kernels/conv/common/bands.h"
@@ -14,7 +15,8 @@ namespace {
 Status pack_constants(const ConvI8Params& source, int32_t weight_bytes, bool offsets_apart,
                       PackedConvI8& packed) {
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
-  if (!stages_below(packed, multiplier, kDoubleLimits)) {
+  const ExactRoutes routes = exact_routes(packed);
+  if (!routes.in_double) {
     return unsupported("a stage could leave the range of exact doubles");
   }
   constexpr uint64_t kHeader = 64;
@@ -24,11 +26,12 @@ Status pack_constants(const ConvI8Params& source, int32_t weight_bytes, bool off
             Buffer::try_make(kHeader + static_cast<uint64_t>(lanes) * 8, kMaxObjectBytes));
   LaneConstants constants;
   constants.weight_bytes = weight_bytes;
-  constants.float_route = stages_below(packed, multiplier, kFloatLimits);
+  constants.float_route = routes.in_float;
   auto* const scale = reinterpret_cast<float*>(packed.constants.data() + kHeader);
   for (int32_t c = 0; c < source.filter.out_channels; ++c)
-    scale[c] = static_cast<float>(multiplier[c]) / 16384.0f;
+    scale[c] = std::ldexp(static_cast<float>(multiplier[c]), -source.multiplier_shift);
   constants.scale = scale;
+  constants.stages = stage_constants(packed);
   constants.winograd = weight_bytes == 2 && winograd::accepts(packed);
   for (int32_t c = 0; c < source.filter.out_channels; ++c)
     constants.winograd &= winograd::accepts_offset(weight_offset_of(source, c));

@@ -2,6 +2,7 @@
 // Packing for quads.h: which quads of weights may share an int16 sum.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -229,7 +230,8 @@ bool pays(const ConvI8Params& params) {
 Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
-  if (!stages_below(packed, multiplier, kDoubleLimits)) {
+  const ExactRoutes routes = exact_routes(packed);
+  if (!routes.in_double) {
     return unsupported("a stage could leave the range of exact doubles");
   }
   const bool fold = offsets_fold(source);
@@ -267,8 +269,9 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
       reinterpret_cast<uint16_t*>(at + channels * 12 + counts.size() * sizeof(BlockSteps));
   Constants constants;
   constants.lanes.weight_bytes = 1;
-  constants.lanes.float_route = stages_below(packed, multiplier, kFloatLimits);
+  constants.lanes.float_route = routes.in_float;
   constants.lanes.scale = scale;
+  constants.lanes.stages = stage_constants(packed);
   constants.lanes.totals = fold ? nullptr : offset;
   constants.blocks = block_steps;
   constants.places = places;
@@ -277,7 +280,7 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const bool bias_first = fold && constants.lanes.float_route;  // else the stages add it
   for (int32_t c = 0; c < f.out_channels; ++c) {
     const auto i = static_cast<size_t>(c);
-    scale[i] = static_cast<float>(multiplier[i]) / 16384.0f;
+    scale[i] = std::ldexp(static_cast<float>(multiplier[i]), -source.multiplier_shift);
     offset[i] = weight_offset_of(source, c);
     // Modulo 2^32, which the true sum fits.
     start[i] = static_cast<int32_t>((bias_first ? static_cast<uint32_t>(bias[i]) : 0u) -

@@ -281,25 +281,20 @@ class QuadConv {
   const int8_t* const weights_;
 };
 
-template <typename Finish>
+template <bool kTotals>
 void run_by(const ConvI8Args& args, const quads::Constants& constants, IndexRange units) {
-  const Finish finish(*args.packed, constants.lanes);
   const ThreadScratch scratch;
-  QuadConv<Finish>(args, constants, finish).run(units, *static_cast<QuadScratch*>(scratch.data()));
+  with_finish<IsaF32, kTotals>(*args.packed, constants.lanes, [&](const auto& finish) {
+    QuadConv(args, constants, finish).run(units, *static_cast<QuadScratch*>(scratch.data()));
+  });
 }
 
 void run_quads(const ConvI8Args& args, IndexRange units) {
   quads::Constants constants;
   std::memcpy(&constants, args.packed->constants.data(), sizeof constants);
   const IsaRounding mode;
-  const bool totals = constants.lanes.totals != nullptr;
-  if (constants.lanes.float_route) {
-    totals ? run_by<FinishNarrow<IsaF32, true>>(args, constants, units)
-           : run_by<FinishNarrow<IsaF32, false>>(args, constants, units);
-  } else {
-    totals ? run_by<FinishWide<true>>(args, constants, units)
-           : run_by<FinishWide<false>>(args, constants, units);
-  }
+  constants.lanes.totals != nullptr ? run_by<true>(args, constants, units)
+                                    : run_by<false>(args, constants, units);
 }
 
 }  // namespace

@@ -269,8 +269,8 @@ double first_rounding(const ConvI8Params& p, Constants& constants) {
 bool accepts_stages(const PackedConvI8& packed) {
   const ConvI8Params& p = packed.params;
   // Activations become clamps of the result, which a negative scale would turn around.
-  return !packed.wide && packed.acc_bound <= INT32_MAX && p.output.scale.scale >= 0 &&
-         p.output.zero_point >= -128 && p.output.zero_point <= 127;
+  return p.has_usual_stages() && !packed.wide && packed.acc_bound <= INT32_MAX &&
+         p.output.scale.scale >= 0 && p.output.zero_point >= -128 && p.output.zero_point <= 127;
 }
 
 Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, PackedConvI8& packed) {
