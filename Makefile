@@ -19,7 +19,7 @@ help:
 	@echo "make test-arm64  kernel tests, C callers and a model's bytes for 64-bit ARM under qemu-user"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
 	@echo "make check-foundation  the acceptance figures of fp16, zero-copy, chips and hardening (about 10 minutes)"
-	@echo "make check-frontends  TFLite, Darknet and Caffe models against other engines (needs ../shared)"
+	@echo "make check-frontends  TFLite, TensorFlow, Darknet and Caffe models against other engines (needs ../shared)"
 	@echo "make check-onnx  the ONNX standard's conformance cases against their bars (needs ../shared)"
 	@echo "make check-quant  accuracy figures of int8, of accuracy analysis and of calibration (needs ../shared)"
 	@echo "make check-matmul  rknn_matmul_api.h and rknn_custom_op.h: results, sanitized run, examples, speed"
@@ -86,8 +86,8 @@ check-onnx: configure-release
 	@$(PYTHON) tests/conformance/check.py --binary $(BUILD)/release/tests/conformance/onnx_conformance \
 	  --quantized $(BUILD)/release/tests/conformance/quantized_ops --networks $(BUILD)/release/tests/networks/networks
 
-# TFLite, Darknet and Caffe: tiny models, real networks and single layers of ../shared, 20,000 damaged files each.
-FRONTENDS ?= tflite,darknet,caffe
+# TFLite, TensorFlow, Darknet and Caffe: tiny models, real networks and single layers of ../shared, 20,000 damaged files each.
+FRONTENDS ?= tflite,tensorflow,darknet,caffe
 .PHONY: check-frontends
 check-frontends: configure-release
 	@$(call NINJA,release,frontend_cases frontend_run frontend_damaged)

@@ -4,7 +4,8 @@
 
     check.py NAME -- command args [-- command args ...]
 
-Prints every 'FIGURE <name> | <value> | <bar> | ok/SHORT' line beside its bar and the tail of a command that fails.
+Prints every 'FIGURE <name> | <value> | <bar> | ok/SHORT' line beside its bar and the tail of a command that fails. What
+commands print after 'COUNT ' is part of the summary.
 Exits 0 only when every command succeeded, no figure is short and no test was skipped because its data is absent; what a
 machine or a peer cannot do is skipped with a line of its own. NAME=value words before a command are its environment.
 """
@@ -60,21 +61,23 @@ def run(command):
     print(f"== {' '.join(command)[:110]}: {verdict}, {time.time() - start:.0f} s", flush=True)
     if result.returncode != 0:
         print("\n".join(lines[-40:]))
-    return figures, result.returncode == 0, len(missing)
+    counts = [line[len("COUNT "):] for line in lines if line.startswith("COUNT ")]
+    return figures, counts, result.returncode == 0, len(missing)
 
 
 def main():
     name, commands = sys.argv[1], split_commands(sys.argv[2:])
-    figures, failed, missing = [], 0, 0
+    figures, counts, failed, missing = [], [], 0, 0
     for command in commands:
-        found, ok, skipped = run(command)
+        found, counted, ok, skipped = run(command)
         figures += found
+        counts += counted
         failed += not ok
         missing += skipped
     short = sum(figure.rstrip().endswith("SHORT") for figure in figures)
     bad = failed or short or missing
     print(f"{name}: {'FAILED' if bad else 'passed'}: {len(figures)} figures, {short} short; {len(commands)} commands, "
-          f"{failed} failed; {missing} without data")
+          f"{failed} failed; {missing} without data" + "".join(f"; {count}" for count in counts))
     return 1 if bad else 0
 
 

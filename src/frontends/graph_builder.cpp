@@ -13,8 +13,8 @@ constexpr uint64_t kMostFoldedBytesPerNode = uint64_t{256} << 20;
 constexpr uint64_t kMostFoldedBytes = uint64_t{2} << 30;
 constexpr uint64_t kMostFoldedMacs = uint64_t{1} << 34;
 
-// Integer weights with their scales are what a quantised model is about; folding them to float would lose both.
-bool carries_quantisation(std::string_view op) {
+// Integer weights with their scales are what a quantized model is about; folding them to float would lose both.
+bool carries_quantization(std::string_view op) {
   return op == "QuantizeLinear" || op == "DequantizeLinear";
 }
 
@@ -28,7 +28,7 @@ void NodeDraft::set_input(size_t i, Value* value) {
 }
 
 bool GraphBuilder::foldable(const OpDef& def, const NodeDraft& draft) const {
-  if (carries_quantisation(draft.op)) return false;
+  if (carries_quantization(draft.op)) return false;
   if (def.shape_only) return true;
   return std::ranges::all_of(draft.inputs,
                              [](const Value* v) { return v == nullptr || v->is_constant(); });

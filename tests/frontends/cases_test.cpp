@@ -70,7 +70,7 @@ TEST_P(FrontendCases, TinyModelsGiveTheNumbersOfTheirFormulas) {
   for (const TinyCase& c : *cases) run(c);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, FrontendCases, testing::Values("tflite", "darknet", "caffe"));
+INSTANTIATE_TEST_SUITE_P(Formats, FrontendCases, testing::Values("tflite", "darknet", "caffe", "tensorflow"));
 
 }  // namespace
 }  // namespace rk::frontends

@@ -21,8 +21,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FORMATS = ("tflite", "darknet", "caffe", "tensorflow", "torchscript")
 WORD = {"torchscript": "pytorch"}  # of the load_... call
 NHWC = ("tflite", "tensorflow")
+# Networks that exist in several formats: the ONNX model that the others were made from.
+SAME_NETWORKS = {"ultraface_rfb320": "ultraface_rfb320_simplified", "digits": "digits", "fastestdet": "fastestdet"}
+SAME_TOLERANCE = 1e-4  # of the peak
+# A file for each call to be given by mistake.
+MIX_UPS = {"onnx": "digits", "tflite": "hello_world_float", "tensorflow": "digits", "caffe": "lenet_mnist",
+           "darknet": "yolo_fastest_1.0", "torchscript": "digits"}
 # Files whose pictures are NCHW although their format's are NHWC.
 NCHW_MODELS = ("mobilenet_v2_qat_int8",)
+NCHW_LAYERS = ("conv_pool_nchw", "conv2d_backprop_input_asymmetric_pads_nchw", "max_pool2d_asymmetric_pads_nchw")
 EMPTY_WEIGHTS = {"darknet": b"\0\0\0\0\2\0\0\0\0\0\0\0" + bytes(8), "caffe": b"\x0a\x04none\xa2\x06\x06\x0a\x04none"}
 LAYER_TOLERANCE = 2e-3  # of max(1, peak): what the arrays were verified to
 LOOSE_LAYERS = ("fp16_", "uint8_")  # 2e-2: the arrays come from another precision
@@ -62,11 +69,11 @@ class Runner:
         np.save(path, np.ascontiguousarray(array).reshape(np.shape(array)))
         return path
 
-    def add(self, name, mode, fmt, files, inputs, **more):
+    def add(self, name, mode, fmt, files, arrays, **more):
         out = os.path.join(self.work, name.replace("/", "_") + "." + mode + ".out")
         lines = ["name %s|%s" % (name, mode), "mode " + mode, "format " + WORD.get(fmt, fmt), "out " + out]
         lines += ["file " + os.path.abspath(f) for f in files]
-        lines += ["input " + path for path in inputs]
+        lines += ["input " + path for path in arrays]
         for key, value in more.items():
             for one in value if isinstance(value, list) else [value]:
                 lines.append("%s %s" % (key, one))
@@ -116,7 +123,7 @@ class Check:
         self.shared = os.path.join(args.shared, "assets")
         self.golden = load_golden(args.shared)
         self.args, self.exceptions, self.used = args, read_exceptions(), set()
-        self.failures, self.figures = [], 0
+        self.failures, self.figures, self.counts = [], 0, {}
 
     def figure(self, name, value, bar, ok):
         self.figures += 1
@@ -156,6 +163,7 @@ class Check:
             if total:
                 self.figure("%s: %s" % (fmt, text), "%d of %d" % (good, total), "all but %d listed" % listed,
                             good + listed == total)
+        self.counts[fmt] = "%d models" % len(names)
         if counts["float"][2]:
             self.figure("%s: largest float difference over its tolerance" % fmt, "%.3f" % worst["float"], "1",
                         worst["float"] <= 1)
@@ -173,7 +181,7 @@ class Check:
         if len(names) == len(golden) and all(name in golden for name in names):
             plan["golden"] = [golden[name] for name in names]
 
-    def plan_model(self, runner, fmt, model, folder):
+    def plan_model(self, runner, fmt, model, folder, only=None):
         spec = json.load(open(os.path.join(folder, "golden.json")))
         files = [os.path.join(self.shared, f) for f in spec["model"]]
         integer = spec["tolerance"].get("kind") == "integer"
@@ -196,7 +204,7 @@ class Check:
                         array = (array.astype(np.float32) - np.float32(q["zero_point"])) * np.float32(q["scale"])
                     arrays.append(runner.save("%s_in%d" % (name, i), to_graph(array, fmt, nchw)))
                 listing.write(" ".join(arrays) + "\n")
-                modes = ("graph", "own") if integer else ("graph", "fp16", "int8")
+                modes = only or (("graph", "own") if integer else ("graph", "fp16", "int8"))
                 outs = {mode: runner.add(name, mode, fmt, files, arrays, **dict(more, dataset=dataset)
                                          if mode == "int8" else more) for mode in modes}
                 plans.append({"name": name, "model": "%s/%s" % (fmt, model), "modes": outs, "golden": [o for _, o in outputs],
@@ -288,15 +296,18 @@ class Check:
                 files.append(os.path.join(runner.work, "empty" + {"darknet": ".weights"}.get(fmt, ".caffemodel")))
                 open(files[1], "wb").write(EMPTY_WEIGHTS[fmt])
             inputs, golden, more = [], [], {}
+            nchw = fmt == "tensorflow" and case["name"] in NCHW_LAYERS
+            if nchw:
+                more["nchw"] = "1"
             for i, name in enumerate(case["inputs"]):
                 array = np.load(os.path.join(here, name))
                 # TensorFlow's arrays are stored channels first, as the graph wants them.
                 # (So are TFLite's, whatever index.json says.)
                 inputs.append(runner.save("%s_in%d" % (case["name"], i), array))
-                more.setdefault("shape", []).append(",".join(map(str, self.file_shape(array, fmt))))
+                more.setdefault("shape", []).append(",".join(map(str, array.shape if nchw else self.file_shape(array, fmt))))
             for name in case["outputs"]:
                 array = np.load(os.path.join(here, name))
-                if fmt in NHWC and array.ndim in (4, 5):
+                if fmt in NHWC and array.ndim in (4, 5) and not nchw:
                     array = np.moveaxis(array, 1, -1)
                 golden.append(array)
             note = case["note"] if isinstance(case["note"], dict) else {}
@@ -312,11 +323,71 @@ class Check:
             if problem is None:
                 problem = self.judge_layer(name, outputs_of(prefix), golden)
             good += self.verdict("%s/layers/%s" % (fmt, name), problem)
+        self.counts[fmt] += ", %d of %d layers" % (good, len(plans))
         excused = sum(e.startswith(fmt + "/layers/") for e in self.exceptions)
         self.figure("%s: single layers on the float evaluator" % fmt, "%d of %d" % (good, len(plans)), "all but %d listed"
                     % excused, good + excused == len(plans))
         self.figure("%s: listed exceptions" % fmt, "%d of %d" % (excused, len(plans)), "3 %",
                     excused <= 0.03 * len(plans))
+
+    def same_networks(self, formats):
+        """A network gives the same numbers whatever format it comes in."""
+        runner = Runner(self.args.binary, os.path.join(self.args.work, "same"))
+        plans = {}
+        for network, base in SAME_NETWORKS.items():
+            for fmt in ("onnx",) + formats:
+                folder = os.path.join(self.shared, "goldens", fmt, base if fmt == "onnx" else network)
+                if os.path.isdir(folder):
+                    plans[network, fmt] = self.plan_model(runner, fmt, os.path.basename(folder), folder, ("graph",))
+        verdicts, _ = runner.run()
+        found = {}
+        for (network, fmt), cases in plans.items():
+            for plan in cases:
+                problem = verdicts.get((plan["name"], "graph"), "no verdict: the runner ended early")
+                outputs = outputs_of(plan["modes"]["graph"]) if problem is None else []
+                if problem:
+                    self.failures.append("%s for comparison: %s" % (plan["name"], problem))
+                # Sizes tell the outputs apart; formats list them in orders of their own.
+                found[network, fmt, plan["name"].split("/")[-1]] = sorted(outputs, key=lambda o: o.size)
+        for network in SAME_NETWORKS:
+            others = sorted({fmt for name, fmt, _ in found if name == network and fmt != "onnx"})
+            worst, cases = 0.0, 0
+            for (name, fmt, case), outputs in found.items():
+                base = found.get((network, "onnx", case))
+                if name != network or fmt == "onnx" or base is None:
+                    continue
+                cases += 1
+                if [o.size for o in outputs] != [o.size for o in base]:
+                    worst = float("inf")
+                    continue
+                for a, b in zip(outputs, base):
+                    worst = max(worst, float(np.abs(np.float64(a).ravel() - b.ravel()).max() / np.abs(b).max()))
+            if others:
+                self.figure("%s from ONNX and %s, %d cases: largest difference over peak" % (network, ", ".join(others), cases),
+                            "%.1e" % worst, "%.0e" % SAME_TOLERANCE, cases > 0 and worst <= SAME_TOLERANCE)
+
+    def mix_ups(self, formats):
+        """A file given to another format's call: the message names the right one."""
+        runner = Runner(self.args.binary, os.path.join(self.args.work, "mix_ups"))
+        formats = tuple(dict.fromkeys(("onnx",) + formats))
+        for fmt in formats:
+            spec = json.load(open(os.path.join(self.shared, "goldens", fmt, MIX_UPS[fmt], "golden.json")))
+            files = [os.path.join(self.shared, f) for f in spec["model"]]
+            for call in formats:
+                given = (files + files)[:2] if call in EMPTY_WEIGHTS else files[:1]
+                if call != fmt:
+                    runner.add("%s/%s" % (fmt, call), "graph", call, given, [])
+        verdicts, _ = runner.run()
+        good = 0
+        for (name, _), message in verdicts.items():
+            right = "use load_" + WORD.get(name.split("/")[0], name.split("/")[0])
+            if message and right in message:
+                good += 1
+            else:
+                self.failures.append("mix-up %s: %s" % (name, message))
+        total = len(formats) * (len(formats) - 1)
+        self.figure("files given to another format's call: the message names the right call", "%d of %d" % (good, total),
+                    "all", good == total)
 
     @staticmethod
     def file_shape(array, fmt):
@@ -352,8 +423,12 @@ def main():
     for fmt in args.formats.split(","):
         check.models(fmt)
         check.layers(fmt)
+    check.same_networks(tuple(args.formats.split(",")))
+    check.mix_ups(tuple(args.formats.split(",")))
     for failure in check.failures:
         print("FAILED " + failure)
+    for fmt, text in check.counts.items():
+        print("COUNT %s: %s" % (fmt, text))
     print("%d figures, %d failures, %d exceptions" % (check.figures, len(check.failures), len(check.exceptions)))
     return 1 if check.failures else 0
 

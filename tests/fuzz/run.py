@@ -14,14 +14,15 @@ import glob
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 # Share of the time: what reads files of strangers and runs them gets most.
-SHARES = {"rknn": 3, "program": 4, "onnx": 4, "graph_text": 2, "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1,
-          "options": 1, "formula": 1, "capi": 3}
+SHARES = {"rknn": 3, "program": 4, "onnx": 4, "tflite": 2, "tensorflow": 2, "darknet": 1, "caffe": 2, "graph_text": 2,
+          "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1, "options": 1, "formula": 1, "capi": 3}
 LIMIT_SECONDS = 20
 LIMIT_MEGABYTES = 2560  # the budget's base, 1 GiB beyond it, and what ASan adds
 
@@ -67,6 +68,45 @@ def graph_of(case):
     return 'graph "case" {\n' + "\n".join(body + ["output %" + name for name in outputs]) + "\n}\n"
 
 
+def tiny_models(fmt):
+    """(name, its files as one input) of tests/frontends/<format>/cases.bin; pack.py describes the form."""
+    with open(os.path.join(ROOT, "tests", "frontends", fmt, "cases.bin"), "rb") as file:
+        data = file.read()
+    at = 0
+
+    def number(form="<I"):
+        nonlocal at
+        at += struct.calcsize(form)
+        return struct.unpack_from(form, data, at - struct.calcsize(form))[0]
+
+    def text():
+        nonlocal at
+        size = number()
+        at += size
+        return data[at - size:at]
+
+    def dims():
+        nonlocal at
+        count = number()
+        at += 8 * count
+
+    for _ in range(number()):
+        name, _ = text().decode(), text()
+        files = [text() for _ in range(number())]
+        for _ in range(number()):
+            dims()
+        number("<B")
+        for _ in range(2):
+            for _ in range(number()):
+                number("<B")
+                dims()
+                text()
+        number("<d")
+        for _ in range(3):
+            text()
+        yield name, files[0] if len(files) == 1 else struct.pack("<I", len(files[0])) + files[0] + files[1]
+
+
 def make_seeds(replay, corpus):
     compiled, operators = 0, set()
     for name, number, graph in cases():
@@ -88,6 +128,9 @@ def make_seeds(replay, corpus):
         if os.path.getsize(path) < 300000:
             with open(path, "rb") as file:
                 write(os.path.join(corpus, "onnx"), os.path.relpath(path, ROOT).replace("/", "_"), file.read())
+    for fmt in ("tflite", "tensorflow", "darknet", "caffe"):
+        for name, data in tiny_models(fmt):
+            write(os.path.join(corpus, fmt), name, data)
     for path in glob.glob(os.path.join(ROOT, "src", "media", "testdata", "*")):
         with open(path, "rb") as file:
             data = file.read()

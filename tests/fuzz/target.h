@@ -18,6 +18,10 @@ inline constexpr uint64_t kMaxWork = 20'000'000;
   X(rknn)                  \
   X(program)               \
   X(onnx)                  \
+  X(tflite)                \
+  X(tensorflow)            \
+  X(darknet)               \
+  X(caffe)                 \
   X(graph_text)            \
   X(json)                  \
   X(bson)                  \

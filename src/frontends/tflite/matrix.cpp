@@ -67,7 +67,7 @@ Status fully_connected(OpImport& op) {
     inputs.push_back(bias);
   }
   RK_ASSIGN(Value * value, op.emit("Gemm", "/gemm", std::move(inputs), {{"transB", int64_t{1}}}));
-  RK_ASSIGN(const auto activation, op.option<int8_t>(0, 0));
+  RK_ASSIGN(const Fused activation, op.fused(0));
   RK_ASSIGN(value, op.activated(value, activation));
   if (keeps_dims != 0 && shape.rank() != 2 && shape[shape.rank() - 1] == depth) {
     std::vector<int64_t> dims = dims_of(shape);
@@ -75,26 +75,6 @@ Status fully_connected(OpImport& op) {
     RK_ASSIGN(value, reshaped(op.builder(), value, dims, "/shape"));
   }
   return op.bind(0, value, Order::kFile, Rounding::kTwice);
-}
-
-Status batch_matmul(OpImport& op) {
-  RK_TRY(op.need_inputs(2));
-  std::vector<Value*> values;
-  for (size_t i = 0; i < 2; ++i) {
-    RK_ASSIGN(Value * value, op.last(i));
-    RK_ASSIGN(const auto adjoint, op.option<uint8_t>(static_cast<int>(i), 0));
-    const int rank = value->shape().rank();
-    if (rank < 2) return invalid_model(str("input ", i, " is ", to_string(value->shape())));
-    if (adjoint != 0) {
-      std::vector<int64_t> perm;
-      for (int64_t axis = 0; axis < rank; ++axis) perm.push_back(axis);
-      std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-      RK_ASSIGN(value, transposed(op.builder(), value, perm, "/adjoint"));
-    }
-    values.push_back(value);
-  }
-  RK_ASSIGN(Value* const value, op.emit("MatMul", "/matmul", values));
-  return op.bind(0, value, Order::kFile);
 }
 
 // Inputs: indices, table.

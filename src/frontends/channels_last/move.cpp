@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "base/checked_math.h"
-#include "frontends/tflite/importer.h"
+#include "frontends/channels_last/layers.h"
 
-namespace rk::frontends::tflite {
+namespace rk::frontends::layers {
 namespace {
 
 std::vector<int64_t> dims_of(const Shape& shape) {
@@ -27,20 +27,19 @@ struct Moved {
   }
 };
 
-Result<Moved> moved_input(OpImport& op, size_t i = 0) {
+Result<Moved> moved_input(LayerImport& op, size_t i = 0) {
   std::vector<Value*> values;
   RK_ASSIGN(const Order order, op.together({i}, values));
   return Moved{values[0], order, values[0]->shape().rank()};
 }
 
-Status bind_reshaped(OpImport& op, const std::vector<int64_t>& dims) {
+Status bind_reshaped(LayerImport& op, const std::vector<int64_t>& dims) {
   RK_ASSIGN(Held* const held, op.held(0));
   const Shape shape = held->shape();
   // [N,H,W,C] -> [N,H*W*C]: kept from channels first, for a matrix that can be reordered.
   const bool flattens = held->is_first && dims.size() == 2 && dims[0] == shape[0] &&
                         shape.rank() == 4 && shape[3] > 1 && shape[1] * shape[2] > 1;
-  if (flattens && op.input(0).scale == op.output(0).scale &&
-      op.input(0).zero_point == op.output(0).zero_point) {
+  if (flattens && op.rounded_alike(0, 0)) {
     Held out;
     out.picture = shape;
     RK_ASSIGN(out.flat, reshaped(op.builder(), held->first, dims, "/flat"));
@@ -53,14 +52,8 @@ Status bind_reshaped(OpImport& op, const std::vector<int64_t>& dims) {
 
 }  // namespace
 
-Status reshape(OpImport& op) {
+Status reshape(LayerImport& op, std::vector<int64_t> dims) {
   RK_TRY(op.need_inputs(1));
-  std::vector<int64_t> dims;
-  if (op.has(1)) {
-    RK_ASSIGN(dims, op.ints(1, "shape"));
-  } else {
-    RK_ASSIGN(dims, op.option_ints(0));
-  }
   RK_ASSIGN(const Held* const held, op.held(0));
   const int64_t elements = held->shape().elements();
   int64_t known = 1;
@@ -83,9 +76,8 @@ Status reshape(OpImport& op) {
   return bind_reshaped(op, dims);
 }
 
-Status squeeze(OpImport& op) {
+Status squeeze(LayerImport& op, std::vector<int64_t> axes) {
   RK_TRY(op.need_inputs(1));
-  RK_ASSIGN(std::vector<int64_t> axes, op.option_ints(0));
   RK_ASSIGN(const Held* const held, op.held(0));
   const Shape shape = held->shape();
   std::vector<bool> goes(static_cast<size_t>(shape.rank()), false);
@@ -104,7 +96,7 @@ Status squeeze(OpImport& op) {
   return bind_reshaped(op, dims);
 }
 
-Status expand_dims(OpImport& op) {
+Status expand_dims(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(int64_t axis, op.integer(1, "axis"));
   RK_ASSIGN(const Held* const held, op.held(0));
@@ -115,7 +107,7 @@ Status expand_dims(OpImport& op) {
 }
 
 // Read from the order the tensor was computed in, so that a move back to NCHW is none at all.
-Status transpose(OpImport& op) {
+Status transpose(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(const std::vector<int64_t> perm, op.ints(1, "perm"));
   RK_ASSIGN(const Moved input, moved_input(op));
@@ -134,7 +126,7 @@ Status transpose(OpImport& op) {
 
 namespace {
 
-Status pad_with(OpImport& op, AttrMap attrs, Value* filler) {
+Status pad_with(LayerImport& op, AttrMap attrs, Value* filler) {
   RK_ASSIGN(const std::vector<int64_t> pairs, op.ints(1, "paddings"));
   RK_ASSIGN(const Moved input, moved_input(op));
   if (static_cast<int64_t>(pairs.size()) != 2 * input.rank) {
@@ -156,7 +148,7 @@ Status pad_with(OpImport& op, AttrMap attrs, Value* filler) {
 
 }  // namespace
 
-Status pad(OpImport& op) {
+Status pad(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   Value* filler = nullptr;
   if (op.has(2)) {
@@ -166,38 +158,32 @@ Status pad(OpImport& op) {
   return pad_with(op, {}, filler);
 }
 
-Status mirror_pad(OpImport& op) {
+Status mirror_pad(LayerImport& op, bool symmetric) {
   RK_TRY(op.need_inputs(2));
-  RK_ASSIGN(const auto mode, op.option<int8_t>(0, 0));
-  if (mode != 0) {
+  if (symmetric) {
     return unsupported("mode SYMMETRIC is not taken; REFLECT is");
   }
   return pad_with(op, {{"mode", std::string("reflect")}}, nullptr);
 }
 
-Status concatenation(OpImport& op) {
-  RK_TRY(op.need_inputs(1));
-  std::vector<size_t> all(op.input_count());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+Status concatenation(LayerImport& op, const std::vector<size_t>& which, int64_t axis,
+                     Fused activation) {
+  if (which.empty()) return invalid_model("has no inputs; it needs 1");
   std::vector<Value*> values;
-  RK_ASSIGN(const Order order, op.together(all, values));
+  RK_ASSIGN(const Order order, op.together(which, values));
   const int64_t rank = values[0]->shape().rank();
   for (const Value* value : values) {
     if (value->shape().rank() != rank) return invalid_model("inputs have different ranks");
   }
-  RK_ASSIGN(int64_t axis, op.option<int32_t>(0, 0));
   RK_ASSIGN(axis, op.axis(axis, rank));
   RK_ASSIGN(Value * value,
             op.emit("Concat", "/concat", values,
                     {{"axis", order == Order::kFirst ? first_axis(axis, rank) : axis}}));
-  RK_ASSIGN(const auto activation, op.option<int8_t>(1, 0));
   RK_ASSIGN(value, op.activated(value, activation));
   return op.bind(0, value, order);
 }
 
-namespace {
-
-Status split_along(OpImport& op, size_t from, int64_t axis, std::vector<int64_t> sizes) {
+Status split_along(LayerImport& op, size_t from, int64_t axis, std::vector<int64_t> sizes) {
   RK_ASSIGN(const Moved input, moved_input(op, from));
   RK_ASSIGN(axis, op.axis(axis, input.rank));
   const int64_t extent = input.value->shape()[static_cast<int>(input.axis(axis))];
@@ -229,26 +215,23 @@ Status split_along(OpImport& op, size_t from, int64_t axis, std::vector<int64_t>
   return ok_status();
 }
 
-}  // namespace
-
 // Inputs: axis, tensor.
-Status split(OpImport& op) {
+Status split(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(const int64_t axis, op.integer(0, "axis"));
   return split_along(op, 1, axis, {});
 }
 
 // Inputs: tensor, sizes, axis.
-Status split_v(OpImport& op) {
+Status split_v(LayerImport& op) {
   RK_TRY(op.need_inputs(3));
   RK_ASSIGN(std::vector<int64_t> sizes, op.ints(1, "size_splits"));
   RK_ASSIGN(const int64_t axis, op.integer(2, "axis"));
   return split_along(op, 0, axis, std::move(sizes));
 }
 
-Status pack(OpImport& op) {
+Status pack(LayerImport& op, int64_t axis) {
   RK_TRY(op.need_inputs(1));
-  RK_ASSIGN(int64_t axis, op.option<int32_t>(1, 0));
   std::vector<Value*> values;
   for (size_t i = 0; i < op.input_count(); ++i) {
     RK_ASSIGN(Value * value, op.last(i));
@@ -265,10 +248,9 @@ Status pack(OpImport& op) {
   return op.bind_moved(0, value, Order::kFile);
 }
 
-Status unpack(OpImport& op) {
+Status unpack(LayerImport& op, int64_t axis) {
   RK_TRY(op.need_inputs(1));
   RK_ASSIGN(Value* const input, op.last(0));
-  RK_ASSIGN(int64_t axis, op.option<int32_t>(1, 0));
   RK_ASSIGN(axis, op.axis(axis, input->shape().rank()));
   const int64_t extent = input->shape()[static_cast<int>(axis)];
   if (extent != static_cast<int64_t>(op.output_count())) {
@@ -288,7 +270,7 @@ Status unpack(OpImport& op) {
 }
 
 // Inputs: tensor, begin, size (-1: to the end).
-Status slice(OpImport& op) {
+Status slice(LayerImport& op) {
   RK_TRY(op.need_inputs(3));
   RK_ASSIGN(const Moved input, moved_input(op));
   RK_ASSIGN(const std::vector<int64_t> begin, op.ints(1, "begin"));
@@ -320,7 +302,7 @@ Status slice(OpImport& op) {
 
 // Python's x[begin:end:stride] with masks: bit i of begin_mask and end_mask: open end; shrink_axis_mask: one element,
 // the axis goes; new_axis_mask: a new axis; ellipsis_mask: all axes that nothing else speaks of.
-Status strided_slice(OpImport& op) {
+Status strided_slice(LayerImport& op, SliceMasks masks) {
   RK_TRY(op.need_inputs(4));
   RK_ASSIGN(const std::vector<int64_t> begin, op.ints(1, "begin"));
   RK_ASSIGN(const std::vector<int64_t> end, op.ints(2, "end"));
@@ -329,15 +311,11 @@ Status strided_slice(OpImport& op) {
     return invalid_model(str("begin, end and strides have ", begin.size(), ", ", end.size(), " and ",
                              strides.size(), " elements"));
   }
-  int64_t masks[5];  // begin, end, ellipsis, new axis, shrink axis
-  for (int i = 0; i < 5; ++i) {
-    RK_ASSIGN(masks[i], op.option<int32_t>(i, 0));
-  }
-  const auto bit = [&](int mask, size_t i) { return (masks[mask] >> i & 1) != 0; };
+  const auto bit = [](int64_t mask, size_t i) { return (mask >> i & 1) != 0; };
   RK_ASSIGN(const Held* const held, op.held(0));
   const Shape shape = held->shape();
   size_t taken = 0;  // axes of the input that entries speak of
-  for (size_t i = 0; i < begin.size(); ++i) taken += !bit(2, i) && !bit(3, i);
+  for (size_t i = 0; i < begin.size(); ++i) taken += !bit(masks.ellipsis, i) && !bit(masks.new_axis, i);
   if (taken > static_cast<size_t>(shape.rank())) {
     return invalid_model(str(taken, " axes are sliced, but the tensor is ", to_string(shape)));
   }
@@ -345,15 +323,15 @@ Status strided_slice(OpImport& op) {
   bool changes_rank = false;
   int axis = 0;
   for (size_t i = 0; i < begin.size(); ++i) {
-    if (bit(2, i)) {
+    if (bit(masks.ellipsis, i)) {
       for (size_t skipped = taken; skipped < static_cast<size_t>(shape.rank()); ++skipped) {
         dims.push_back(shape[axis++]);
       }
-      masks[2] = 0;  // a second ellipsis stands for nothing
+      masks.ellipsis = 0;  // a second ellipsis stands for nothing
       taken = static_cast<size_t>(shape.rank());
       continue;
     }
-    if (bit(3, i)) {
+    if (bit(masks.new_axis, i)) {
       dims.push_back(1);
       changes_rank = true;
       continue;
@@ -362,9 +340,9 @@ Status strided_slice(OpImport& op) {
     const int64_t step = strides[i];
     if (step == 0) return invalid_model("a stride of 0");
     const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
-    int64_t from = bit(0, i) ? (step > 0 ? low : high) : begin[i] < 0 ? begin[i] + extent : begin[i];
-    int64_t to = bit(1, i) ? (step > 0 ? high : low) : end[i] < 0 ? end[i] + extent : end[i];
-    if (bit(4, i)) {
+    int64_t from = bit(masks.begin, i) ? (step > 0 ? low : high) : begin[i] < 0 ? begin[i] + extent : begin[i];
+    int64_t to = bit(masks.end, i) ? (step > 0 ? high : low) : end[i] < 0 ? end[i] + extent : end[i];
+    if (bit(masks.shrink_axis, i)) {
       if (from < 0 || from >= extent) {
         return invalid_model(str("element ", begin[i], " of an extent of ", extent));
       }
@@ -407,10 +385,8 @@ Status strided_slice(OpImport& op) {
   return op.bind_moved(0, value, input.order);
 }
 
-Status gather(OpImport& op) {
+Status gather(LayerImport& op, int64_t axis, int64_t batch) {
   RK_TRY(op.need_inputs(2));
-  RK_ASSIGN(int64_t axis, op.option<int32_t>(0, 0));
-  RK_ASSIGN(const int64_t batch, op.option<int32_t>(1, 0));
   if (batch != 0) return unsupported(str("batch_dims ", batch, " is not taken; 0 is"));
   RK_ASSIGN(Value* const indices, op.last(1));
   RK_ASSIGN(Moved input, moved_input(op));
@@ -424,7 +400,7 @@ Status gather(OpImport& op) {
   return op.bind_moved(0, value, input.order);
 }
 
-Status gather_nd(OpImport& op) {
+Status gather_nd(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const data, op.last(0));
   RK_ASSIGN(Value * indices, op.last(1));
@@ -434,7 +410,7 @@ Status gather_nd(OpImport& op) {
 }
 
 // Inputs: indices, updates, shape. Elements that meet are added.
-Status scatter_nd(OpImport& op) {
+Status scatter_nd(LayerImport& op) {
   RK_TRY(op.need_inputs(3));
   RK_ASSIGN(Value * indices, op.last(0));
   RK_ASSIGN(Value* const updates, op.last(1));
@@ -442,13 +418,13 @@ Status scatter_nd(OpImport& op) {
   RK_ASSIGN(const Shape shape, Shape::make(dims));
   RK_ASSIGN(Tensor zeros, Tensor::try_make({updates->dtype(), shape}));
   RK_ASSIGN(indices, op.emit("Cast", "/indices", {indices}, {{"to", static_cast<int64_t>(DType::kI64)}}));
-  Value* const base = op.builder().constant(op.output(0).name + "/zeros", std::move(zeros));
+  Value* const base = op.constant("/zeros", std::move(zeros));
   RK_ASSIGN(Value* const value, op.emit("ScatterND", "/scatter", {base, indices, updates},
                                         {{"reduction", std::string("add")}}));
   return op.bind_moved(0, value, Order::kFile, 1);
 }
 
-Status tile(OpImport& op) {
+Status tile(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(const Moved input, moved_input(op));
   RK_ASSIGN(const std::vector<int64_t> times, op.ints(1, "multiples"));
@@ -460,7 +436,7 @@ Status tile(OpImport& op) {
   return op.bind_moved(0, value, input.order);
 }
 
-Status broadcast_to(OpImport& op) {
+Status broadcast_to(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const input, op.last(0));
   RK_ASSIGN(const std::vector<int64_t> dims, op.ints(1, "shape"));
@@ -470,7 +446,7 @@ Status broadcast_to(OpImport& op) {
 }
 
 // Inputs: indices, depth, on_value, off_value.
-Status one_hot(OpImport& op) {
+Status one_hot(LayerImport& op, int64_t axis) {
   RK_TRY(op.need_inputs(4));
   RK_ASSIGN(Value* const indices, op.last(0));
   RK_ASSIGN(const int64_t depth, op.integer(1, "depth"));
@@ -479,14 +455,13 @@ Status one_hot(OpImport& op) {
   RK_ASSIGN(on, reshaped(op.builder(), on, {1}, "/on"));
   RK_ASSIGN(off, reshaped(op.builder(), off, {1}, "/off"));
   RK_ASSIGN(Value* const values, op.emit("Concat", "/values", {off, on}, {{"axis", int64_t{0}}}));
-  RK_ASSIGN(const int64_t axis, op.option<int32_t>(0, 0));
-  Value* const count = op.builder().constant(op.output(0).name + "/depth", Tensor::i64({}, {depth}));
+  Value* const count = op.constant("/depth", Tensor::i64({}, {depth}));
   RK_ASSIGN(Value* const value,
             op.emit("OneHot", "/one_hot", {indices, count, values}, {{"axis", axis}}));
   return op.bind(0, value, Order::kFile);
 }
 
-Status top_k(OpImport& op) {
+Status top_k(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const input, op.last(0));
   RK_ASSIGN(const int64_t count, op.integer(1, "k"));
@@ -501,7 +476,7 @@ Status top_k(OpImport& op) {
   return op.bind(1, indices, Order::kFile);
 }
 
-Status reverse(OpImport& op) {
+Status reverse(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(const Moved input, moved_input(op));
   RK_ASSIGN(std::vector<int64_t> axes, op.ints(1, "axes"));
@@ -519,13 +494,11 @@ Status reverse(OpImport& op) {
   return op.bind_moved(0, value, input.order);
 }
 
-Status reverse_sequence(OpImport& op) {
+Status reverse_sequence(LayerImport& op, int64_t time, int64_t batch) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const input, op.last(0));
   RK_ASSIGN(Value * lengths, op.last(1));
   RK_ASSIGN(lengths, op.emit("Cast", "/lengths", {lengths}, {{"to", static_cast<int64_t>(DType::kI64)}}));
-  RK_ASSIGN(const int64_t time, op.option<int32_t>(0, 0));
-  RK_ASSIGN(const int64_t batch, op.option<int32_t>(1, 0));
   RK_ASSIGN(Value* const value, op.emit("ReverseSequence", "/reverse", {input, lengths},
                                         {{"time_axis", time}, {"batch_axis", batch}}));
   return op.bind_moved(0, value, Order::kFile);
@@ -533,20 +506,20 @@ Status reverse_sequence(OpImport& op) {
 
 namespace {
 
-Status bind_ints(OpImport& op, const Shape& shape, const std::vector<int64_t>& values) {
-  const DType dtype = op.output(0).dtype == DType::kI64 ? DType::kI64 : DType::kI32;
+Status bind_ints(LayerImport& op, const Shape& shape, const std::vector<int64_t>& values,
+                 DType dtype) {
   Value* const value =
-      op.builder().constant(op.output(0).name, Tensor::i64(shape, values).cast(dtype));
+      op.builder().constant(op.output_name(0), Tensor::i64(shape, values).cast(dtype));
   return op.bind_held(0, Held::in_file_order(value));
 }
 
-Status fill_with(OpImport& op, const Shape& shape, const Tensor& one) {
+Status fill_with(LayerImport& op, const Shape& shape, const Tensor& one) {
   RK_ASSIGN(Tensor filled, Tensor::try_make({one.dtype(), shape}));
   const size_t size = byte_size(one.dtype());
   for (size_t i = 0; i < static_cast<size_t>(shape.elements()); ++i) {
     std::memcpy(filled.mutable_data<uint8_t>() + i * size, one.data<uint8_t>(), size);
   }
-  Value* const value = op.builder().constant(op.output(0).name, std::move(filled));
+  Value* const value = op.builder().constant(op.output_name(0), std::move(filled));
   return op.bind_held(0, Held::in_file_order(value));
 }
 
@@ -560,18 +533,18 @@ Status check_made(const Shape& shape) {
 
 }  // namespace
 
-Status shape_of(OpImport& op) {
+Status shape_of(LayerImport& op, DType dtype) {
   RK_ASSIGN(const Held* const held, op.held(0));
   const std::vector<int64_t> dims = dims_of(held->shape());
-  return bind_ints(op, {static_cast<int64_t>(dims.size())}, dims);
+  return bind_ints(op, {static_cast<int64_t>(dims.size())}, dims, dtype);
 }
 
-Status rank_of(OpImport& op) {
+Status rank_of(LayerImport& op) {
   RK_ASSIGN(const Held* const held, op.held(0));
-  return bind_ints(op, {}, {held->shape().rank()});
+  return bind_ints(op, {}, {held->shape().rank()}, DType::kI32);
 }
 
-Status fill(OpImport& op) {
+Status fill(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(const std::vector<int64_t> dims, op.ints(0, "dims"));
   RK_ASSIGN(const Shape shape, Shape::make(dims));
@@ -583,13 +556,14 @@ Status fill(OpImport& op) {
   return fill_with(op, shape, one->constant());
 }
 
-Status zeros_like(OpImport& op) {
+Status filled_like(LayerImport& op, double value) {
   RK_ASSIGN(const Held* const held, op.held(0));
   RK_TRY(check_made(held->shape()));
-  return fill_with(op, held->shape(), Tensor::make({held->dtype(), {}}));
+  const Tensor one = Tensor::scalar(static_cast<float>(value));
+  return fill_with(op, held->shape(), one.cast(held->dtype()));
 }
 
-Status range(OpImport& op) {
+Status range(LayerImport& op) {
   RK_TRY(op.need_inputs(3));
   std::vector<Value*> values;
   for (size_t i = 0; i < 3; ++i) {
@@ -600,4 +574,4 @@ Status range(OpImport& op) {
   return op.bind(0, value, Order::kFile);
 }
 
-}  // namespace rk::frontends::tflite
+}  // namespace rk::frontends::layers

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What TFLite's operators compute, written out in numpy: pictures are NHWC."""
+"""What operators of TFLite and TensorFlow compute, written out in numpy: pictures are NHWC."""
 import numpy as np
 
 

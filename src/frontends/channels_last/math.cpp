@@ -2,13 +2,13 @@
 // Operators element by element, reductions, and conversions between types.
 #include <algorithm>
 
-#include "frontends/tflite/importer.h"
+#include "frontends/channels_last/layers.h"
 
-namespace rk::frontends::tflite {
+namespace rk::frontends::layers {
 namespace {
 
 // Input 0 in the order it was computed in.
-Result<Order> own_order(OpImport& op, Value*& value, size_t input = 0) {
+Result<Order> own_order(LayerImport& op, Value*& value, size_t input = 0) {
   std::vector<Value*> values;
   RK_ASSIGN(const Order order, op.together({input}, values));
   value = values[0];
@@ -22,7 +22,7 @@ int64_t channel_axis(const Value& value, Order order) {
 
 }  // namespace
 
-Status unary(OpImport& op, std::string_view name, AttrMap attrs) {
+Status unary(LayerImport& op, std::string_view name, AttrMap attrs) {
   RK_TRY(op.need_inputs(1));
   Value* value = nullptr;
   RK_ASSIGN(const Order order, own_order(op, value));
@@ -30,19 +30,16 @@ Status unary(OpImport& op, std::string_view name, AttrMap attrs) {
   return op.bind(0, value, order);
 }
 
-Status binary(OpImport& op, std::string_view name, bool has_activation) {
+Status binary(LayerImport& op, std::string_view name, Fused activation) {
   RK_TRY(op.need_inputs(2));
   std::vector<Value*> values;
   RK_ASSIGN(const Order order, op.together({0, 1}, values));
   RK_ASSIGN(Value * value, op.emit(name, "/result", values));
-  if (has_activation) {
-    RK_ASSIGN(const auto activation, op.option<int8_t>(0, 0));
-    RK_ASSIGN(value, op.activated(value, activation));
-  }
+  RK_ASSIGN(value, op.activated(value, activation));
   return op.bind(0, value, order, name == "Add" ? Rounding::kTwice : Rounding::kOnce);
 }
 
-Status clipped(OpImport& op, float low, float high) {
+Status clipped(LayerImport& op, float low, float high) {
   RK_TRY(op.need_inputs(1));
   Value* value = nullptr;
   RK_ASSIGN(const Order order, own_order(op, value));
@@ -51,11 +48,10 @@ Status clipped(OpImport& op, float low, float high) {
   return op.bind(0, value, order);
 }
 
-Status softmax(OpImport& op) {
+Status softmax(LayerImport& op, float beta) {
   RK_TRY(op.need_inputs(1));
   Value* value = nullptr;
   RK_ASSIGN(const Order order, own_order(op, value));
-  RK_ASSIGN(const float beta, op.option<float>(0, 0));
   if (beta != 1) {
     RK_ASSIGN(value, op.emit("Mul", "/beta", {value, op.scalar("/factor", beta)}));
   }
@@ -63,7 +59,7 @@ Status softmax(OpImport& op) {
   return op.bind(0, value, order);
 }
 
-Status log_softmax(OpImport& op) {
+Status log_softmax(LayerImport& op) {
   RK_TRY(op.need_inputs(1));
   Value* value = nullptr;
   RK_ASSIGN(const Order order, own_order(op, value));
@@ -72,30 +68,17 @@ Status log_softmax(OpImport& op) {
   return op.bind(0, value, order);
 }
 
-Status l2_normalization(OpImport& op) {
+Status l2_normalization(LayerImport& op, Fused activation) {
   RK_TRY(op.need_inputs(1));
   Value* value = nullptr;
   RK_ASSIGN(const Order order, own_order(op, value));
   RK_ASSIGN(value, op.emit("LpNormalization", "/result", {value},
                            {{"axis", channel_axis(*value, order)}, {"p", int64_t{2}}}));
-  RK_ASSIGN(const auto activation, op.option<int8_t>(0, 0));
   RK_ASSIGN(value, op.activated(value, activation));
   return op.bind(0, value, order);
 }
 
-Status prelu(OpImport& op) { return binary(op, "PRelu", false); }
-
-Status leaky_relu(OpImport& op) {
-  RK_ASSIGN(const float alpha, op.option<float>(0, 0));
-  return unary(op, "LeakyRelu", {{"alpha", alpha}});
-}
-
-Status gelu(OpImport& op) {
-  RK_ASSIGN(const auto approximate, op.option<uint8_t>(0, 0));
-  return unary(op, "Gelu", {{"approximate", std::string(approximate != 0 ? "tanh" : "none")}});
-}
-
-Status rsqrt(OpImport& op) {
+Status rsqrt(LayerImport& op) {
   RK_TRY(op.need_inputs(1));
   Value* value = nullptr;
   RK_ASSIGN(const Order order, own_order(op, value));
@@ -104,7 +87,7 @@ Status rsqrt(OpImport& op) {
   return op.bind(0, value, order);
 }
 
-Status square(OpImport& op) {
+Status square(LayerImport& op) {
   RK_TRY(op.need_inputs(1));
   Value* value = nullptr;
   RK_ASSIGN(const Order order, own_order(op, value));
@@ -112,7 +95,7 @@ Status square(OpImport& op) {
   return op.bind(0, value, order);
 }
 
-Status squared_difference(OpImport& op) {
+Status squared_difference(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   std::vector<Value*> values;
   RK_ASSIGN(const Order order, op.together({0, 1}, values));
@@ -121,7 +104,7 @@ Status squared_difference(OpImport& op) {
   return op.bind(0, value, order);
 }
 
-Status not_equal(OpImport& op) {
+Status not_equal(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   std::vector<Value*> values;
   RK_ASSIGN(const Order order, op.together({0, 1}, values));
@@ -131,7 +114,7 @@ Status not_equal(OpImport& op) {
 }
 
 // Rounds down; integers go through double, which holds every int32 exactly.
-Status floor_div(OpImport& op) {
+Status floor_div(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   std::vector<Value*> values;
   RK_ASSIGN(const Order order, op.together({0, 1}, values));
@@ -148,7 +131,7 @@ Status floor_div(OpImport& op) {
 }
 
 // The sign of the divisor.
-Status floor_mod(OpImport& op) {
+Status floor_mod(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   std::vector<Value*> values;
   RK_ASSIGN(const Order order, op.together({0, 1}, values));
@@ -163,7 +146,7 @@ Status floor_mod(OpImport& op) {
   return op.bind(0, value, order);
 }
 
-Status add_n(OpImport& op) {
+Status add_n(LayerImport& op) {
   RK_TRY(op.need_inputs(1));
   std::vector<size_t> all(op.input_count());
   for (size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -173,12 +156,11 @@ Status add_n(OpImport& op) {
   return op.bind(0, value, order);
 }
 
-Status select(OpImport& op) {
+Status select(LayerImport& op, bool rows_of_condition) {
   RK_TRY(op.need_inputs(3));
   RK_ASSIGN(Held* const condition, op.held(0));
   RK_ASSIGN(const Held* const chosen, op.held(1));
-  // SELECT's condition of rank 1 chooses whole rows.
-  if (op.op().code == Code::kSelect && condition->shape().rank() == 1 &&
+  if (rows_of_condition && condition->shape().rank() == 1 &&
       chosen->shape().rank() > 1) {
     std::vector<int64_t> dims(static_cast<size_t>(chosen->shape().rank()), 1);
     dims[0] = condition->shape()[0];
@@ -195,55 +177,12 @@ Status select(OpImport& op) {
   return op.bind(0, value, order);
 }
 
-Status cast(OpImport& op) {
+Status cast(LayerImport& op, DType dtype) {
   RK_TRY(op.need_inputs(1));
-  const DType dtype = op.output(0).dtype;
-  if (dtype == DType::kUndefined) {
-    return unsupported(str("to ", op.output(0).foreign_type, " is not taken"));
-  }
   Value* value = nullptr;
   RK_ASSIGN(const Order order, own_order(op, value));
   RK_ASSIGN(value, op.emit("Cast", "/result", {value},
                            {{"to", static_cast<int64_t>(computing_dtype(dtype))}}));
-  return op.bind(0, value, order);
-}
-
-// To another scale: the rounding is bind()'s.
-Status quantize(OpImport& op) {
-  RK_TRY(op.need_inputs(1));
-  Value* value = nullptr;
-  RK_ASSIGN(const Order order, own_order(op, value));
-  return op.bind_moved(0, value, order);
-}
-
-// Quantized tensors are real numbers already; float16 constants are converted where they are used.
-Status dequantize(OpImport& op) {
-  RK_TRY(op.need_inputs(1));
-  RK_ASSIGN(const Held* const held, op.held(0));
-  return op.bind_held(0, *held);
-}
-
-// Rounds to 2^bits steps of [min, max], moved so that zero is one of them.
-Status fake_quant(OpImport& op) {
-  RK_TRY(op.need_inputs(1));
-  RK_ASSIGN(const float low, op.option<float>(0, 0));
-  RK_ASSIGN(const float high, op.option<float>(1, 0));
-  RK_ASSIGN(const int64_t bits, op.option<int32_t>(2, 0));
-  RK_ASSIGN(const auto narrow, op.option<uint8_t>(3, 0));
-  if (bits != 8 || narrow != 0 || !(low <= 0 && high >= 0 && high > low)) {
-    return unsupported(str("with ", bits, " bits from ", low, " to ", high,
-                           narrow != 0 ? ", narrow range" : "", "; 8 bits around zero are taken"));
-  }
-  const float scale = (high - low) / 255.0f;
-  const auto point = static_cast<int64_t>(std::clamp(-128.0f - low / scale + 0.5f, -128.0f, 127.0f) +
-                                          256.0f) - 256;
-  Value* value = nullptr;
-  RK_ASSIGN(const Order order, own_order(op, value));
-  Value* const step = op.scalar("/scale", scale);
-  Value* const zero = op.builder().constant(op.output(0).name + "/zero_point",
-                                            Tensor::i64({}, {point}).cast(DType::kI8));
-  RK_ASSIGN(value, op.emit("QuantizeLinear", "/quantized", {value, step, zero}));
-  RK_ASSIGN(value, op.emit("DequantizeLinear", "/result", {value, step, zero}));
   return op.bind(0, value, order);
 }
 
@@ -256,7 +195,7 @@ struct Reduced {
 };
 
 // Input 0 and the axes of input 1. Axes that go away leave the others in the file's order.
-Result<Reduced> reduced_input(OpImport& op, bool keeps) {
+Result<Reduced> reduced_input(LayerImport& op, bool keeps) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(std::vector<int64_t> axes, op.ints(1, "axes"));
   RK_ASSIGN(Held* const held, op.held(0));
@@ -288,52 +227,74 @@ Result<Reduced> reduced_input(OpImport& op, bool keeps) {
 
 }  // namespace
 
-Status reduce(OpImport& op, std::string_view name) {
-  RK_ASSIGN(const auto keep, op.option<uint8_t>(0, 0));
-  RK_ASSIGN(Reduced reduced, reduced_input(op, keep != 0));
+Status reduce(LayerImport& op, std::string_view name, bool keep) {
+  RK_ASSIGN(Reduced reduced, reduced_input(op, keep));
   if (reduced.axes.empty()) return op.bind_moved(0, reduced.value, reduced.order);
   RK_ASSIGN(Value* const value,
             op.emit(name, "/result", {reduced.value, op.ints_value("/axes", reduced.axes)},
-                    {{"keepdims", int64_t{keep != 0}}}));
+                    {{"keepdims", int64_t{keep}}}));
   return op.bind(0, value, reduced.order);
 }
 
 // Of truth values: the largest (any) or smallest (all) of 0 and 1.
-Status reduce_bool(OpImport& op, std::string_view name) {
-  RK_ASSIGN(const auto keep, op.option<uint8_t>(0, 0));
-  RK_ASSIGN(Reduced reduced, reduced_input(op, keep != 0));
+Status reduce_bool(LayerImport& op, std::string_view name, bool keep) {
+  RK_ASSIGN(Reduced reduced, reduced_input(op, keep));
   RK_ASSIGN(Value * value, op.emit("Cast", "/numbers", {reduced.value},
                                    {{"to", static_cast<int64_t>(DType::kI32)}}));
   RK_ASSIGN(value, op.emit(name, "/reduced", {value, op.ints_value("/axes", reduced.axes)},
-                           {{"keepdims", int64_t{keep != 0}}}));
+                           {{"keepdims", int64_t{keep}}}));
   RK_ASSIGN(value, op.emit("Cast", "/result", {value}, {{"to", static_cast<int64_t>(DType::kBool)}}));
   return op.bind(0, value, reduced.order);
 }
 
-Status arg_select(OpImport& op, std::string_view name) {
+Status arg_select(LayerImport& op, std::string_view name, DType dtype) {
   RK_ASSIGN(Reduced reduced, reduced_input(op, false));
   if (reduced.axes.size() != 1) return unsupported("over several axes is not taken");
   RK_ASSIGN(Value * value, op.emit(name, "/index", {reduced.value},
                                    {{"axis", reduced.axes[0]}, {"keepdims", int64_t{0}}}));
-  if (op.output(0).dtype != DType::kI64) {
+  if (dtype != DType::kI64) {
     RK_ASSIGN(value, op.emit("Cast", "/result", {value},
-                             {{"to", static_cast<int64_t>(op.output(0).dtype)}}));
+                             {{"to", static_cast<int64_t>(dtype)}}));
   }
   return op.bind(0, value, reduced.order);
 }
 
-Status cumsum(OpImport& op) {
+Status cumsum(LayerImport& op, bool exclusive, bool reverse) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const value, op.last(0));
   RK_ASSIGN(int64_t axis, op.integer(1, "axis"));
   RK_ASSIGN(axis, op.axis(axis, value->shape().rank()));
-  RK_ASSIGN(const auto exclusive, op.option<uint8_t>(0, 0));
-  RK_ASSIGN(const auto reverse, op.option<uint8_t>(1, 0));
-  Value* const at = op.builder().constant(op.output(0).name + "/axis", Tensor::i64({}, {axis}));
+  Value* const at = op.constant("/axis", Tensor::i64({}, {axis}));
   RK_ASSIGN(Value* const sum, op.emit("CumSum", "/result", {value, at},
-                                      {{"exclusive", int64_t{exclusive != 0}},
-                                       {"reverse", int64_t{reverse != 0}}}));
+                                      {{"exclusive", int64_t{exclusive}},
+                                       {"reverse", int64_t{reverse}}}));
   return op.bind(0, sum, Order::kFile);
 }
 
-}  // namespace rk::frontends::tflite
+Status passed_on(LayerImport& op) {
+  RK_TRY(op.need_inputs(1));
+  Value* value = nullptr;
+  RK_ASSIGN(const Order order, own_order(op, value));
+  return op.bind_moved(0, value, order);
+}
+
+Status batch_matmul(LayerImport& op, bool adjoint_a, bool adjoint_b) {
+  RK_TRY(op.need_inputs(2));
+  std::vector<Value*> values;
+  for (size_t i = 0; i < 2; ++i) {
+    RK_ASSIGN(Value * value, op.last(i));
+    const int rank = value->shape().rank();
+    if (rank < 2) return invalid_model(str("input ", i, " is ", to_string(value->shape())));
+    if (i == 0 ? adjoint_a : adjoint_b) {
+      std::vector<int64_t> perm;
+      for (int64_t axis = 0; axis < rank; ++axis) perm.push_back(axis);
+      std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+      RK_ASSIGN(value, transposed(op.builder(), value, perm, "/adjoint"));
+    }
+    values.push_back(value);
+  }
+  RK_ASSIGN(Value* const value, op.emit("MatMul", "/matmul", values));
+  return op.bind(0, value, Order::kFile);
+}
+
+}  // namespace rk::frontends::layers

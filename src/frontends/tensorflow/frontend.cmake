@@ -1,0 +1,1 @@
+rk_frontend_proto(tensorflow rk_tensorflow.proto)
