@@ -95,6 +95,7 @@ check-frontends: configure-release
 	  -- $(BUILD)/release/tests/frontends/frontend_cases \
 	  -- $(PYTHON) tests/frontends/check.py --binary $(BUILD)/release/tests/frontends/frontend_run --formats $(FRONTENDS) \
 	     --work $(BUILD)/check-frontends \
+	  -- $(PYTHON) tests/frontends/switched_off.py --work $(BUILD)/check-frontends/off \
 	  -- LONG=1 $(BUILD)/release/tests/frontends/frontend_damaged
 
 # The C interface: flows in C99, threads, load, random calls, overhead. LONG=1 takes 10 minutes of load and 5 of calls.

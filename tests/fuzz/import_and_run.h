@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One model of any format: imported and, unless it is sound but enormous, run once on the evaluator with zeros.
+// One model of any format: imported and, unless it is sound but enormous, run once on the evaluator
+// with zeros.
 #pragma once
 
 #include "evaluator/evaluate.h"

@@ -138,6 +138,43 @@ class Conversion(unittest.TestCase):
             self.assertEqual(rknn_convert.main(["-i", self.path("missing.yml")]), 1)
         self.assertIn("missing.yml", err.getvalue())
 
+    def test_a_frozen_tensorflow_graph_runs_in_float_and_with_its_own_ranges(self):
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "frontends")
+        sys.path[:0] = [folder, os.path.join(folder, "tensorflow")]
+        import formulas
+        from writer import Net
+        del sys.path[:2]
+        rng = np.random.RandomState(3)
+        x, w = rng.uniform(-1, 1, (1, 6, 7, 3)).astype("float32"), rng.uniform(-1, 1, (3, 3, 3, 8)).astype("float32")
+        expected = np.maximum(formulas.conv(x, w.transpose(3, 0, 1, 2), 0), 0)
+        for ranges in (False, True):
+            net = Net()
+
+            def ranged(name, of, low, high):
+                if not ranges:
+                    return of
+                return net.node("FakeQuantWithMinMaxArgs", name, [of], min=low, max=high, num_bits=8)
+
+            picture = ranged("xq", net.input("x", x, shape=(-1, 6, 7, 3)), -1.0, 1.0)
+            filters = ranged("wq", net.constant("w", w), -1.0, 1.0)
+            conv = net.node("Conv2D", "conv", [picture, filters], padding="SAME", strides=[1, 1, 1, 1])
+            ranged("y", net.node("Relu", "relu", [conv]), 0.0, 8.0)
+            with open(self.path("net.pb"), "wb") as file:
+                file.write(net.bytes())
+            rknn = RKNN()
+            rknn.config(target_platform="rk3588")
+            outputs = ["y" if ranges else "relu"]
+            self.assertEqual(rknn.load_tensorflow(self.path("net.pb"), ["x"], [[1, 6, 7, 3]], outputs), 0)
+            self.assertEqual(rknn.build(do_quantization=False), 0)
+            self.assertEqual(rknn.init_runtime(), 0)
+            result = rknn.inference([x], data_format=["nhwc"])[0]
+            self.assertEqual(result.shape, (1, 6, 7, 8))
+            # Steps of 2 / 255 in 27 products and of 8 / 255 in the result, or float16.
+            self.assertLess(np.abs(result - expected).max(), 0.08 if ranges else 0.01)
+            steps = result / (8 / 255)
+            self.assertEqual(bool(np.abs(steps - np.rint(steps)).max() < 1e-3), ranges)
+            rknn.release()
+
 
 class OnnxEdit(unittest.TestCase):
     def test_edited_model_computes_the_same_in_another_shape(self):

@@ -15,7 +15,8 @@ struct Steps {
   DType dtype = DType::kI8;
 };
 
-// The frameworks' rule: zero moves to the nearest step, or to the end of the range where it lies outside.
+// The frameworks' rule: zero moves to the nearest step, or to the end of the range where it lies
+// outside.
 Result<Steps> nudged(const FakeQuant& from) {
   if (from.bits < 2 || from.bits > 16) {
     return unsupported(str("with ", from.bits, " bits is not taken; 2 to 16 are"));
@@ -33,8 +34,8 @@ Result<Steps> nudged(const FakeQuant& from) {
       return invalid_model(str("from ", low, " to ", high, " is not a range"));
     }
     const float point = static_cast<float>(first) - low / scale;
-    const auto zero = static_cast<int64_t>(std::round(
-        std::clamp(point, static_cast<float>(first), static_cast<float>(last))));
+    const auto zero = static_cast<int64_t>(
+        std::round(std::clamp(point, static_cast<float>(first), static_cast<float>(last))));
     out.scale.push_back(scale);
     out.zero_point.push_back(zero - shift);
     out.least.push_back(static_cast<float>(first - zero) * scale);
@@ -90,8 +91,9 @@ Status fake_quant(LayerImport& op, const FakeQuant& from) {
   }
   // The integer type holds more steps than are in use.
   if (count == 1 && (from.narrow || (from.bits != 8 && from.bits != 16))) {
-    RK_ASSIGN(value, op.emit("Clip", "/clip", {value, op.scalar("/min", steps.least[0]),
-                                               op.scalar("/max", steps.most[0])}));
+    RK_ASSIGN(value, op.emit("Clip", "/clip",
+                             {value, op.scalar("/min", steps.least[0]),
+                              op.scalar("/max", steps.most[0])}));
   }
   RK_ASSIGN(value, op.emit("QuantizeLinear", "/quantized", {value, step, zero}, attrs));
   RK_ASSIGN(value, op.emit("DequantizeLinear", "/result", {value, step, zero}, attrs));

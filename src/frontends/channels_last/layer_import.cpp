@@ -67,8 +67,8 @@ Result<Order> LayerImport::together(const std::vector<size_t>& which, std::vecto
 Result<std::vector<int64_t>> LayerImport::ints(size_t i, std::string_view what) {
   RK_ASSIGN(Value* const value, last(i));
   if (!value->is_constant()) {
-    return unsupported(str(what, " '", input_name(i),
-                           "' is computed at run time; it must be a constant"));
+    return unsupported(
+        str(what, " '", input_name(i), "' is computed at run time; it must be a constant"));
   }
   if (!is_integer(value->dtype())) {
     return invalid_model(str(what, " '", input_name(i), "' is ", to_string(value->type()),
@@ -80,8 +80,8 @@ Result<std::vector<int64_t>> LayerImport::ints(size_t i, std::string_view what) 
 Result<int64_t> LayerImport::integer(size_t i, std::string_view what) {
   RK_ASSIGN(const std::vector<int64_t> values, ints(i, what));
   if (values.size() != 1) {
-    return invalid_model(str(what, " '", input_name(i), "' has ", values.size(),
-                             " elements; one is expected"));
+    return invalid_model(
+        str(what, " '", input_name(i), "' has ", values.size(), " elements; one is expected"));
   }
   return values[0];
 }
@@ -94,12 +94,12 @@ Result<int64_t> LayerImport::axis(int64_t axis, int64_t rank) const {
 }
 
 Result<Value*> LayerImport::emit(std::string_view op, std::string_view suffix,
-                              std::vector<Value*> inputs, AttrMap attrs) {
+                                 std::vector<Value*> inputs, AttrMap attrs) {
   return builder().emit(draft(), op, suffix, std::move(inputs), std::move(attrs));
 }
 
 Result<std::vector<Value*>> LayerImport::emit_many(std::string_view op, std::vector<Value*> inputs,
-                                                size_t outputs, AttrMap attrs) {
+                                                   size_t outputs, AttrMap attrs) {
   NodeDraft node = draft();
   node.op = op;
   node.inputs = std::move(inputs);
@@ -122,21 +122,24 @@ Value* LayerImport::constant(std::string_view suffix, Tensor tensor) {
 
 Result<Value*> LayerImport::activated(Value* value, Fused activation) {
   switch (activation) {
-    case Fused::kNone: break;
-    case Fused::kRelu: return emit("Relu", "/relu", {value});
+    case Fused::kNone:
+      break;
+    case Fused::kRelu:
+      return emit("Relu", "/relu", {value});
     case Fused::kReluN1To1:
       return emit("Clip", "/clip", {value, scalar("/min", -1), scalar("/max", 1)});
     case Fused::kRelu6:
       return emit("Clip", "/clip", {value, scalar("/min", 0), scalar("/max", 6)});
-    case Fused::kTanh: return emit("Tanh", "/tanh", {value});
+    case Fused::kTanh:
+      return emit("Tanh", "/tanh", {value});
   }
   return value;
 }
 
 Status LayerImport::bind_moved(size_t i, Value* value, Order order, size_t from) {
   if (i < output_count() && rounded_alike(from, i)) {
-    return bind_held(i, order == Order::kFirst ? Held::channels_first(value)
-                                               : Held::in_file_order(value));
+    return bind_held(
+        i, order == Order::kFirst ? Held::channels_first(value) : Held::in_file_order(value));
   }
   return bind(i, value, order);
 }

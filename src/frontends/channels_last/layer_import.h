@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the importers of TFLite and TensorFlow share: one operator on its way into the graph, its tensors held channels
-// first or as in the file (frontends/channel_order.h). How operators are stored and how tensors are rounded is each
-// format's own; layers.h has the operators that mean the same in both.
+// What the importers of TFLite and TensorFlow share: one operator on its way into the graph, its
+// tensors held channels first or as in the file (frontends/channel_order.h). How operators are
+// stored and how tensors are rounded is each format's own; layers.h has the operators that mean the
+// same in both.
 #pragma once
 
 #include <string>

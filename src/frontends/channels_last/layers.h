@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that mean the same in TFLite and TensorFlow. What a format stores as an option, in an attribute or in a
-// constant input is an argument here; inputs and outputs are the operator's own, in the order both formats have.
+// Operators that mean the same in TFLite and TensorFlow. What a format stores as an option, in an
+// attribute or in a constant input is an argument here; inputs and outputs are the operator's own,
+// in the order both formats have.
 #pragma once
 
 #include "frontends/channels_last/layer_import.h"
@@ -27,14 +28,15 @@ Status cast(LayerImport& op, DType dtype);
 // Input 0 as it is: other names, other scales.
 Status passed_on(LayerImport& op);
 
-// 2^bits steps from low to high, one pair or one per index of the last axis, moved so that zero is one of the steps.
-// narrow: without the lowest step.
+// 2^bits steps from low to high, one pair or one per index of the last axis, moved so that zero is
+// one of the steps. narrow: without the lowest step.
 struct FakeQuant {
   std::vector<float> low, high;
   int64_t bits = 8;
   bool narrow = false;
 };
-// Rounds as quantization will (fake_quant.cpp). A constant becomes integers before a DequantizeLinear.
+// Rounds as quantization will (fake_quant.cpp). A constant becomes integers before a
+// DequantizeLinear.
 Status fake_quant(LayerImport& op, const FakeQuant& steps);
 
 // Over the axes of input 1.
@@ -93,8 +95,8 @@ struct Borders {
   std::vector<Border> sides;  // kExplicit: one per spatial axis
 };
 
-// kernel_shape, strides, dilations and pads for this picture. SAME: ceil(extent / stride) results, the odd element of
-// border at the end.
+// kernel_shape, strides, dilations and pads for this picture. SAME: ceil(extent / stride) results,
+// the odd element of border at the end.
 Result<AttrMap> window_attrs(const Value& picture, const Windows& windows, const Borders& borders);
 // Input `i` channels first, of rank 4.
 Result<Value*> picture_of(LayerImport& op, size_t i);

@@ -160,8 +160,7 @@ Status select(LayerImport& op, bool rows_of_condition) {
   RK_TRY(op.need_inputs(3));
   RK_ASSIGN(Held* const condition, op.held(0));
   RK_ASSIGN(const Held* const chosen, op.held(1));
-  if (rows_of_condition && condition->shape().rank() == 1 &&
-      chosen->shape().rank() > 1) {
+  if (rows_of_condition && condition->shape().rank() == 1 && chosen->shape().rank() > 1) {
     std::vector<int64_t> dims(static_cast<size_t>(chosen->shape().rank()), 1);
     dims[0] = condition->shape()[0];
     RK_ASSIGN(Value * rows, op.last(0));
@@ -207,7 +206,8 @@ Result<Reduced> reduced_input(LayerImport& op, bool keeps) {
   }
   std::ranges::sort(axes);
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
-  // Channels first without keeping: the channels may only stay where no other axis but the batch stays.
+  // Channels first without keeping: the channels may only stay where no other axis but the batch
+  // stays.
   bool in_order = true;
   if (held->is_first && !keeps && !goes.back()) {
     for (size_t axis = 1; axis + 1 < goes.size(); ++axis) in_order = in_order && goes[axis];
@@ -243,7 +243,8 @@ Status reduce_bool(LayerImport& op, std::string_view name, bool keep) {
                                    {{"to", static_cast<int64_t>(DType::kI32)}}));
   RK_ASSIGN(value, op.emit(name, "/reduced", {value, op.ints_value("/axes", reduced.axes)},
                            {{"keepdims", int64_t{keep}}}));
-  RK_ASSIGN(value, op.emit("Cast", "/result", {value}, {{"to", static_cast<int64_t>(DType::kBool)}}));
+  RK_ASSIGN(value,
+            op.emit("Cast", "/result", {value}, {{"to", static_cast<int64_t>(DType::kBool)}}));
   return op.bind(0, value, reduced.order);
 }
 
@@ -253,8 +254,7 @@ Status arg_select(LayerImport& op, std::string_view name, DType dtype) {
   RK_ASSIGN(Value * value, op.emit(name, "/index", {reduced.value},
                                    {{"axis", reduced.axes[0]}, {"keepdims", int64_t{0}}}));
   if (dtype != DType::kI64) {
-    RK_ASSIGN(value, op.emit("Cast", "/result", {value},
-                             {{"to", static_cast<int64_t>(dtype)}}));
+    RK_ASSIGN(value, op.emit("Cast", "/result", {value}, {{"to", static_cast<int64_t>(dtype)}}));
   }
   return op.bind(0, value, reduced.order);
 }
@@ -265,9 +265,9 @@ Status cumsum(LayerImport& op, bool exclusive, bool reverse) {
   RK_ASSIGN(int64_t axis, op.integer(1, "axis"));
   RK_ASSIGN(axis, op.axis(axis, value->shape().rank()));
   Value* const at = op.constant("/axis", Tensor::i64({}, {axis}));
-  RK_ASSIGN(Value* const sum, op.emit("CumSum", "/result", {value, at},
-                                      {{"exclusive", int64_t{exclusive}},
-                                       {"reverse", int64_t{reverse}}}));
+  RK_ASSIGN(Value* const sum,
+            op.emit("CumSum", "/result", {value, at},
+                    {{"exclusive", int64_t{exclusive}}, {"reverse", int64_t{reverse}}}));
   return op.bind(0, sum, Order::kFile);
 }
 

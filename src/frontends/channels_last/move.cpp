@@ -62,16 +62,16 @@ Status reshape(LayerImport& op, std::vector<int64_t> dims) {
     if (extent == -1 && open == nullptr) {
       open = &extent;
     } else if (extent < 0 || (extent != 0 && known > elements / extent)) {
-      return invalid_model(str("extent ", extent, " of the new shape does not fit ",
-                               to_string(held->shape())));
+      return invalid_model(
+          str("extent ", extent, " of the new shape does not fit ", to_string(held->shape())));
     } else {
       known *= extent;
     }
   }
   if (open != nullptr && known != 0) *open = elements / known;
   if ((open == nullptr ? known : known * *open) != elements) {
-    return invalid_model(str(to_string(held->shape()), " has ", elements,
-                             " elements, the new shape has ", known));
+    return invalid_model(
+        str(to_string(held->shape()), " has ", elements, " elements, the new shape has ", known));
   }
   return bind_reshaped(op, dims);
 }
@@ -130,7 +130,8 @@ Status pad_with(LayerImport& op, AttrMap attrs, Value* filler) {
   RK_ASSIGN(const std::vector<int64_t> pairs, op.ints(1, "paddings"));
   RK_ASSIGN(const Moved input, moved_input(op));
   if (static_cast<int64_t>(pairs.size()) != 2 * input.rank) {
-    return invalid_model(str("paddings has ", pairs.size(), " elements, expected ", 2 * input.rank));
+    return invalid_model(
+        str("paddings has ", pairs.size(), " elements, expected ", 2 * input.rank));
   }
   std::vector<int64_t> before, after;
   for (size_t i = 0; i < pairs.size(); i += 2) {
@@ -206,9 +207,8 @@ Status split_along(LayerImport& op, size_t from, int64_t axis, std::vector<int64
   for (int64_t& size : sizes) {
     if (size < 0 && open == 1) size = extent - known;
   }
-  RK_ASSIGN(const auto results,
-            op.emit_many("Split", {input.value, op.ints_value("/sizes", sizes)}, sizes.size(),
-                         {{"axis", input.axis(axis)}}));
+  RK_ASSIGN(const auto results, op.emit_many("Split", {input.value, op.ints_value("/sizes", sizes)},
+                                             sizes.size(), {{"axis", input.axis(axis)}}));
   for (size_t i = 0; i < results.size(); ++i) {
     RK_TRY(op.bind_moved(i, results[i], input.order, from));
   }
@@ -239,7 +239,8 @@ Status pack(LayerImport& op, int64_t axis) {
     if (i == 0) {
       RK_ASSIGN(axis, op.axis(axis, static_cast<int64_t>(dims.size()) + 1));
     }
-    if (axis > static_cast<int64_t>(dims.size())) return invalid_model("inputs have different ranks");
+    if (axis > static_cast<int64_t>(dims.size()))
+      return invalid_model("inputs have different ranks");
     dims.insert(dims.begin() + axis, 1);
     RK_ASSIGN(value, reshaped(op.builder(), value, dims, str("/row", i)));
     values.push_back(value);
@@ -258,10 +259,11 @@ Status unpack(LayerImport& op, int64_t axis) {
   }
   std::vector<int64_t> dims = dims_of(input->shape());
   dims.erase(dims.begin() + axis);
-  RK_ASSIGN(const auto rows,
-            op.emit_many("Split",
-                         {input, op.ints_value("/sizes", std::vector<int64_t>(op.output_count(), 1))},
-                         op.output_count(), {{"axis", axis}}));
+  RK_ASSIGN(
+      const auto rows,
+      op.emit_many("Split",
+                   {input, op.ints_value("/sizes", std::vector<int64_t>(op.output_count(), 1))},
+                   op.output_count(), {{"axis", axis}}));
   for (size_t i = 0; i < rows.size(); ++i) {
     RK_ASSIGN(Value* const value, reshaped(op.builder(), rows[i], dims, "/row"));
     RK_TRY(op.bind_moved(i, value, Order::kFile));
@@ -284,8 +286,8 @@ Status slice(LayerImport& op) {
     const int64_t axis = input.axis(static_cast<int64_t>(i));
     const int64_t extent = input.value->shape()[static_cast<int>(axis)];
     if (begin[i] < 0 || begin[i] > extent || size[i] < -1 || size[i] > extent - begin[i]) {
-      return invalid_model(str("a slice of ", size[i], " from ", begin[i], " of an extent of ",
-                               extent));
+      return invalid_model(
+          str("a slice of ", size[i], " from ", begin[i], " of an extent of ", extent));
     }
     if (begin[i] == 0 && (size[i] == -1 || size[i] == extent)) continue;
     starts.push_back(begin[i]);
@@ -300,22 +302,24 @@ Status slice(LayerImport& op) {
   return op.bind_moved(0, value, input.order);
 }
 
-// Python's x[begin:end:stride] with masks: bit i of begin_mask and end_mask: open end; shrink_axis_mask: one element,
-// the axis goes; new_axis_mask: a new axis; ellipsis_mask: all axes that nothing else speaks of.
+// Python's x[begin:end:stride] with masks: bit i of begin_mask and end_mask: open end;
+// shrink_axis_mask: one element, the axis goes; new_axis_mask: a new axis; ellipsis_mask: all axes
+// that nothing else speaks of.
 Status strided_slice(LayerImport& op, SliceMasks masks) {
   RK_TRY(op.need_inputs(4));
   RK_ASSIGN(const std::vector<int64_t> begin, op.ints(1, "begin"));
   RK_ASSIGN(const std::vector<int64_t> end, op.ints(2, "end"));
   RK_ASSIGN(const std::vector<int64_t> strides, op.ints(3, "strides"));
   if (begin.size() != end.size() || begin.size() != strides.size() || begin.size() > 2 * kMaxRank) {
-    return invalid_model(str("begin, end and strides have ", begin.size(), ", ", end.size(), " and ",
-                             strides.size(), " elements"));
+    return invalid_model(str("begin, end and strides have ", begin.size(), ", ", end.size(),
+                             " and ", strides.size(), " elements"));
   }
   const auto bit = [](int64_t mask, size_t i) { return (mask >> i & 1) != 0; };
   RK_ASSIGN(const Held* const held, op.held(0));
   const Shape shape = held->shape();
   size_t taken = 0;  // axes of the input that entries speak of
-  for (size_t i = 0; i < begin.size(); ++i) taken += !bit(masks.ellipsis, i) && !bit(masks.new_axis, i);
+  for (size_t i = 0; i < begin.size(); ++i)
+    taken += !bit(masks.ellipsis, i) && !bit(masks.new_axis, i);
   if (taken > static_cast<size_t>(shape.rank())) {
     return invalid_model(str(taken, " axes are sliced, but the tensor is ", to_string(shape)));
   }
@@ -340,8 +344,12 @@ Status strided_slice(LayerImport& op, SliceMasks masks) {
     const int64_t step = strides[i];
     if (step == 0) return invalid_model("a stride of 0");
     const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
-    int64_t from = bit(masks.begin, i) ? (step > 0 ? low : high) : begin[i] < 0 ? begin[i] + extent : begin[i];
-    int64_t to = bit(masks.end, i) ? (step > 0 ? high : low) : end[i] < 0 ? end[i] + extent : end[i];
+    int64_t from = bit(masks.begin, i) ? (step > 0 ? low : high)
+                   : begin[i] < 0      ? begin[i] + extent
+                                       : begin[i];
+    int64_t to = bit(masks.end, i) ? (step > 0 ? high : low)
+                 : end[i] < 0      ? end[i] + extent
+                                   : end[i];
     if (bit(masks.shrink_axis, i)) {
       if (from < 0 || from >= extent) {
         return invalid_model(str("element ", begin[i], " of an extent of ", extent));
@@ -395,8 +403,8 @@ Status gather(LayerImport& op, int64_t axis, int64_t batch) {
     RK_ASSIGN(input.value, op.last(0));
     input.order = Order::kFile;
   }
-  RK_ASSIGN(Value* const value, op.emit("Gather", "/gather", {input.value, indices},
-                                        {{"axis", input.axis(axis)}}));
+  RK_ASSIGN(Value* const value,
+            op.emit("Gather", "/gather", {input.value, indices}, {{"axis", input.axis(axis)}}));
   return op.bind_moved(0, value, input.order);
 }
 
@@ -404,7 +412,8 @@ Status gather_nd(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const data, op.last(0));
   RK_ASSIGN(Value * indices, op.last(1));
-  RK_ASSIGN(indices, op.emit("Cast", "/indices", {indices}, {{"to", static_cast<int64_t>(DType::kI64)}}));
+  RK_ASSIGN(indices,
+            op.emit("Cast", "/indices", {indices}, {{"to", static_cast<int64_t>(DType::kI64)}}));
   RK_ASSIGN(Value* const value, op.emit("GatherND", "/gather", {data, indices}));
   return op.bind_moved(0, value, Order::kFile);
 }
@@ -417,7 +426,8 @@ Status scatter_nd(LayerImport& op) {
   RK_ASSIGN(const std::vector<int64_t> dims, op.ints(2, "shape"));
   RK_ASSIGN(const Shape shape, Shape::make(dims));
   RK_ASSIGN(Tensor zeros, Tensor::try_make({updates->dtype(), shape}));
-  RK_ASSIGN(indices, op.emit("Cast", "/indices", {indices}, {{"to", static_cast<int64_t>(DType::kI64)}}));
+  RK_ASSIGN(indices,
+            op.emit("Cast", "/indices", {indices}, {{"to", static_cast<int64_t>(DType::kI64)}}));
   Value* const base = op.constant("/zeros", std::move(zeros));
   RK_ASSIGN(Value* const value, op.emit("ScatterND", "/scatter", {base, indices, updates},
                                         {{"reduction", std::string("add")}}));
@@ -431,8 +441,9 @@ Status tile(LayerImport& op) {
   if (static_cast<int64_t>(times.size()) != input.rank) {
     return invalid_model(str("multiples has ", times.size(), " elements, expected ", input.rank));
   }
-  RK_ASSIGN(Value* const value,
-            op.emit("Tile", "/tile", {input.value, op.ints_value("/times", input.per_axis(times))}));
+  RK_ASSIGN(
+      Value* const value,
+      op.emit("Tile", "/tile", {input.value, op.ints_value("/times", input.per_axis(times))}));
   return op.bind_moved(0, value, input.order);
 }
 
@@ -465,10 +476,10 @@ Status top_k(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const input, op.last(0));
   RK_ASSIGN(const int64_t count, op.integer(1, "k"));
-  RK_ASSIGN(const auto results,
-            op.emit_many("TopK", {input, op.ints_value("/k", {count})}, 2,
-                         {{"axis", int64_t{input->shape().rank() - 1}}, {"largest", int64_t{1}},
-                          {"sorted", int64_t{1}}}));
+  RK_ASSIGN(const auto results, op.emit_many("TopK", {input, op.ints_value("/k", {count})}, 2,
+                                             {{"axis", int64_t{input->shape().rank() - 1}},
+                                              {"largest", int64_t{1}},
+                                              {"sorted", int64_t{1}}}));
   RK_TRY(op.bind_moved(0, results[0], Order::kFile));
   if (op.output_count() < 2) return ok_status();
   RK_ASSIGN(Value* const indices,
@@ -498,7 +509,8 @@ Status reverse_sequence(LayerImport& op, int64_t time, int64_t batch) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const input, op.last(0));
   RK_ASSIGN(Value * lengths, op.last(1));
-  RK_ASSIGN(lengths, op.emit("Cast", "/lengths", {lengths}, {{"to", static_cast<int64_t>(DType::kI64)}}));
+  RK_ASSIGN(lengths,
+            op.emit("Cast", "/lengths", {lengths}, {{"to", static_cast<int64_t>(DType::kI64)}}));
   RK_ASSIGN(Value* const value, op.emit("ReverseSequence", "/reverse", {input, lengths},
                                         {{"time_axis", time}, {"batch_axis", batch}}));
   return op.bind_moved(0, value, Order::kFile);

@@ -49,21 +49,24 @@ struct Extent {
 };
 
 Result<Value*> resized(LayerImport& op, Value* picture, Extent to, AttrMap attrs, Scaling scaling) {
-  attrs["coordinate_transformation_mode"] = std::string(
-      scaling.align_corners ? "align_corners" : scaling.half_pixel ? "half_pixel" : "asymmetric");
+  attrs["coordinate_transformation_mode"] = std::string(scaling.align_corners ? "align_corners"
+                                                        : scaling.half_pixel  ? "half_pixel"
+                                                                              : "asymmetric");
   const Shape& shape = picture->shape();
-  return op.emit("Resize", "/resize",
-                 {picture, nullptr, nullptr,
-                  op.ints_value("/sizes", {shape[0], shape[1], to.h, to.w})},
-                 std::move(attrs));
+  return op.emit(
+      "Resize", "/resize",
+      {picture, nullptr, nullptr, op.ints_value("/sizes", {shape[0], shape[1], to.h, to.w})},
+      std::move(attrs));
 }
 
 Status resize(LayerImport& op, AttrMap attrs, Scaling scaling) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const picture, picture_of(op, 0));
   RK_ASSIGN(const std::vector<int64_t> size, op.ints(1, "size"));
-  if (size.size() != 2) return invalid_model(str("size has ", size.size(), " elements, expected 2"));
-  RK_ASSIGN(Value* const value, resized(op, picture, {size[0], size[1]}, std::move(attrs), scaling));
+  if (size.size() != 2)
+    return invalid_model(str("size has ", size.size(), " elements, expected 2"));
+  RK_ASSIGN(Value* const value,
+            resized(op, picture, {size[0], size[1]}, std::move(attrs), scaling));
   return op.bind_moved(0, value, Order::kFirst);
 }
 
@@ -82,8 +85,8 @@ Result<AttrMap> window_attrs(const Value& picture, const Windows& windows, const
     after.push_back(border.after);
   }
   before.insert(before.end(), after.begin(), after.end());
-  return AttrMap{{"kernel_shape", kernels}, {"strides", strides}, {"dilations", dilations},
-                 {"pads", before}};
+  return AttrMap{
+      {"kernel_shape", kernels}, {"strides", strides}, {"dilations", dilations}, {"pads", before}};
 }
 
 Result<Value*> picture_of(LayerImport& op, size_t i) {
@@ -113,8 +116,8 @@ Result<Value*> transpose_convolved(LayerImport& op, Value* picture, Value* filte
                                    const std::vector<int64_t>& extents) {
   RK_TRY(check_spatial(*picture, windows));
   if (extents.size() != windows.size()) {
-    return invalid_model(str("output_shape has ", extents.size(), " spatial extents, expected ",
-                             windows.size()));
+    return invalid_model(
+        str("output_shape has ", extents.size(), " spatial extents, expected ", windows.size()));
   }
   std::vector<int64_t> kernels, strides, dilations, before, after, more;
   for (size_t i = 0; i < windows.size(); ++i) {
@@ -143,8 +146,11 @@ Result<Value*> transpose_convolved(LayerImport& op, Value* picture, Value* filte
     dilations.push_back(windows[i].dilation);
   }
   before.insert(before.end(), after.begin(), after.end());
-  AttrMap attrs = {{"kernel_shape", kernels}, {"strides", strides}, {"dilations", dilations},
-                   {"pads", before}, {"output_padding", more}};
+  AttrMap attrs = {{"kernel_shape", kernels},
+                   {"strides", strides},
+                   {"dilations", dilations},
+                   {"pads", before},
+                   {"output_padding", more}};
   std::vector<Value*> inputs = {picture, filter};
   if (bias != nullptr) inputs.push_back(bias);
   return op.emit("ConvTranspose", "/conv", std::move(inputs), std::move(attrs));
@@ -193,10 +199,11 @@ Status local_response_normalization(LayerImport& op, const LocalResponse& respon
     return invalid_model(str("radius ", response.radius));
   }
   const int64_t size = 2 * response.radius + 1;
-  RK_ASSIGN(Value* const value,
-            op.emit("LRN", "/lrn", {picture},
-                    {{"size", size}, {"alpha", response.alpha * static_cast<float>(size)},
-                     {"beta", response.beta}, {"bias", response.bias}}));
+  RK_ASSIGN(Value* const value, op.emit("LRN", "/lrn", {picture},
+                                        {{"size", size},
+                                         {"alpha", response.alpha * static_cast<float>(size)},
+                                         {"beta", response.beta},
+                                         {"bias", response.bias}}));
   return op.bind(0, value, Order::kFirst);
 }
 
@@ -215,13 +222,14 @@ Result<Blocks> blocks_of(LayerImport& op, std::string_view what) {
 
 Status space_to_batch(LayerImport& op, const Blocks& blocks) {
   RK_ASSIGN(Value * value, picture_of(op, 0));
-  RK_ASSIGN(value, op.emit("Pad", "/pad",
-                           {value, op.ints_value("/pads", {0, 0, blocks.border[0], blocks.border[2], 0,
-                                                           0, blocks.border[1], blocks.border[3]})}));
+  RK_ASSIGN(value,
+            op.emit("Pad", "/pad",
+                    {value, op.ints_value("/pads", {0, 0, blocks.border[0], blocks.border[2], 0, 0,
+                                                    blocks.border[1], blocks.border[3]})}));
   const Shape s = value->shape();
   if (s[2] % blocks.h != 0 || s[3] % blocks.w != 0) {
-    return invalid_model(str("blocks of ", blocks.h, " x ", blocks.w, " do not divide ",
-                             to_string(s)));
+    return invalid_model(
+        str("blocks of ", blocks.h, " x ", blocks.w, " do not divide ", to_string(s)));
   }
   RK_ASSIGN(value, reshaped(op.builder(), value,
                             {s[0], s[1], s[2] / blocks.h, blocks.h, s[3] / blocks.w, blocks.w},
@@ -238,19 +246,19 @@ Status batch_to_space(LayerImport& op, const Blocks& blocks) {
   const Shape s = value->shape();
   const int64_t batch = s[0] / (blocks.h * blocks.w);
   if (batch * blocks.h * blocks.w != s[0]) {
-    return invalid_model(str("blocks of ", blocks.h, " x ", blocks.w, " do not divide a batch of ",
-                             s[0]));
+    return invalid_model(
+        str("blocks of ", blocks.h, " x ", blocks.w, " do not divide a batch of ", s[0]));
   }
   RK_ASSIGN(value, reshaped(op.builder(), value, {blocks.h, blocks.w, batch, s[1], s[2], s[3]},
                             "/blocks"));
   RK_ASSIGN(value, transposed(op.builder(), value, {2, 3, 4, 0, 5, 1}, "/moved"));
   const int64_t height = s[2] * blocks.h, width = s[3] * blocks.w;
   RK_ASSIGN(value, reshaped(op.builder(), value, {batch, s[1], height, width}, "/space"));
-  RK_ASSIGN(value, op.emit("Slice", "/crop",
-                           {value, op.ints_value("/starts", {blocks.border[0], blocks.border[2]}),
-                            op.ints_value("/ends", {height - blocks.border[1],
-                                                    width - blocks.border[3]}),
-                            op.ints_value("/axes", {2, 3})}));
+  RK_ASSIGN(value,
+            op.emit("Slice", "/crop",
+                    {value, op.ints_value("/starts", {blocks.border[0], blocks.border[2]}),
+                     op.ints_value("/ends", {height - blocks.border[1], width - blocks.border[3]}),
+                     op.ints_value("/axes", {2, 3})}));
   return op.bind_moved(0, value, Order::kFirst);
 }
 

@@ -26,8 +26,10 @@ bool is_training_switch(const NodeDef& node) {
 // Operators that take pictures of two spatial axes as input 0.
 bool takes_pictures(const NodeDef& node) {
   static const std::set<std::string> ops = {
-      "Conv2D", "DepthwiseConv2dNative", "MaxPool", "AvgPool", "FusedBatchNorm", "FusedBatchNormV2",
-      "FusedBatchNormV3", "ResizeBilinear", "ResizeNearestNeighbor", "SpaceToBatchND"};
+      "Conv2D",           "DepthwiseConv2dNative", "MaxPool",
+      "AvgPool",          "FusedBatchNorm",        "FusedBatchNormV2",
+      "FusedBatchNormV3", "ResizeBilinear",        "ResizeNearestNeighbor",
+      "SpaceToBatchND"};
   return ops.contains(node.op());
 }
 
@@ -78,8 +80,8 @@ Status Importer::choose_inputs() {
 Status Importer::choose_outputs() {
   for (const std::string& name : import_.options().outputs) outputs_.push_back(parse_id(name));
   if (!outputs_.empty()) return ok_status();
-  static const std::set<std::string> no_results = {"NoOp", "Assert", "Const", "Placeholder",
-                                                   "PlaceholderV2", "Print", "SaveV2", "RestoreV2"};
+  static const std::set<std::string> no_results = {
+      "NoOp", "Assert", "Const", "Placeholder", "PlaceholderV2", "Print", "SaveV2", "RestoreV2"};
   for (const NodeDef& node : file_.node()) {
     if (!readers_.contains(node.name()) && !no_results.contains(node.op())) {
       outputs_.push_back({node.name(), 0});
@@ -108,8 +110,8 @@ bool Importer::feeds_pictures(const TensorId& id, bool& channels_first) const {
     if (!takes_pictures(*reader)) continue;
     pictures = true;
     const auto format = reader->attr().find("data_format");
-    channels_first = channels_first ||
-                     (format != reader->attr().end() && format->second.s().starts_with("NC"));
+    channels_first =
+        channels_first || (format != reader->attr().end() && format->second.s().starts_with("NC"));
   }
   return pictures;
 }
@@ -149,8 +151,9 @@ Status Importer::add_input(const TensorId& id, size_t place) {
   auto shape = Shape::make(dims);
   if (!shape.ok()) return shape.status().with_context(str("input '", to_string(id), "'"));
   if (channels_first && !options.input_is_nchw) {
-    import_.note(str("input '", to_string(id),
-                     "' is read by layers whose pictures are NCHW; pass input_is_nchw=True (--nchw)"));
+    import_.note(
+        str("input '", to_string(id),
+            "' is read by layers whose pictures are NCHW; pass input_is_nchw=True (--nchw)"));
   }
   const bool moves = can_be_first(shape->rank()) && !options.input_is_nchw;
   RK_ASSIGN(Value* const value,
@@ -173,14 +176,16 @@ Result<std::vector<const NodeDef*>> Importer::needed_nodes() const {
   std::vector<Frame> stack;
   const auto enter = [&](const std::string& name) -> Status {
     const auto it = nodes_.find(name);
-    if (it == nodes_.end()) return invalid_model(str("reads '", name, "', which is not in the graph"));
+    if (it == nodes_.end())
+      return invalid_model(str("reads '", name, "', which is not in the graph"));
     const auto [state, is_new] = states.emplace(it->second, State::kEntered);
     if (is_new) {
       stack.push_back({it->second});
       return ok_status();
     }
     if (state->second == State::kDone) return ok_status();
-    return unsupported(str(label(*it->second), " is part of a loop, which is not taken; unroll it "
+    return unsupported(str(label(*it->second),
+                           " is part of a loop, which is not taken; unroll it "
                            "before freezing, or cut the graph before it with outputs"));
   };
   for (const TensorId& output : outputs_) {
@@ -224,7 +229,7 @@ Status Importer::run_function(const NodeDef& node) {
 
 Status Importer::import_node(const NodeDef& node) {
   const NodeImport context(*this, node);
-  if (node.op() != "Merge") {
+  if (node.op() != "Merge" && node.op() != "RefMerge") {
     for (size_t i = 0; i < context.input_count(); ++i) {
       if (context.is_dead(i)) {
         dead_nodes_.insert(node.name());
@@ -256,7 +261,8 @@ Result<Held*> Importer::held(const TensorId& id) {
     return unsupported(it->second);
   }
   if (dead_.contains(id) || dead_nodes_.contains(id.node)) {
-    return invalid_argument(str("'", to_string(id), "' lies in a branch that inference does not take"));
+    return invalid_argument(
+        str("'", to_string(id), "' lies in a branch that inference does not take"));
   }
   return invalid_model(str("'", to_string(id), "' is not computed by its node"));
 }
@@ -265,7 +271,8 @@ Status Importer::add_outputs() {
   std::vector<std::pair<std::string, Value*>> found;
   for (const TensorId& id : outputs_) {
     auto output = held(id);
-    if (!output.ok()) return import_.has_unsupported() ? import_.unsupported_error() : output.status();
+    if (!output.ok())
+      return import_.has_unsupported() ? import_.unsupported_error() : output.status();
     RK_ASSIGN(Value* const value, as_last(import_.builder(), **output));
     found.emplace_back(to_string(id), value);
   }
@@ -309,14 +316,14 @@ namespace rk::frontends {
 ImportFunction import_tensorflow_files;
 
 Result<Imported> import_tensorflow_files(std::span<const ModelFile> files,
-                                         const ImportOptions& options,
-                                         const OpRegistry& registry) {
+                                         const ImportOptions& options, const OpRegistry& registry) {
   const ByteSpan bytes = files[0].bytes;
   rk::tensorflow::GraphDef graph;
   if (!graph.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return invalid_model(
         "the bytes are not a binary GraphDef: the file is damaged, cut short, or another format. A "
-        "SavedModel or a checkpoint must be frozen first (convert_variables_to_constants); a .pbtxt "
+        "SavedModel or a checkpoint must be frozen first (convert_variables_to_constants); a "
+        ".pbtxt "
         "must be written in binary");
   }
   return tensorflow::Importer(graph, options, registry).run();

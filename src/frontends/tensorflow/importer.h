@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frozen TensorFlow graph (GraphDef) -> Graph: the nodes that the wanted outputs need, each after its inputs. Each
-// operator has one row in operators.cpp; what it shares with TFLite is in channels_last/layers.h.
+// Frozen TensorFlow graph (GraphDef) -> Graph: the nodes that the wanted outputs need, each after
+// its inputs. Each operator has one row in operators.cpp; what it shares with TFLite is in
+// channels_last/layers.h.
 //
-// Training leftovers go: control inputs, Identity and its kin, Switch and Merge whose condition is known. A condition that
-// a caller would feed (is_training, keras_learning_phase) is false.
+// Training leftovers go: control inputs, Identity and its kin, Switch and Merge whose condition is
+// known. A condition that a caller would feed (is_training, keras_learning_phase) is false.
 #pragma once
 
 #include <map>
@@ -73,8 +74,8 @@ class Importer {
   std::vector<TensorId> inputs_, outputs_;
   std::map<TensorId, Held> held_;
   std::map<std::string, std::string> unavailable_;  // node -> why
-  std::set<TensorId> dead_;             // the branch of a Switch that is not taken
-  std::set<std::string> dead_nodes_;    // what hangs on it
+  std::set<TensorId> dead_;                         // the branch of a Switch that is not taken
+  std::set<std::string> dead_nodes_;                // what hangs on it
   std::map<std::string, Dilated> dilated_;          // convolution -> how
   std::set<std::string> passed_;  // SpaceToBatchND and BatchToSpaceND that dilations replace
 };
@@ -144,7 +145,8 @@ using NodeFunction = Status (*)(NodeImport& op);
 // Null for operators that are not imported.
 NodeFunction find_operator(const std::string& op);
 
-// Those that GraphDef stores in a way of its own (picture.cpp, numbers.cpp); operators.cpp has the rows.
+// Those that GraphDef stores in a way of its own (picture.cpp, numbers.cpp); operators.cpp has the
+// rows.
 Status conv_2d(NodeImport& op);
 Status depthwise_conv_2d(NodeImport& op);
 Status conv_3d(NodeImport& op);

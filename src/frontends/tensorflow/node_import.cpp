@@ -6,8 +6,7 @@
 
 namespace rk::frontends::tensorflow {
 
-NodeImport::NodeImport(Importer& importer, const NodeDef& node)
-    : importer_(importer), node_(node) {
+NodeImport::NodeImport(Importer& importer, const NodeDef& node) : importer_(importer), node_(node) {
   for (const std::string& input : node.input()) {
     if (!input.starts_with("^")) inputs_.push_back(parse_id(input));
   }
@@ -44,8 +43,8 @@ Status NodeImport::bind_rounded(size_t i, Value* value, Order order, Rounding) {
   if (value->producer() != nullptr && value->name() != name && graph.find(name) == nullptr) {
     graph.rename(value, name);
   }
-  return bind_held(i, order == Order::kFirst ? Held::channels_first(value)
-                                             : Held::in_file_order(value));
+  return bind_held(
+      i, order == Order::kFirst ? Held::channels_first(value) : Held::in_file_order(value));
 }
 
 const AttrValue* NodeImport::attr(const std::string& name) const {
@@ -124,8 +123,8 @@ Result<Value*> NodeImport::filter(size_t i, const std::vector<int64_t>& perm) {
 Result<std::vector<float>> NodeImport::floats(size_t i, std::string_view what) {
   RK_ASSIGN(const Value* const value, last(i));
   if (!value->is_constant()) {
-    return unsupported(str(what, " '", input_name(i),
-                           "' is computed at run time; it must be a constant"));
+    return unsupported(
+        str(what, " '", input_name(i), "' is computed at run time; it must be a constant"));
   }
   std::vector<float> out;
   for (int64_t k = 0; k < value->constant().elements(); ++k) {
@@ -161,8 +160,9 @@ Result<std::vector<int64_t>> NodeImport::constant_ints(const std::string& input)
   return tensor.to_i64();
 }
 
-// SpaceToBatchND, a VALID convolution of stride 1, anything per channel, BatchToSpaceND with the same blocks: a dilated
-// convolution whose border is what the first adds less what the last takes away.
+// SpaceToBatchND, a VALID convolution of stride 1, anything per channel, BatchToSpaceND with the
+// same blocks: a dilated convolution whose border is what the first adds less what the last takes
+// away.
 bool NodeImport::replaced_by_dilation() {
   const NodeDef* const convolution = only_reader(node_);
   if (convolution == nullptr ||
@@ -176,8 +176,9 @@ bool NodeImport::replaced_by_dilation() {
       !std::ranges::all_of(inner.attr_ints("dilations"), is_one)) {
     return false;
   }
-  static const std::set<std::string> per_channel = {"BiasAdd", "Relu", "Relu6", "Elu", "LeakyRelu",
-                                                    "FusedBatchNorm", "FusedBatchNormV3", "Identity"};
+  static const std::set<std::string> per_channel = {
+      "BiasAdd",          "Relu",    "Relu6", "Elu", "LeakyRelu", "FusedBatchNorm",
+      "FusedBatchNormV3", "Identity"};
   const NodeDef* back = only_reader(*convolution);
   for (int steps = 0; back != nullptr && per_channel.contains(back->op()) && steps < 4; ++steps) {
     back = only_reader(*back);
@@ -192,7 +193,8 @@ bool NodeImport::replaced_by_dilation() {
   }
   Dilated out{blocks->h, blocks->w, {}};
   for (size_t i = 0; i < 4; i += 2) {
-    out.border.push_back({blocks->border[i] - (*crops)[i], blocks->border[i + 1] - (*crops)[i + 1]});
+    out.border.push_back(
+        {blocks->border[i] - (*crops)[i], blocks->border[i + 1] - (*crops)[i + 1]});
     if ((*crops)[i] < 0 || (*crops)[i + 1] < 0 || out.border.back().before < 0 ||
         out.border.back().after < 0) {
       return false;

@@ -8,15 +8,16 @@
 namespace rk::frontends::tensorflow {
 namespace {
 
-// Rows from the order H, W, C of a flattened picture to C, H, W; null where the matrix is not a constant.
+// Rows from the order H, W, C of a flattened picture to C, H, W; null where the matrix is not a
+// constant.
 Result<Value*> reordered_rows(NodeImport& op, Value* weights, const Shape& picture) {
   if (!weights->is_constant() || weights->shape().rank() != 2 ||
       weights->shape()[0] != picture[1] * picture[2] * picture[3]) {
     return nullptr;
   }
   const int64_t columns = weights->shape()[1];
-  RK_ASSIGN(Value * moved,
-            reshaped(op.builder(), weights, {picture[1], picture[2], picture[3], columns}, "/picture"));
+  RK_ASSIGN(Value * moved, reshaped(op.builder(), weights,
+                                    {picture[1], picture[2], picture[3], columns}, "/picture"));
   RK_ASSIGN(moved, transposed(op.builder(), moved, {2, 0, 1, 3}, "/moved"));
   return reshaped(op.builder(), moved, {weights->shape()[0], columns}, "/rows");
 }
@@ -77,15 +78,16 @@ Status merged(NodeImport& op) {
   return ok_status();
 }
 
-// Inputs: integers, the numbers their lowest and highest stand for. Constants become the real numbers: weights of a
-// network that computes in float.
+// Inputs: integers, the numbers their lowest and highest stand for. Constants become the real
+// numbers: weights of a network that computes in float.
 Status dequantize(NodeImport& op) {
   RK_TRY(op.need_inputs(3));
   RK_ASSIGN(const Value* const integers, op.last(0));
   RK_ASSIGN(const std::vector<float> low, op.floats(1, "min_range"));
   RK_ASSIGN(const std::vector<float> high, op.floats(2, "max_range"));
   if (!integers->is_constant()) {
-    return unsupported("of what is computed at run time is not taken; only weights may be quantized");
+    return unsupported(
+        "of what is computed at run time is not taken; only weights may be quantized");
   }
   const DType dtype = integers->dtype();
   if (low.size() != 1 || high.size() != 1 || (dtype != DType::kU8 && dtype != DType::kI8)) {
@@ -115,8 +117,8 @@ Status dequantize(NodeImport& op) {
   const Tensor& data = integers->constant();
   std::vector<float> values(static_cast<size_t>(data.elements()));
   for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = static_cast<float>(
-        (data.at_f64(static_cast<int64_t>(i)) - lowest) * double{step} + double{start});
+    values[i] = static_cast<float>((data.at_f64(static_cast<int64_t>(i)) - lowest) * double{step} +
+                                   double{start});
   }
   Value* const value = op.constant("", Tensor::f32(data.shape(), values));
   return op.bind(0, value, Order::kFile);

@@ -127,9 +127,10 @@ Status concat(NodeImport& op, bool axis_first) {
 }
 
 Status strided_slice(NodeImport& op) {
-  return layers::strided_slice(op, {op.attr_int("begin_mask", 0), op.attr_int("end_mask", 0),
-                                    op.attr_int("ellipsis_mask", 0), op.attr_int("new_axis_mask", 0),
-                                    op.attr_int("shrink_axis_mask", 0)});
+  return layers::strided_slice(
+      op,
+      {op.attr_int("begin_mask", 0), op.attr_int("end_mask", 0), op.attr_int("ellipsis_mask", 0),
+       op.attr_int("new_axis_mask", 0), op.attr_int("shrink_axis_mask", 0)});
 }
 
 Status gather_v2(NodeImport& op) {
@@ -171,8 +172,8 @@ Status invert_permutation(NodeImport& op) {
     }
     out[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
   }
-  Value* const value = op.constant(
-      "", Tensor::i64({static_cast<int64_t>(out.size())}, out).cast(DType::kI32));
+  Value* const value =
+      op.constant("", Tensor::i64({static_cast<int64_t>(out.size())}, out).cast(DType::kI32));
   return op.bind_held(0, Held::in_file_order(value));
 }
 
@@ -195,8 +196,8 @@ Status einsum(NodeImport& op) {
     RK_ASSIGN(Value* const value, op.last(i));
     values.push_back(value);
   }
-  RK_ASSIGN(Value* const value, op.emit("Einsum", "/result", values,
-                                        {{"equation", op.attr_string("equation", "")}}));
+  RK_ASSIGN(Value* const value,
+            op.emit("Einsum", "/result", values, {{"equation", op.attr_string("equation", "")}}));
   return op.bind(0, value, Order::kFile);
 }
 
@@ -214,7 +215,8 @@ Status top_k_of_attr(NodeImport& op) {
   RK_ASSIGN(Value* const input, op.last(0));
   RK_ASSIGN(const auto results,
             op.emit_many("TopK", {input, op.ints_value("/k", {op.attr_int("k", 1)})}, 2,
-                         {{"axis", int64_t{input->shape().rank() - 1}}, {"largest", int64_t{1}},
+                         {{"axis", int64_t{input->shape().rank() - 1}},
+                          {"largest", int64_t{1}},
                           {"sorted", int64_t{1}}}));
   RK_TRY(op.bind(0, results[0], Order::kFile));
   RK_ASSIGN(Value* const indices,
@@ -222,9 +224,18 @@ Status top_k_of_attr(NodeImport& op) {
   return op.bind(1, indices, Order::kFile);
 }
 
-#define RK_UNARY(tf, name) {tf, [](NodeImport& op) { return unary(op, name); }}
-#define RK_BINARY(tf, name) {tf, [](NodeImport& op) { return binary(op, name); }}
-#define RK_LAYER(tf, call) {tf, [](NodeImport& op) -> Status { return call; }}
+#define RK_UNARY(tf, name)                             \
+  {                                                    \
+    tf, [](NodeImport& op) { return unary(op, name); } \
+  }
+#define RK_BINARY(tf, name)                             \
+  {                                                     \
+    tf, [](NodeImport& op) { return binary(op, name); } \
+  }
+#define RK_LAYER(tf, call)                            \
+  {                                                   \
+    tf, [](NodeImport& op) -> Status { return call; } \
+  }
 
 const std::map<std::string, NodeFunction>& rows() {
   // clang-format off

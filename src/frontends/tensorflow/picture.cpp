@@ -44,8 +44,8 @@ Result<layers::Borders> borders_of(const NodeImport& op, int spatial) {
   if (padding != "EXPLICIT") return invalid_model(str("padding '", padding, "'"));
   const std::vector<int64_t> all = op.attr_ints("explicit_paddings");
   if (static_cast<int>(all.size()) != 2 * (spatial + 2)) {
-    return invalid_model(str("explicit_paddings has ", all.size(), " numbers, expected ",
-                             2 * (spatial + 2)));
+    return invalid_model(
+        str("explicit_paddings has ", all.size(), " numbers, expected ", 2 * (spatial + 2)));
   }
   layers::Borders out{layers::Padding::kExplicit, {}};
   const size_t begin = op.channels_first() ? 2 : 1;
@@ -61,7 +61,8 @@ void set_kernels(layers::Windows& windows, const Value& filter) {
   }
 }
 
-// The windows and borders of a convolution, with the dilation that SpaceToBatchND around it stands for.
+// The windows and borders of a convolution, with the dilation that SpaceToBatchND around it stands
+// for.
 Status apply_dilation(const NodeImport& op, layers::Windows& windows, layers::Borders& borders) {
   const Dilated* const dilated = op.dilation();
   if (dilated == nullptr) return ok_status();
@@ -73,8 +74,8 @@ Status apply_dilation(const NodeImport& op, layers::Windows& windows, layers::Bo
 
 Status need_filter(const Value& filter, bool ok, std::string_view expected) {
   if (ok) return ok_status();
-  return invalid_model(str("the filter is ", rk::to_string(filter.shape()), "; ", expected,
-                           " is expected"));
+  return invalid_model(
+      str("the filter is ", rk::to_string(filter.shape()), "; ", expected, " is expected"));
 }
 
 }  // namespace
@@ -187,12 +188,14 @@ Status fused_resize_conv(NodeImport& op) {
   Value* value = picture.value;
   if (resizes) {
     RK_ASSIGN(const std::vector<int64_t> size, op.ints(1, "size"));
-    if (size.size() != 2) return invalid_model(str("size has ", size.size(), " elements, expected 2"));
+    if (size.size() != 2)
+      return invalid_model(str("size has ", size.size(), " elements, expected 2"));
     RK_ASSIGN(value, layers::resized_linear(op, value, size[0], size[1],
                                             {op.attr_bool("resize_align_corners"), false}));
   }
   RK_ASSIGN(const std::vector<int64_t> pairs, op.ints(resizes ? 2 : 1, "paddings"));
-  if (pairs.size() != 8) return invalid_model(str("paddings has ", pairs.size(), " elements, expected 8"));
+  if (pairs.size() != 8)
+    return invalid_model(str("paddings has ", pairs.size(), " elements, expected 8"));
   if (std::ranges::any_of(pairs, [](int64_t n) { return n != 0; })) {
     if (op.attr_string("mode", "") != "REFLECT") {
       return unsupported("mode SYMMETRIC is not taken; REFLECT is");
@@ -242,7 +245,8 @@ Status max_pool_grad(NodeImport& op) {
   }
   RK_ASSIGN(AttrMap attrs, layers::window_attrs(*pooled.value, windows, borders));
   attrs.erase("dilations");
-  // The graph's operators count places in what the windows cover; the rest of the picture gets zeros.
+  // The graph's operators count places in what the windows cover; the rest of the picture gets
+  // zeros.
   const auto& pads = std::get<std::vector<int64_t>>(attrs["pads"]);
   const Shape shape = pooled.value->shape();
   std::vector<int64_t> covered, rest = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -258,8 +262,8 @@ Status max_pool_grad(NodeImport& op) {
   }
   RK_ASSIGN(Value* const part,
             op.emit("Slice", "/covered",
-                    {pooled.value, op.ints_value("/starts", {0, 0}), op.ints_value("/ends", covered),
-                     op.ints_value("/axes", {2, 3})}));
+                    {pooled.value, op.ints_value("/starts", {0, 0}),
+                     op.ints_value("/ends", covered), op.ints_value("/axes", {2, 3})}));
   RK_ASSIGN(const auto found, op.emit_many("MaxPool", {part}, 2, attrs));
   RK_ASSIGN(Value * value, op.emit("MaxUnpool", "/unpool", {values.value, found[1]}, attrs));
   RK_ASSIGN(value, op.emit("Pad", "/result", {value, op.ints_value("/rest", rest)}));
@@ -352,8 +356,8 @@ Status fused_batch_norm(NodeImport& op) {
     op.note(str("FusedBatchNorm '", op.output_name(0),
                 "' is in training mode; its stored mean and variance are used"));
   }
-  RK_ASSIGN(Value* const value, op.emit("BatchNormalization", "/result", inputs,
-                                        {{"epsilon", epsilon}}));
+  RK_ASSIGN(Value* const value,
+            op.emit("BatchNormalization", "/result", inputs, {{"epsilon", epsilon}}));
   return op.bind(0, value, picture.order);
 }
 
@@ -371,9 +375,8 @@ Status global_batch_norm(NodeImport& op) {
     const std::vector<float> ones(static_cast<size_t>(inputs[1]->shape().elements()), 1.0f);
     inputs[1] = op.constant("/ones", Tensor::f32(inputs[1]->shape(), ones));
   }
-  RK_ASSIGN(Value* const value,
-            op.emit("BatchNormalization", "/result", inputs,
-                    {{"epsilon", op.attr_float("variance_epsilon", 1e-3f)}}));
+  RK_ASSIGN(Value* const value, op.emit("BatchNormalization", "/result", inputs,
+                                        {{"epsilon", op.attr_float("variance_epsilon", 1e-3f)}}));
   return op.bind(0, value, picture.order);
 }
 

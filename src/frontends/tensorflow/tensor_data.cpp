@@ -15,16 +15,20 @@ struct TypeRow {
 };
 
 constexpr TypeRow kTypes[] = {
-    {1, DType::kF32, "float"},       {2, DType::kF64, "double"},  {3, DType::kI32, "int32"},
-    {4, DType::kU8, "uint8"},        {5, DType::kI16, "int16"},   {6, DType::kI8, "int8"},
-    {7, DType::kUndefined, "string"}, {9, DType::kI64, "int64"},  {10, DType::kBool, "bool"},
-    {11, DType::kI8, "qint8"},       {12, DType::kU8, "quint8"},  {13, DType::kI32, "qint32"},
-    {14, DType::kBF16, "bfloat16"},  {15, DType::kI16, "qint16"}, {16, DType::kU16, "quint16"},
-    {17, DType::kU16, "uint16"},     {19, DType::kF16, "half"},   {22, DType::kU32, "uint32"},
-    {23, DType::kU64, "uint64"},     {20, DType::kUndefined, "resource"},
+    {1, DType::kF32, "float"},        {2, DType::kF64, "double"},
+    {3, DType::kI32, "int32"},        {4, DType::kU8, "uint8"},
+    {5, DType::kI16, "int16"},        {6, DType::kI8, "int8"},
+    {7, DType::kUndefined, "string"}, {9, DType::kI64, "int64"},
+    {10, DType::kBool, "bool"},       {11, DType::kI8, "qint8"},
+    {12, DType::kU8, "quint8"},       {13, DType::kI32, "qint32"},
+    {14, DType::kBF16, "bfloat16"},   {15, DType::kI16, "qint16"},
+    {16, DType::kU16, "quint16"},     {17, DType::kU16, "uint16"},
+    {19, DType::kF16, "half"},        {22, DType::kU32, "uint32"},
+    {23, DType::kU64, "uint64"},      {20, DType::kUndefined, "resource"},
 };
 
-// The stored values, the last repeated. `Stored` is the element in memory, which may be narrower than the field.
+// The stored values, the last repeated. `Stored` is the element in memory, which may be narrower
+// than the field.
 template <typename Stored, typename Field>
 void spread(const Field& values, Tensor& out) {
   auto* const data = out.mutable_data<Stored>();
@@ -46,20 +50,33 @@ Status fill_from(const Field& values, Tensor& out) {
 
 Status fill_values(const rk::tensorflow::TensorProto& proto, Tensor& out) {
   switch (out.dtype()) {
-    case DType::kF32: return fill_from<float>(proto.float_val(), out);
-    case DType::kF64: return fill_from<double>(proto.double_val(), out);
-    case DType::kI32: return fill_from<int32_t>(proto.int_val(), out);
-    case DType::kU16: return fill_from<uint16_t>(proto.int_val(), out);
-    case DType::kI16: return fill_from<int16_t>(proto.int_val(), out);
-    case DType::kU8: return fill_from<uint8_t>(proto.int_val(), out);
-    case DType::kI8: return fill_from<int8_t>(proto.int_val(), out);
-    case DType::kI64: return fill_from<int64_t>(proto.int64_val(), out);
-    case DType::kBool: return fill_from<uint8_t>(proto.bool_val(), out);
+    case DType::kF32:
+      return fill_from<float>(proto.float_val(), out);
+    case DType::kF64:
+      return fill_from<double>(proto.double_val(), out);
+    case DType::kI32:
+      return fill_from<int32_t>(proto.int_val(), out);
+    case DType::kU16:
+      return fill_from<uint16_t>(proto.int_val(), out);
+    case DType::kI16:
+      return fill_from<int16_t>(proto.int_val(), out);
+    case DType::kU8:
+      return fill_from<uint8_t>(proto.int_val(), out);
+    case DType::kI8:
+      return fill_from<int8_t>(proto.int_val(), out);
+    case DType::kI64:
+      return fill_from<int64_t>(proto.int64_val(), out);
+    case DType::kBool:
+      return fill_from<uint8_t>(proto.bool_val(), out);
     case DType::kF16:
-    case DType::kBF16: return fill_from<uint16_t>(proto.half_val(), out);  // the bits
-    case DType::kU32: return fill_from<uint32_t>(proto.uint32_val(), out);
-    case DType::kU64: return fill_from<uint64_t>(proto.uint64_val(), out);
-    default: return unsupported("its values cannot be read");
+    case DType::kBF16:
+      return fill_from<uint16_t>(proto.half_val(), out);  // the bits
+    case DType::kU32:
+      return fill_from<uint32_t>(proto.uint32_val(), out);
+    case DType::kU64:
+      return fill_from<uint64_t>(proto.uint64_val(), out);
+    default:
+      return unsupported("its values cannot be read");
   }
 }
 

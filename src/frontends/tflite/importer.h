@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// TFLite -> Graph: one walk over the operators that the wanted outputs need. Each operator has one row in operators.cpp
-// and one function; what those functions share is OpImport.
+// TFLite -> Graph: one walk over the operators that the wanted outputs need. Each operator has one
+// row in operators.cpp and one function; what those functions share is OpImport.
 //
-// Quantized tensors are real numbers in the graph: a tensor with a scale is rounded by QuantizeLinear and
-// DequantizeLinear where it is computed, a quantized constant stays in integers before a DequantizeLinear. uint8 becomes
-// int8, data and zero point both less 128.
+// Quantized tensors are real numbers in the graph: a tensor with a scale is rounded by
+// QuantizeLinear and DequantizeLinear where it is computed, a quantized constant stays in integers
+// before a DequantizeLinear. uint8 becomes int8, data and zero point both less 128.
 #pragma once
 
 #include <map>
@@ -100,7 +100,8 @@ using OpFunction = Status (*)(OpImport& op);
 // Null for operators that are not imported.
 OpFunction find_operator(Code code);
 
-// Those that the file stores in a way of its own; operators.cpp has the rows, channels_last/layers.h the others.
+// Those that the file stores in a way of its own; operators.cpp has the rows,
+// channels_last/layers.h the others.
 Status conv_2d(OpImport& op);
 Status depthwise_conv_2d(OpImport& op);
 Status transpose_conv(OpImport& op);

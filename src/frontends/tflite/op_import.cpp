@@ -71,8 +71,8 @@ Status OpImport::bind_rounded(size_t i, Value* value, Order order, Rounding roun
   if (value->producer() != nullptr && value->name() != to.name && graph.find(to.name) == nullptr) {
     graph.rename(value, to.name);
   }
-  return bind_held(i, order == Order::kFirst ? Held::channels_first(value)
-                                             : Held::in_file_order(value));
+  return bind_held(
+      i, order == Order::kFirst ? Held::channels_first(value) : Held::in_file_order(value));
 }
 
 }  // namespace rk::frontends::tflite

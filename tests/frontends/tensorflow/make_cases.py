@@ -165,6 +165,7 @@ one("lrn", "LRN", [x], x / (0.5 + 0.3 * squares) ** 0.75, (),
     {"depth_radius": 1, "bias": 0.5, "alpha": 0.3, "beta": 0.75})
 c3 = normal(3)
 one("bias_add", "BiasAdd", [x], x + c3, [c3])
+one("bias_add_v1", "BiasAddV1", [x], x + c3, [c3])
 one("bias_add_nchw", "BiasAdd", [xn], xn + c3.reshape(1, 3, 1, 1), [c3], {"data_format": "NCHW"}, nchw=True)
 gamma, beta, mean, var = normal(3), normal(3), normal(3), np.abs(normal(3)) + 0.5
 for op in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"):
@@ -185,7 +186,7 @@ m, wm = normal(3, 5), normal(5, 4)
 one("matmul", "MatMul", [m], m @ wm, [wm])
 one("matmul_turned", "MatMul", [m], m.T @ wm.T[:, :3].T, [wm.T[:, :3].copy()], {"transpose_a": True, "transpose_b": True})
 ba, bb = normal(2, 3, 4), normal(2, 5, 4)
-for op in ("BatchMatMul", "BatchMatMulV2"):
+for op in ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"):
     one(op, op, [ba, bb], ba @ bb.transpose(0, 2, 1), (), {"adj_y": True})
 one("einsum", "Einsum", [ba, bb], np.einsum("bij,bkj->bik", ba, bb), (), {"equation": "bij,bkj->bik"})
 net = Net()
@@ -224,10 +225,12 @@ ints_a, ints_b = np.array([7, -7, 7, -7], np.int32), np.array([3, 3, -3, -3], np
 one("FloorDiv_int", "FloorDiv", [ints_a, ints_b], ints_a // ints_b)
 one("FloorMod_int", "FloorMod", [ints_a, ints_b], ints_a % ints_b)
 one("TruncateDiv", "TruncateDiv", [ints_a, ints_b], i32(2, -2, -2, 2))
-one("TruncateMod", "TruncateMod", [ints_a, ints_b], i32(1, -1, 1, -1))
+for op in ("TruncateMod", "Mod"):
+    one(op, op, [ints_a, ints_b], i32(1, -1, 1, -1))
 one("FloorDiv", "FloorDiv", [m], np.floor(m / np.float32(0.7)), [np.float32(0.7)])
 one("FloorMod", "FloorMod", [m], m - np.floor(m / np.float32(0.7)) * np.float32(0.7), [np.float32(0.7)])
-one("AddN", "AddN", [m, near, m], m + near + m)
+for op in ("AddN", "AccumulateNV2"):
+    one(op, op, [m, near, m], m + near + m)
 
 positive, unit = np.abs(x) + 0.1, np.clip(x / 4, -0.95, 0.95)
 for op, function, value, attrs in (
@@ -355,17 +358,18 @@ net.node("NoOp", "late")
 net.node("IdentityN", "pair", [at, at])
 net.node("Sub", "y", ["pair:1", net.node("PlaceholderWithDefault", "d", [net.constant("c", np.float32(1))])])
 add("identities", net, [m], [m - 1], without="Identity")
-for name, condition in (("switch_constant", np.array(True)), ("switch_fed", None)):
+for name, condition, ref in (("switch_constant", np.array(True), ""), ("switch_fed", None, ""),
+                             ("switch_of_references", np.array(True), "Ref")):
     net = Net()
     xi = net.input("x", m)
     if condition is None:
-        pred = net.node("Placeholder", "is_training", dtype=Type(10))
+        pred = net.node("PlaceholderV2", "is_training", dtype=Type(10))
     else:
         pred = net.constant("pred", condition)
-    net.node("Switch", "sw", [xi, pred])
+    net.node(ref + "Switch", "sw", [xi, pred])
     net.node("DropoutOfTraining", "left", ["sw"] if condition is not None else ["sw:1"])
     net.node("Neg", "right", ["sw:1"] if condition is not None else ["sw"])
-    net.node("Abs", "y", [net.node("Merge", "both", ["left", "right"])])
+    net.node("Abs", "y", [net.node(ref + "Merge", "both", ["left", "right"])])
     add(name, net, [m], [np.abs(m)], note="taken as false" if condition is None else "")
 
 # Constants in each way they are stored.
@@ -424,8 +428,9 @@ averaged(net, net.node("Conv2D", "conv", [xq, wq], padding="SAME", strides=[1, 1
 real = faked(np.float64(hwio), -wl.astype(float), wl.astype(float), 8, True).transpose(3, 0, 1, 2)
 add("fake_quant_conv", net, [x], [f.conv(faked(np.float64(x), -1.9, 2.2), real, 0).mean((1, 2))], tolerance=5e-5,
     without="Transpose")
-one("quantize_and_dequantize", "QuantizeAndDequantizeV2", [m], np.clip(np.rint(m / (2 / 127)), -128, 127) * (2 / 127),
-    [np.float32(-1), np.float32(2)], {"range_given": True, "signed_input": True, "num_bits": 8}, tolerance=1e-5)
+for op in ("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3"):
+    one(op, op, [m], np.clip(np.rint(m / (2 / 127)), -128, 127) * (2 / 127), [np.float32(-1), np.float32(2)],
+        {"range_given": True, "signed_input": True, "num_bits": 8}, tolerance=1e-5)
 
 # What is open, and what is refused.
 net = Net()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models of the formats beside ONNX. Two files are one input: u32 size of the first (little-endian), the first, the second.
+// Models of the formats beside ONNX. Two files are one input: u32 size of the first
+// (little-endian), the first, the second.
 #include "tests/fuzz/import_and_run.h"
 #include "tests/fuzz/target.h"
 
