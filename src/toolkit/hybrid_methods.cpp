@@ -17,6 +17,7 @@ Result<Json> Methods::hybrid_step1(const Json& options) {
     return !progress_ || progress_("Quantizating", done, total);
   };
   built_ = false;
+  rknn_path_.clear();
   simulator_.reset();
   RK_ASSIGN(const HybridFiles files, toolkit_.hybrid_quantization_step1(hybrid));
   return Json::object({{"model", files.model}, {"data", files.data}, {"cfg", files.cfg}});
@@ -36,6 +37,7 @@ Result<Json> Methods::hybrid_step2(const Json& options) {
       return invalid_argument(str(name, " is not given: a file of hybrid_quantization_step1"));
   }
   built_ = false;
+  rknn_path_.clear();
   simulator_.reset();
   file_.reset();
   RK_TRY(toolkit_.hybrid_quantization_step2(files));

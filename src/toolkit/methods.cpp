@@ -11,6 +11,7 @@
 #include "format/model_info.h"
 #include "frontends/model_source.h"
 #include "runtime/version.h"
+#include "toolkit/codegen.h"
 #include "toolkit/config_check.h"
 #include "toolkit/convert_file.h"
 #include "toolkit/onnx_edit.h"
@@ -128,7 +129,9 @@ Result<Json> Methods::config(const Json& options) {
     log(LogLevel::kWarning,
         str("target_platform is not set: building for the default, ", kDefaultPlatform));
   }
+  const std::vector<bool> rgb2bgr = config.quant_img_rgb2bgr;
   RK_TRY(toolkit_.config(std::move(config)));
+  rgb2bgr_ = rgb2bgr;
   return Json();
 }
 
@@ -162,6 +165,7 @@ Result<Json> Methods::load(std::string_view format, const Json& options,
   }
   RK_TRY(toolkit_.load(paths, std::string(format), load));
   built_ = false;
+  rknn_path_.clear();
   file_.reset();
   simulator_.reset();
   return Json();
@@ -192,6 +196,8 @@ Result<Json> Methods::load_rknn(const Json& options) {
              .status()
              .with_context(path));
   file_ = std::move(file);
+  std::error_code error;
+  rknn_path_ = std::filesystem::absolute(path, error).string();
   built_ = false;
   simulator_.reset();
   return Json();
@@ -207,6 +213,7 @@ Result<Json> Methods::build(const Json& options) {
   if (progress_ && !progress_("Preparing", 0, 1))
     return Status(Code::kCancelled, "the build was stopped");
   built_ = false;
+  rknn_path_.clear();
   simulator_.reset();
   RK_TRY(toolkit_.build(build));
   built_ = true;
@@ -221,7 +228,28 @@ Result<Json> Methods::export_rknn(const Json& options) {
   RK_TRY(reader.finish());
   if (path.empty()) return invalid_argument("export_path is empty: the path of the file to write");
   RK_TRY(toolkit_.export_rknn(path));
+  std::error_code error;
+  rknn_path_ = std::filesystem::absolute(path, error).string();
   return Json();
+}
+
+Result<Json> Methods::codegen(const Json& options) {
+  CodegenOptions request;
+  OptionReader reader(options);
+  reader.read("output_path", request.output_path);
+  reader.read("inputs", request.inputs);
+  reader.read("overwrite", request.overwrite);
+  RK_TRY(reader.finish());
+  request.model = rknn_path_;
+  if (request.model.empty())
+    return invalid_argument("call export_rknn() first: the program runs the exported file");
+  request.rgb2bgr = rgb2bgr_;
+  RK_ASSIGN(const CodegenResult result, toolkit::codegen(request));
+  if (result.skipped) {
+    log(LogLevel::kWarning, str("'", request.output_path,
+                                "' exists and was left as it is: overwrite=True writes into it"));
+  }
+  return Json::object({{"skipped", result.skipped}, {"project", result.project}});
 }
 
 Result<Json> Methods::init_runtime(const Json& options) {
@@ -315,6 +343,7 @@ Result<Json> Methods::call(std::string_view method, const Json& options,
   if (method == "hybrid_quantization_step2") return hybrid_step2(options);
   if (method == "export_rknn") return export_rknn(options);
   if (method == "accuracy_analysis") return accuracy_analysis(options);
+  if (method == "codegen") return codegen(options);
   if (method == "init_runtime") return init_runtime(options);
   if (method == "choose_shapes") return choose_shapes(options);
   if (method == "eval_perf") return eval_perf(options);

@@ -40,6 +40,7 @@ class Methods {
   Result<Json> hybrid_step1(const Json& options);  // hybrid_methods.cpp
   Result<Json> hybrid_step2(const Json& options);
   Result<Json> export_rknn(const Json& options);
+  Result<Json> codegen(const Json& options);
   Result<Json> init_runtime(const Json& options);
   Result<Json> choose_shapes(const Json& options);
   static Result<std::vector<Feed>> feeds_of(const std::vector<ArrayRef>& inputs,
@@ -53,7 +54,9 @@ class Methods {
   Progress progress_;
   Toolkit toolkit_;
   bool built_ = false;
+  std::vector<bool> rgb2bgr_;  // of config, for codegen's pictures
   std::optional<std::vector<uint8_t>> file_;  // of load_rknn
+  std::string rknn_path_;                     // the file last written or loaded, absolute
   std::unique_ptr<Simulator> simulator_;
 };
 

@@ -18,15 +18,6 @@ using runtime::CallerFormat;
 using runtime::TensorAttr;
 using runtime::TensorFormat;
 
-Shape shape_of(const TensorAttr& attr) {
-  Shape out;
-  const std::vector<int64_t> dims(attr.dims.begin(), attr.dims.end());
-  auto made = Shape::make(dims);
-  return made.ok() ? *made : out;
-}
-
-Shape nchw_of(const Shape& nhwc) { return {nhwc[0], nhwc[3], nhwc[1], nhwc[2]}; }
-
 // An array [h,w,c] (or [c,h,w]) for an input [1,h,w,c].
 bool is_batch_of_one_without_its_axis(const Shape& given, const Shape& wanted) {
   if (wanted.rank() != 4 || given.rank() != 3 || wanted[0] != 1) return false;
@@ -68,6 +59,15 @@ Result<runtime::Device> device_for(const RuntimeOptions& options) {
 }
 
 }  // namespace
+
+Shape shape_of(const TensorAttr& attr) {
+  Shape out;
+  const std::vector<int64_t> dims(attr.dims.begin(), attr.dims.end());
+  auto made = Shape::make(dims);
+  return made.ok() ? *made : out;
+}
+
+Shape nchw_of(const Shape& nhwc) { return {nhwc[0], nhwc[3], nhwc[1], nhwc[2]}; }
 
 Result<std::unique_ptr<Simulator>> Simulator::create(program::Program program,
                                                      const RuntimeOptions& options,

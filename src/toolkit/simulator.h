@@ -40,6 +40,10 @@ struct Feed {
       false;  // native bytes already: neither normalized nor quantized nor reordered
 };
 
+// Of an attribute, and of a picture in the model's own order.
+Shape shape_of(const runtime::TensorAttr& attr);
+Shape nchw_of(const Shape& nhwc);
+
 // As the chip would need it.
 struct MemoryUse {
   uint64_t weight_bytes = 0;

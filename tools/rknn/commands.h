@@ -13,6 +13,7 @@ namespace rk::tools {
 Status analyze_command(const std::vector<std::string>& words);
 Status bench_command(const std::vector<std::string>& words);
 Status benchmark_command(const std::vector<std::string>& words);  // the program rknn_benchmark
+Status codegen_command(const std::vector<std::string>& words);
 Status compare_command(const std::vector<std::string>& words);
 Status convert_command(const std::vector<std::string>& words);
 Status device_command(const std::vector<std::string>& words);

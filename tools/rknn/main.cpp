@@ -17,6 +17,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"analyze", rk::tools::analyze_command, "what quantization costs, layer by layer"},
     {"bench", rk::tools::bench_command, "how long a model takes on this machine"},
+    {"codegen", rk::tools::codegen_command, "a C++ project that runs a .rknn file"},
     {"compare", rk::tools::compare_command,
      "against the float model over a dataset, or against saved outputs"},
     {"convert", rk::tools::convert_command, "model file -> .rknn"},

@@ -233,10 +233,17 @@ class RKNN:
         return 0 if ok else -1
 
     def export_rknn(self, export_path, **kwargs):
-        """Writes the built model to a .rknn file. 0, or -1 on failure."""
+        """Writes the built model to a .rknn file. 0, or -1 on failure.
+
+        cpp_gen_cfg=True also writes a C++ project, as codegen does, into rknn_<name>_demo beside the file.
+        """
+        generate = kwargs.pop("cpp_gen_cfg", False)
         for name in kwargs:
             self._log(1, "export_rknn", "%s has no effect in this version" % name)
         _, ok = self._call("export_rknn", {"export_path": export_path})
+        if ok and generate:
+            folder, name = os.path.split(os.path.abspath(export_path))
+            return self.codegen(os.path.join(folder, "rknn_%s_demo" % os.path.splitext(name)[0]), overwrite=True)
         return 0 if ok else -1
 
     export = export_rknn
@@ -355,6 +362,23 @@ class RKNN:
         print(result["text"])
         return 0
 
+    @named_arguments()
+    def codegen(self, output_path, inputs=None, overwrite=False):
+        """Writes a C++ project that runs the exported model. After export_rknn. 0, or -1 on failure.
+
+        inputs: a picture or .npy file per input; the program then compares its outputs with the simulator's.
+        A folder that exists is left as it is unless overwrite is True.
+        """
+        inputs = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs or [])
+        for path in inputs:
+            if not str(path).lower().endswith(_PICTURES_AND_ARRAYS):
+                raise ValueError("Invalid input '%s' of codegen, expect in %s!" % (path, list(_PICTURES_AND_ARRAYS)))
+            if not self._check_file("codegen", "input", path):
+                return -1
+        _, ok = self._call("codegen", {"output_path": output_path, "inputs": [os.fspath(path) for path in inputs],
+                                       "overwrite": bool(overwrite)})
+        return 0 if ok else -1
+
     # Not offered yet: arguments are checked and one sentence says what is missing -------------------------------------
 
     @named_arguments()
@@ -376,14 +400,6 @@ class RKNN:
         _, ok = self._call("optimize_onnx", {"model": model, "optimized_path": optimized_path,
                                              "passes_enable": passes_enable})
         return 0 if ok else -1
-
-    @named_arguments()
-    def codegen(self, output_path, inputs=None, overwrite=False):
-        """Writes a C++ program that runs the model. 0, or -1 on failure."""
-        for path in inputs or []:
-            if not str(path).lower().endswith(_PICTURES_AND_ARRAYS):
-                raise ValueError("Invalid input '%s' of codegen, expect in %s!" % (path, list(_PICTURES_AND_ARRAYS)))
-        return self._fail("codegen", "generating a C++ program is not offered by this version")
 
     def clear_op_cache(self):
         """Of streaming operators, which keep state between runs: none here does, so there is nothing to clear."""

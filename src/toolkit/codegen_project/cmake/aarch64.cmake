@@ -1,0 +1,10 @@
+# Debian's cross-compiler for 64-bit ARM (package g++-aarch64-linux-gnu); CROSS names another one.
+if(DEFINED ENV{CROSS})
+  set(cross $ENV{CROSS})
+else()
+  set(cross aarch64-linux-gnu-)
+endif()
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_CXX_COMPILER ${cross}g++)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
