@@ -25,6 +25,7 @@ help:
 	@echo "make check-matmul  rknn_matmul_api.h and rknn_custom_op.h: results, sanitized run, examples, speed"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
 	@echo "make check-cost  the cost model beside the vendor compiler's tables (needs ../shared)"
+	@echo "make check-applications  generated programs, librga, examples against references (needs ../shared)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
@@ -146,6 +147,15 @@ check-vendor: release
 check-cost: configure-release
 	@$(call NINJA,release,cost_check)
 	@$(PYTHON) tests/check.py check-cost -- $(PYTHON) tests/cost/check.py $(BUILD)/release/tests/cost/cost_check
+
+# Applications: generated programs, the 2D engine's calls, the examples. arm64 programs where build/aarch64 has the library.
+.PHONY: check-applications
+check-applications: configure-release
+	@$(call NINJA,release,rknn rknn_toolkit rknnrt rga rga_caller)
+	@$(PYTHON) tests/check.py check-applications \
+	  -- $(BUILD)/release/tests/applications/rga_caller \
+	  -- $(PYTHON) tests/applications/rga_check.py $(BUILD)/release/src/rga/librga.so \
+	  -- $(PYTHON) tests/applications/codegen_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/codegen
 
 # One wheel for every Python: both packages, both libraries with what they need, headers, the rknn command.
 .PHONY: wheel
