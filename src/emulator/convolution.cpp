@@ -11,12 +11,12 @@ namespace {
 namespace reg = target::reg;
 using target::RegisterFile;
 
-constexpr uint32_t kPrecisionI8 = 0, kPrecisionF16 = 2;
 constexpr uint32_t kDepthwiseMode = 3;
 constexpr int64_t kMaxElements = int64_t{1} << 28;
 
 struct Geometry {
-  bool is_float = false, depthwise = false;
+  Precision precision = Precision::kI8;
+  bool depthwise = false;
   int64_t in_channels = 0;       // as fetched, padded lanes included
   int64_t real_in_channels = 0;  // of the feature in memory
   int64_t in_height = 0, in_width = 0;
@@ -25,21 +25,24 @@ struct Geometry {
   int64_t dilation_h = 1, dilation_w = 1;
   int64_t pad_top = 0, pad_left = 0, pad_value = 0;
 
-  int64_t element_bytes() const { return is_float ? 2 : 1; }
+  int64_t deconv_h = 1, deconv_w = 1;  // cells of the border's value come between the pixels
+
   int64_t taps() const { return kernel_h * kernel_w; }
 };
 
 Result<Geometry> read_geometry(const RegisterFile& r) {
   Geometry g;
-  const uint32_t precision = r.get(reg::CNA_CONV_CON1__IN_PRECISION);
-  if (precision != kPrecisionI8 && precision != kPrecisionF16) {
-    return unsupported(str("input precision ", precision));
-  }
-  g.is_float = precision == kPrecisionF16;
+  RK_ASSIGN(g.precision, to_precision(r.get(reg::CNA_CONV_CON1__IN_PRECISION)));
+  if (element_bytes(g.precision) > 2) return unsupported("convolution of 32-bit numbers");
   const uint32_t mode = r.get(reg::CNA_CONV_CON1__CONV_MODE);
   if (mode != 0 && mode != kDepthwiseMode) return unsupported(str("convolution mode ", mode));
   g.depthwise = mode == kDepthwiseMode;
-  if (r.is_on(reg::CNA_CONV_CON1__DECONV)) return unsupported("transposed convolution");
+  if (r.is_on(reg::CNA_CONV_CON1__DECONV)) {
+    // Stored less one.
+    g.deconv_h = r.get(reg::CNA_CONV_CON3__DECONV_Y_STRIDE) + 1;
+    g.deconv_w = r.get(reg::CNA_CONV_CON3__DECONV_X_STRIDE) + 1;
+  }
+  // (x + offset) * scale / 2^truncate: known, but not what it makes of the lanes beyond the real channels.
   if (!r.is_on(reg::CNA_CVT_CON0__CVT_BYPASS)) return unsupported("conversion of the input");
   if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL)) return unsupported("compressed weights");
   g.in_channels = r.get(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL);
@@ -72,7 +75,7 @@ Result<Geometry> read_geometry(const RegisterFile& r) {
   return g;
 }
 
-// [C, H, W] of the channels that exist in memory; float16 is widened.
+// [C, H, W] of the channels that exist in memory; floats are widened.
 template <typename T>
 Result<std::vector<T>> read_feature(const Unit& unit, const Geometry& g) {
   const RegisterFile& r = unit.registers;
@@ -84,7 +87,7 @@ Result<std::vector<T>> read_feature(const Unit& unit, const Geometry& g) {
   const int64_t channels = picture ? int64_t{picture_mode} - 7 : g.in_channels;
   if (channels < 1 || channels > g.in_channels)
     return unsupported(str("picture mode ", picture_mode));
-  const int64_t bytes = g.element_bytes();
+  const int64_t bytes = element_bytes(g.precision);
   const int64_t lanes = picture ? channels : kAtomBytes / bytes;
   const int64_t pixel_bytes = lanes * bytes;
   // Lines are counted one by one, or in groups of four atoms.
@@ -95,19 +98,14 @@ Result<std::vector<T>> read_feature(const Unit& unit, const Geometry& g) {
   for (int64_t c0 = 0; c0 < channels; c0 += lanes) {
     for (int64_t y = 0; y < g.in_height; ++y) {
       const int64_t at = static_cast<int64_t>(base) + c0 / lanes * plane_bytes + y * row_bytes;
-      if (at < 0) return invalid_model("a negative feature address");
       RK_ASSIGN(const std::span<uint8_t> row,
-                unit.memory.at(static_cast<uint64_t>(at),
+                unit.memory.at(static_cast<uint32_t>(at),
                                static_cast<uint64_t>(g.in_width * pixel_bytes)));
       for (int64_t c = c0; c < std::min(c0 + lanes, channels); ++c) {
         for (int64_t x = 0; x < g.in_width; ++x) {
           const uint8_t* const from = row.data() + x * pixel_bytes + (c - c0) * bytes;
           T& to = out[static_cast<size_t>((c * g.in_height + y) * g.in_width + x)];
-          if constexpr (std::is_same_v<T, float>) {
-            to = half_to_float(load<uint16_t>(from));
-          } else {
-            to = static_cast<int8_t>(*from);
-          }
+          to = static_cast<T>(load_element(g.precision, from));
         }
       }
     }
@@ -115,35 +113,44 @@ Result<std::vector<T>> read_feature(const Unit& unit, const Geometry& g) {
   return out;
 }
 
+// Channels of one block of weights and of the last, narrower one, whose lanes are padded. 16-bit numbers have half as
+// many output channels in a block.
+struct WeightBlocks {
+  int64_t oc = 32, ic = 32, least = 16;
+};
+
+WeightBlocks weight_blocks(const Geometry& g) {
+  const bool wide = element_bytes(g.precision) == 2;
+  if (g.depthwise) return {1, wide ? 32 : 64, wide ? 8 : 16};
+  return wide ? WeightBlocks{16, 32, 8} : WeightBlocks{};
+}
+
 // [OC, IC, taps], or [C, taps] for a depthwise weight.
 template <typename T>
 Result<std::vector<T>> read_weights(const Unit& unit, const Geometry& g) {
   const RegisterFile& r = unit.registers;
-  const int64_t bytes = g.element_bytes();
-  const int64_t oc_step = g.depthwise ? 1 : 32;
-  const int64_t ic_step = g.depthwise ? 64 : 32;
-  if (g.is_float && (g.in_channels > 32 || g.out_channels > 32)) {
-    return unsupported("blocks of float16 weights of more than 32 channels");
-  }
+  const int64_t bytes = element_bytes(g.precision);
+  const WeightBlocks blocks = weight_blocks(g);
   const int64_t rows = g.depthwise ? 1 : g.out_channels;
-  RK_ASSIGN(const std::span<uint8_t> memory,
-            unit.memory.at(r.get(reg::CNA_DCOMP_ADDR0),
-                           static_cast<uint64_t>(rows * g.in_channels * g.taps() * bytes)));
   std::vector<T> out(static_cast<size_t>(rows * g.in_channels * g.taps()));
-  const uint8_t* from = memory.data();
-  for (int64_t oc0 = 0; oc0 < rows; oc0 += oc_step) {
-    const int64_t oc_end = std::min(oc0 + oc_step, rows);
-    for (int64_t ic0 = 0; ic0 < g.in_channels; ic0 += ic_step) {
-      const int64_t ic_end = std::min(ic0 + ic_step, g.in_channels);
+  uint64_t at = r.get(reg::CNA_DCOMP_ADDR0);
+  for (int64_t oc0 = 0; oc0 < rows; oc0 += blocks.oc) {
+    const int64_t oc_end = std::min(oc0 + blocks.oc, rows);
+    for (int64_t ic0 = 0; ic0 < g.in_channels; ic0 += blocks.ic) {
+      const int64_t left = g.in_channels - ic0;
+      int64_t width = blocks.ic;
+      while (width / 2 >= std::max(left, blocks.least)) width /= 2;
+      const int64_t block_bytes = g.taps() * (oc_end - oc0) * width * bytes;
+      RK_ASSIGN(const std::span<uint8_t> memory,
+                unit.memory.at(static_cast<uint32_t>(at), static_cast<uint64_t>(block_bytes)));
+      at += static_cast<uint64_t>(block_bytes);
+      const uint8_t* from = memory.data();
       for (int64_t tap = 0; tap < g.taps(); ++tap) {
         for (int64_t oc = oc0; oc < oc_end; ++oc) {
-          for (int64_t ic = ic0; ic < ic_end; ++ic, from += bytes) {
-            T& to = out[static_cast<size_t>((oc * g.in_channels + ic) * g.taps() + tap)];
-            if constexpr (std::is_same_v<T, float>) {
-              to = half_to_float(load<uint16_t>(from));
-            } else {
-              to = static_cast<int8_t>(*from);
-            }
+          for (int64_t lane = 0; lane < width; ++lane, from += bytes) {
+            if (lane >= left) continue;
+            out[static_cast<size_t>((oc * g.in_channels + ic0 + lane) * g.taps() + tap)] =
+                static_cast<T>(load_element(g.precision, from));
           }
         }
       }
@@ -165,11 +172,13 @@ void accumulate(const Geometry& g, std::span<const T> feature, std::span<const T
       const int64_t dx = tap % g.kernel_w * g.dilation_w - g.pad_left;
       for (int64_t y = 0; y < g.out_height; ++y) {
         const int64_t in_y = y * g.stride_h + dy;
-        const bool row_inside = in_y >= 0 && in_y < g.in_height;
+        const bool row_inside =
+            in_y >= 0 && in_y < g.in_height * g.deconv_h && in_y % g.deconv_h == 0;
         for (int64_t x = 0; x < g.out_width; ++x) {
           const int64_t in_x = x * g.stride_w + dx;
-          const bool inside = row_inside && in_x >= 0 && in_x < g.in_width;
-          const T value = inside ? plane[in_y * g.in_width + in_x] : pad;
+          const bool inside =
+              row_inside && in_x >= 0 && in_x < g.in_width * g.deconv_w && in_x % g.deconv_w == 0;
+          const T value = inside ? plane[in_y / g.deconv_h * g.in_width + in_x / g.deconv_w] : pad;
           sums[y * g.out_width + x] += static_cast<Sum>(value) * w;
         }
       }
@@ -179,7 +188,7 @@ void accumulate(const Geometry& g, std::span<const T> feature, std::span<const T
 
 template <typename T, typename Sum>
 Result<std::vector<Sum>> sum_up(const Unit& unit, const Geometry& g,
-                                const std::vector<int64_t>& offset) {
+                                const std::vector<double>& offset) {
   RK_ASSIGN(const std::vector<T> feature, read_feature<T>(unit, g));
   RK_ASSIGN(const std::vector<T> weights, read_weights<T>(unit, g));
   const int64_t in_pixels = g.in_height * g.in_width, out_pixels = g.out_height * g.out_width;
@@ -201,16 +210,17 @@ Result<std::vector<Sum>> sum_up(const Unit& unit, const Geometry& g,
 Result<Cube> convolve(const Unit& unit) {
   RK_ASSIGN(const Geometry g, read_geometry(unit.registers));
   Cube out;
-  out.is_float = g.is_float;
+  out.is_float = is_float(g.precision);
   out.channels = g.out_channels;
   out.height = g.out_height;
   out.width = g.out_width;
-  if (g.is_float) {
-    const std::vector<int64_t> none(static_cast<size_t>(g.out_channels));
+  if (out.is_float) {
+    const std::vector<double> none(static_cast<size_t>(g.out_channels));
     RK_ASSIGN(out.floats, (sum_up<float, float>(unit, g, none)));
     return out;
   }
-  RK_ASSIGN(const ChannelConstants constants, read_channel_constants(unit, g.out_channels));
+  RK_ASSIGN(const ChannelConstants constants,
+            read_channel_constants(unit, g.out_channels, g.precision));
   RK_ASSIGN(out.integers, (sum_up<int32_t, int64_t>(unit, g, constants.offset)));
   const uint32_t truncate = unit.registers.get(reg::CORE_CLIP_TRUNCATE__CLIP_TRUNCATE);
   for (int64_t& sum : out.integers) sum >>= truncate;

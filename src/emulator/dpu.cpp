@@ -2,6 +2,9 @@
 // DPU and DPU_RDMA. Stages in order: bias (BS), batch-norm (BN, used for activations), element-wise (EW), output
 // conversion, write. docs/facts/container.md, sections 3.4, 4.2, 4.3.
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
 
 #include "base/half.h"
 #include "emulator/units.h"
@@ -12,178 +15,307 @@ namespace {
 namespace reg = target::reg;
 using target::RegisterFile;
 
-constexpr uint32_t kAluAdd = 2;
-constexpr int64_t kBiasGroup = 8;
-constexpr int64_t kMaxElements = int64_t{1} << 28;
+constexpr uint32_t kAluMax = 0, kAluMin = 1, kAluAdd = 2, kAluDivide = 3, kAluSubtract = 4;
 constexpr int64_t kMaxShift = 62;
 
 int64_t scaled(const Unit& unit, int64_t value, int64_t scale, int64_t shift) {
   return scale_round(value, scale, static_cast<int>(shift), unit.ties);
 }
 
-Status bias_stage(const Unit& unit, const ChannelConstants& constants, Cube& cube) {
+float float_of(uint32_t bits) { return std::bit_cast<float>(bits); }
+
+// A factor in the upper half of a register.
+double factor_of(uint32_t operand, Precision precision) {
+  const auto bits = static_cast<uint16_t>(operand);
+  if (!is_float(precision)) return static_cast<int16_t>(bits);
+  return precision == Precision::kBf16 ? float_of(uint32_t{bits} << 16) : half_to_float(bits);
+}
+
+// A stage that adds a number, multiplies with another and limits the result: BS and BN, which differ in the order.
+struct Stage {
+  bool adds = false, multiplies = false, leaky = false, relu = false, clips = false;
+  bool multiplies_first = false;
+  int64_t shift = 0, shift_below = 0;  // integers: of the product, at or above and below zero
+  double limit = 0;
+  std::vector<double> addend, factor;  // per channel
+};
+
+Result<Stage> read_bias_stage(const Unit& unit, const ChannelConstants& constants,
+                              Precision precision) {
   const RegisterFile& r = unit.registers;
-  if (r.is_on(reg::DPU_BS_CFG__BS_BYPASS)) return ok_status();
-  const bool adds = !r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS);
-  const bool multiplies = !r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS);
-  if (adds && r.get(reg::DPU_BS_CFG__BS_ALU_ALGO) != kAluAdd) return unsupported("bias operation");
+  Stage s;
+  s.adds = !r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS);
+  s.multiplies = !r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS);
+  s.leaky = r.is_on(reg::DPU_BS_CFG__BS_MUL_PRELU);
+  if (s.adds && r.get(reg::DPU_BS_CFG__BS_ALU_ALGO) != kAluAdd)
+    return unsupported("bias operation");
   // Products below zero have a shift of their own: the leaky activations need it.
-  const int64_t shift = r.get(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE);
-  const int64_t shift_below = r.get(reg::DPU_DATA_FORMAT__BS_MUL_SHIFT_VALUE_NEG);
-  if (shift > kMaxShift || shift_below > kMaxShift)
-    return invalid_model("multiplier shift above 62");
-  const bool relu = !r.is_on(reg::DPU_BS_CFG__BS_RELU_BYPASS);
-  const bool clip = r.is_on(reg::DPU_BS_CFG__BS_RELUX_EN);
-  const int64_t limit = r.get_signed(reg::DPU_BS_RELUX_CMP_VALUE);
-  for (int64_t c = 0; c < cube.channels; ++c) {
-    const auto channel = static_cast<size_t>(c);
-    const int64_t addend = r.is_on(reg::DPU_BS_CFG__BS_ALU_SRC)
-                               ? constants.bias[channel]
-                               : int64_t{r.get_signed(reg::DPU_BS_ALU_CFG)};
-    const int64_t factor =
-        r.is_on(reg::DPU_BS_MUL_CFG__BS_MUL_SRC)
-            ? constants.multiplier[channel]
-            : int64_t{static_cast<int16_t>(r.get(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND))};
-    for (int64_t i = c * cube.pixels(); i < (c + 1) * cube.pixels(); ++i) {
-      int64_t& v = cube.integers[static_cast<size_t>(i)];
-      if (adds) v += addend;
-      if (multiplies) v = scaled(unit, v * factor, 1, v * factor < 0 ? shift_below : shift);
-      if (relu) v = std::max<int64_t>(v, 0);
-      if (relu && clip) v = std::min(v, limit);
+  s.shift = r.get(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE);
+  s.shift_below = r.get(reg::DPU_DATA_FORMAT__BS_MUL_SHIFT_VALUE_NEG);
+  s.relu = !r.is_on(reg::DPU_BS_CFG__BS_RELU_BYPASS);
+  s.clips = r.is_on(reg::DPU_BS_CFG__BS_RELUX_EN);
+  s.limit = is_float(precision) ? double{float_of(r.get(reg::DPU_BS_RELUX_CMP_VALUE))}
+                                : r.get_signed(reg::DPU_BS_RELUX_CMP_VALUE);
+  const size_t channels = constants.bias.size();
+  const double addend = is_float(precision) ? double{float_of(r.get(reg::DPU_BS_ALU_CFG))}
+                                            : r.get_signed(reg::DPU_BS_ALU_CFG);
+  // Note: the vendor's converter writes a missing lower limit of Clip like this; what a 32-bit adder makes of it is not known.
+  if (s.adds && (is_float(precision) ? std::abs(addend) > 1e38 : addend == INT32_MIN))
+    return unsupported("an addend that 32 bits cannot hold");
+  s.addend =
+      r.is_on(reg::DPU_BS_CFG__BS_ALU_SRC) ? constants.bias : std::vector<double>(channels, addend);
+  s.factor = r.is_on(reg::DPU_BS_MUL_CFG__BS_MUL_SRC)
+                 ? constants.multiplier
+                 : std::vector<double>(
+                       channels, factor_of(r.get(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND), precision));
+  return s;
+}
+
+// Brings values into the index unit of a lookup table, or scales those below zero.
+Result<Stage> read_norm_stage(const Unit& unit, int64_t channels, Precision precision) {
+  const RegisterFile& r = unit.registers;
+  Stage s;
+  s.multiplies_first = true;
+  s.adds = !r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS);
+  s.multiplies = !r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS);
+  s.leaky = r.is_on(reg::DPU_BN_CFG__BN_MUL_PRELU);
+  if (s.adds && r.get(reg::DPU_BN_CFG__BN_ALU_ALGO) != kAluAdd)
+    return unsupported("a batch-norm operation other than addition");
+  if (s.leaky && s.adds) return unsupported("PRelu and addition in the batch-norm stage");
+  s.shift = r.get(reg::DPU_BN_MUL_CFG__BN_MUL_SHIFT_VALUE);
+  s.shift_below = r.get(reg::DPU_DATA_FORMAT__BN_MUL_SHIFT_VALUE_NEG);
+  s.relu = !r.is_on(reg::DPU_BN_CFG__BN_RELU_BYPASS);
+  s.clips = r.is_on(reg::DPU_BN_CFG__BN_RELUX_EN);
+  s.limit = is_float(precision) ? double{float_of(r.get(reg::DPU_BN_RELUX_CMP_VALUE))}
+                                : r.get_signed(reg::DPU_BN_RELUX_CMP_VALUE);
+  RK_ASSIGN(const ChannelConstants constants, read_norm_constants(unit, channels, precision));
+  const double addend = is_float(precision) ? double{float_of(r.get(reg::DPU_BN_ALU_CFG))}
+                                            : r.get_signed(reg::DPU_BN_ALU_CFG);
+  const auto count = static_cast<size_t>(channels);
+  s.addend =
+      r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC) ? constants.bias : std::vector<double>(count, addend);
+  s.factor = r.is_on(reg::DPU_BN_MUL_CFG__BN_MUL_SRC)
+                 ? constants.multiplier
+                 : std::vector<double>(
+                       count, factor_of(r.get(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND), precision));
+  return s;
+}
+
+int64_t apply_integer(const Unit& unit, const Stage& s, int64_t v, int64_t addend, int64_t factor) {
+  if (s.multiplies_first) {
+    if (!s.adds && !s.multiplies) return v;
+    const bool below = v < 0;
+    if (s.multiplies && (!s.leaky || below)) v *= factor;
+    if (s.adds) v += addend;
+    return scaled(unit, v, 1, (s.leaky ? below : v < 0) ? s.shift_below : s.shift);
+  }
+  if (s.adds) v += addend;
+  if (!s.multiplies) return v;
+  if (s.leaky && v >= 0) return v;
+  v *= factor;
+  return scaled(unit, v, 1, v < 0 ? s.shift_below : s.shift);
+}
+
+float apply_float(const Stage& s, float v, float addend, float factor) {
+  const bool multiplies = s.multiplies && (!s.leaky || v < 0);
+  if (s.multiplies_first) {
+    if (multiplies) v *= factor;
+    return s.adds ? v + addend : v;
+  }
+  if (s.adds) v += addend;
+  return s.multiplies && (!s.leaky || v < 0) ? v * factor : v;
+}
+
+Status run_stage(const Unit& unit, const Stage& s, Cube& cube) {
+  if (s.shift > kMaxShift || s.shift_below > kMaxShift)
+    return invalid_model("a multiplier shift above 62");
+  for (int64_t i = 0; i < cube.elements(); ++i) {
+    const auto channel = static_cast<size_t>(i / cube.pixels());
+    const auto at = static_cast<size_t>(i);
+    if (cube.is_float) {
+      float& v = cube.floats[at];
+      v = apply_float(s, v, static_cast<float>(s.addend[channel]),
+                      static_cast<float>(s.factor[channel]));
+      if (s.relu) v = std::max(v, 0.0f);
+      if (s.relu && s.clips) v = std::min(v, static_cast<float>(s.limit));
+    } else {
+      int64_t& v = cube.integers[at];
+      v = apply_integer(unit, s, v, static_cast<int64_t>(s.addend[channel]),
+                        static_cast<int64_t>(s.factor[channel]));
+      if (s.relu) v = std::max<int64_t>(v, 0);
+      if (s.relu && s.clips) v = std::min(v, static_cast<int64_t>(s.limit));
     }
   }
   return ok_status();
 }
 
-// The slope of each channel for values below zero: one register, or a table of int16.
-Result<std::vector<int64_t>> read_slopes(const Unit& unit, int64_t channels) {
+// The table in float16 tasks: the same entries and ranges, the position is not rounded.
+float look_up_float(const Unit& unit, float index) {
   const RegisterFile& r = unit.registers;
-  const int64_t one = static_cast<int16_t>(r.get(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND));
-  std::vector<int64_t> out(static_cast<size_t>(channels), one);
-  if (!r.is_on(reg::DPU_BN_MUL_CFG__BN_MUL_SRC)) return out;
-  RK_ASSIGN(const std::span<uint8_t> bytes,
-            unit.memory.at(r.get(reg::DPU_RDMA_RDMA_BN_BASE_ADDR), out.size() * 2));
-  for (size_t c = 0; c < out.size(); ++c) out[c] = load<int16_t>(bytes.data() + 2 * c);
-  return out;
+  const auto le_start = static_cast<float>(r.get_signed(reg::DPU_LUT_LE_START));
+  const auto lo_start = static_cast<float>(r.get_signed(reg::DPU_LUT_LO_START));
+  const auto lo_end = static_cast<float>(r.get_signed(reg::DPU_LUT_LO_END));
+  const auto& [le, lo] = unit.tables.entries;
+  if (index < le_start) {
+    const auto slope =
+        static_cast<float>(r.get(reg::DPU_LUT_LE_SLOPE_SCALE__LUT_LE_SLOPE_UFLOW_SCALE));
+    const auto shift = r.get(reg::DPU_LUT_LE_SLOPE_SHIFT__LUT_LE_SLOPE_UFLOW_SHIFT);
+    return le.front() + std::ldexp((index - le_start) * slope, -static_cast<int>(shift));
+  }
+  if (index > lo_end) {
+    const auto slope =
+        static_cast<float>(r.get(reg::DPU_LUT_LO_SLOPE_SCALE__LUT_LO_SLOPE_OFLOW_SCALE));
+    const auto shift = r.get(reg::DPU_LUT_LO_SLOPE_SHIFT__LUT_LO_SLOPE_OFLOW_SHIFT);
+    return lo.back() + std::ldexp((index - lo_end) * slope, -static_cast<int>(shift));
+  }
+  if (!(index == index)) return index;
+  const bool lower = index < lo_start;
+  const auto& table = lower ? le : lo;
+  const uint32_t step = r.get(lower ? reg::DPU_LUT_INFO__LUT_LE_INDEX_SELECT
+                                    : reg::DPU_LUT_INFO__LUT_LO_INDEX_SELECT);
+  const float position = std::ldexp(index - (lower ? le_start : lo_start), -static_cast<int>(step));
+  const auto entry = std::min<size_t>(static_cast<size_t>(position), LookupTables::kEntries - 2);
+  const float rest = std::min(position - static_cast<float>(entry), 1.0f);
+  return table[entry] + static_cast<float>(table[entry + 1] - table[entry]) * rest;
 }
 
-// Multiply, add, shift: brings values into the index unit of a lookup table. With PRELU only values
-// below zero are multiplied, and nothing is added.
-Status norm_arithmetic(const Unit& unit, Cube& cube) {
-  const RegisterFile& r = unit.registers;
-  const bool adds = !r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS);
-  const bool multiplies = !r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS);
-  const bool leaky = r.is_on(reg::DPU_BN_CFG__BN_MUL_PRELU);
-  if (!adds && !multiplies) return ok_status();
-  if (adds &&
-      (r.get(reg::DPU_BN_CFG__BN_ALU_ALGO) != kAluAdd || r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC))) {
-    return unsupported("a batch-norm operation other than the addition of a constant");
+template <typename T>
+Result<T> combine(uint32_t operation, bool multiplies, T v, T e) {
+  if (multiplies) return static_cast<T>(v * e);
+  switch (operation) {
+    case kAluMax:
+      return std::max(v, e);
+    case kAluMin:
+      return std::min(v, e);
+    case kAluAdd:
+      return static_cast<T>(v + e);
+    case kAluSubtract:
+      return static_cast<T>(v - e);
+    case kAluDivide:
+      if constexpr (std::is_floating_point_v<T>) return v / e;
+      [[fallthrough]];
+    default:
+      return unsupported(str("element-wise operation ", operation));
   }
-  if (leaky && adds) return unsupported("PRelu and addition in the batch-norm stage");
-  if (!leaky && r.is_on(reg::DPU_BN_MUL_CFG__BN_MUL_SRC))
-    return unsupported("batch-norm factors of each channel");
-  const int64_t shift = r.get(reg::DPU_BN_MUL_CFG__BN_MUL_SHIFT_VALUE);
-  const int64_t shift_below = r.get(reg::DPU_DATA_FORMAT__BN_MUL_SHIFT_VALUE_NEG);
-  if (shift > kMaxShift || shift_below > kMaxShift)
-    return invalid_model("batch-norm shift above 62");
-  const int64_t addend = adds ? int64_t{r.get_signed(reg::DPU_BN_ALU_CFG)} : 0;
-  RK_ASSIGN(const std::vector<int64_t> factors, read_slopes(unit, cube.channels));
-  for (int64_t i = 0; i < cube.elements(); ++i) {
-    int64_t& v = cube.integers[static_cast<size_t>(i)];
-    const int64_t factor = factors[static_cast<size_t>(i / cube.pixels())];
-    const bool below = v < 0;
-    if (multiplies && (!leaky || below)) v *= factor;
-    v = scaled(unit, v + addend, 1, (leaky ? below : v + addend < 0) ? shift_below : shift);
+}
+
+// Integers on their way through the operand's conversion.
+struct OperandConversion {
+  int64_t offset = 0, scale = 1, shift = 0;
+};
+
+Status use_operand(const Unit& unit, Precision inside, Cube& cube) {
+  const RegisterFile& r = unit.registers;
+  if (!r.is_on(reg::DPU_EW_CFG__EW_OP_SRC)) return unsupported("an operand in a register");
+  const uint32_t operation = r.get(reg::DPU_EW_CFG__EW_ALU_ALGO);
+  const bool multiplies = r.is_on(reg::DPU_EW_CFG__EW_OP_TYPE);
+  if (r.is_on(reg::DPU_EW_CFG__EW_MUL_PRELU)) return unsupported("slopes of each element");
+  if (r.is_on(reg::DPU_EW_CFG__EW_BINARY_EN) || r.is_on(reg::DPU_EW_CFG__EW_EQUAL_EN))
+    return unsupported("comparison of elements");
+  constexpr uint32_t kOneByte = 1, kTwoBytes = 2;
+  const uint32_t size = r.get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE);
+  // Halves are of the type in which the DPU computes; the feature beside them may be of the other.
+  const Precision precision = size == kOneByte    ? Precision::kI8
+                              : size == kTwoBytes ? (cube.is_float ? inside : Precision::kI16)
+                              : cube.is_float     ? Precision::kF32
+                                                  : Precision::kI32;
+  OperandConversion convert;
+  if (!r.is_on(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS)) {
+    convert = {r.get_signed(reg::DPU_EW_CVT_OFFSET_VALUE),
+               static_cast<int16_t>(r.get(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE)),
+               r.get(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT)};
+    if (convert.shift > kMaxShift) return invalid_model("operand shift above 62");
+    if (cube.is_float && (convert.offset != 0 || convert.scale != 1 || convert.shift != 0))
+      return unsupported("conversion of a float operand");
+  }
+  const int64_t truncate = r.get(reg::DPU_EW_CVT_SCALE_VALUE__EW_TRUNCATE);
+  if (truncate > kMaxShift) return invalid_model("operand truncation above 62");
+  RK_ASSIGN(const std::vector<double> operand, read_operand(unit, cube, precision));
+  for (size_t i = 0; i < operand.size(); ++i) {
+    if (cube.is_float) {
+      RK_ASSIGN(cube.floats[i],
+                combine(operation, multiplies, cube.floats[i], static_cast<float>(operand[i])));
+      continue;
+    }
+    const int64_t e = scaled(unit, static_cast<int64_t>(operand[i]) + convert.offset, convert.scale,
+                             convert.shift);
+    RK_ASSIGN(cube.integers[i], combine(operation, multiplies, cube.integers[i], e));
+    if (multiplies) cube.integers[i] = scaled(unit, cube.integers[i], 1, truncate);
   }
   return ok_status();
 }
 
-Status norm_stage(const Unit& unit, Cube& cube) {
-  const RegisterFile& r = unit.registers;
-  if (r.is_on(reg::DPU_BN_CFG__BN_BYPASS)) return ok_status();
-  RK_TRY(norm_arithmetic(unit, cube));
-  if (r.is_on(reg::DPU_BN_CFG__BN_RELU_BYPASS)) return ok_status();
-  const bool clip = r.is_on(reg::DPU_BN_CFG__BN_RELUX_EN);
-  const int64_t limit = r.get_signed(reg::DPU_BN_RELUX_CMP_VALUE);
-  for (int64_t& v : cube.integers) {
-    v = std::max<int64_t>(v, 0);
-    if (clip) v = std::min(v, limit);
-  }
-  return ok_status();
-}
-
-// Address of a plane of the element-wise operand. In a convolution both read streams fetch it, every second plane each.
-uint64_t operand_plane(const RegisterFile& r, int64_t block) {
-  const uint64_t stride =
-      uint64_t{r.get(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE)} * kAtomBytes;
-  const uint64_t second = r.get(reg::DPU_RDMA_RDMA_EW_BASE_ADDR);
-  if (r.get(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE) == 0) {
-    return second + static_cast<uint64_t>(block) * stride;
-  }
-  const uint64_t base = block % 2 == 0 ? r.get(reg::DPU_RDMA_RDMA_SRC_BASE_ADDR) : second;
-  return base + static_cast<uint64_t>(block / 2) * 2 * stride;
-}
-
-Status elementwise_stage(const Unit& unit, Cube& cube) {
+Status elementwise_stage(const Unit& unit, Precision inside, Cube& cube) {
   const RegisterFile& r = unit.registers;
   if (r.is_on(reg::DPU_EW_CFG__EW_BYPASS)) return ok_status();
-  if (!r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS)) {
-    if (!r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS)) return unsupported("a table and an operand");
+  const bool has_table = !r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS);
+  const bool has_operand = !r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS);
+  if (has_table && has_operand) return unsupported("a table and an operand");
+  if (has_table) {
+    for (float& v : cube.floats) v = look_up_float(unit, v);
     for (int64_t& v : cube.integers) {
       RK_ASSIGN(v, look_up(unit, v));
     }
     return ok_status();
   }
-  const bool relu = !r.is_on(reg::DPU_EW_CFG__EW_RELU_BYPASS);
-  if (relu && r.is_on(reg::DPU_EW_CFG__EW_RELUX_EN)) return unsupported("clip after the addition");
-  const bool adds = !r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS);
-  if (adds &&
-      (r.get(reg::DPU_EW_CFG__EW_ALU_ALGO) != kAluAdd || r.is_on(reg::DPU_EW_CFG__EW_OP_TYPE) ||
-       !r.is_on(reg::DPU_EW_CFG__EW_OP_SRC) || r.get(reg::DPU_EW_CFG__EDATA_SIZE) != 1)) {
-    return unsupported("element-wise operation other than the addition of int8");
+  if (has_operand) RK_TRY(use_operand(unit, inside, cube));
+  if (r.is_on(reg::DPU_EW_CFG__EW_RELU_BYPASS)) return ok_status();
+  const bool clips = r.is_on(reg::DPU_EW_CFG__EW_RELUX_EN);
+  const uint32_t limit = r.get(reg::DPU_EW_RELUX_CMP_VALUE);
+  for (float& v : cube.floats) {
+    v = std::max(v, 0.0f);
+    if (clips) v = std::min(v, float_of(limit));
   }
-  const bool converts = !r.is_on(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS);
-  const int64_t offset = converts ? r.get_signed(reg::DPU_EW_CVT_OFFSET_VALUE) : 0;
-  const int64_t scale =
-      converts ? r.get(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE) : uint32_t{1};
-  const int64_t shift =
-      converts ? r.get(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT) : uint32_t{0};
-  if (shift > kMaxShift) return invalid_model("operand shift above 62");
-  for (int64_t block = 0; adds && block * kAtomBytes < cube.channels; ++block) {
-    RK_ASSIGN(
-        const std::span<uint8_t> plane,
-        unit.memory.at(operand_plane(r, block), static_cast<uint64_t>(cube.pixels() * kAtomBytes)));
-    const int64_t end = std::min(cube.channels, (block + 1) * kAtomBytes);
-    for (int64_t c = block * kAtomBytes; c < end; ++c) {
-      for (int64_t i = 0; i < cube.pixels(); ++i) {
-        const auto e =
-            static_cast<int8_t>(plane[static_cast<size_t>(i * kAtomBytes + c % kAtomBytes)]);
-        cube.integers[static_cast<size_t>(c * cube.pixels() + i)] +=
-            scaled(unit, e + offset, scale, shift);
-      }
-    }
-  }
-  if (relu) {
-    for (int64_t& v : cube.integers) v = std::max<int64_t>(v, 0);
+  for (int64_t& v : cube.integers) {
+    v = std::max<int64_t>(v, 0);
+    if (clips) v = std::min<int64_t>(v, static_cast<int32_t>(limit));
   }
   return ok_status();
 }
 
-Status output_stage(const Unit& unit, Cube& cube) {
+double saturate(Precision to, double value) {
+  const double top = to == Precision::kI8 ? 127 : to == Precision::kI16 ? 32767 : 2147483647.0;
+  return is_float(to) ? value : std::clamp(value, -top - 1, top);
+}
+
+// What is written, one number per element.
+Result<std::vector<double>> output_stage(const Unit& unit, const Cube& cube, Precision to) {
   const RegisterFile& r = unit.registers;
   const int64_t scale = r.get(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE);
   const int64_t shift = r.get(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT);
   const int64_t offset = r.get_signed(reg::DPU_OUT_CVT_OFFSET);
-  if (r.is_on(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP)) return unsupported("output exponent");
+  const auto exponent = static_cast<int>(r.get(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP));
+  std::vector<double> out(static_cast<size_t>(cube.elements()));
+  if (cube.is_float) {
+    // Note: the offset of 1 in tasks with a table has no known effect.
+    for (size_t i = 0; i < out.size(); ++i) {
+      const float v = std::ldexp(cube.floats[i], -exponent);
+      out[i] = is_float(to) ? double{v} : saturate(to, std::nearbyint(v));
+    }
+    return out;
+  }
+  if (exponent != 0) return unsupported("output exponent");
   if (shift > kMaxShift) return invalid_model("output shift above 62");
-  for (int64_t& v : cube.integers) v = saturate_i8(scaled(unit, v, scale, shift) + offset);
-  return ok_status();
+  for (size_t i = 0; i < out.size(); ++i) {
+    const int64_t v = scaled(unit, cube.integers[i], scale, shift) + offset;
+    out[i] = saturate(to, static_cast<double>(v));
+  }
+  return out;
 }
 
-// Where pixel (y, x) of channel block `block` is written. A write cube whose width differs from the data's scatters
-// pixels: x steps over NOTCH pixels and rows are SURF_ADD apart (the phases of a resize).
+// Where pixel (y, x) of channel block `block` is written. A write cube with as many pixels as the data but another width
+// breaks their sequence into other rows. One with fewer scatters them: x steps over NOTCH pixels and rows are SURF_ADD
+// apart (the phases of a resize).
 struct WritePlan {
   uint64_t base = 0, block_bytes = 0, row_bytes = 0, pixel_bytes = kAtomBytes;
+  int64_t row_pixels = 0, width = 0;  // of the write cube and of the data
+
+  uint64_t place(int64_t block, int64_t y, int64_t x) const {
+    const int64_t pixel = y * width + x;
+    return base + static_cast<uint64_t>(block) * block_bytes +
+           static_cast<uint64_t>(pixel / row_pixels) * row_bytes +
+           static_cast<uint64_t>(pixel % row_pixels) * pixel_bytes;
+  }
 };
 
 WritePlan write_plan(const RegisterFile& r, const Cube& cube) {
@@ -191,9 +323,12 @@ WritePlan write_plan(const RegisterFile& r, const Cube& cube) {
   plan.base = r.get(reg::DPU_DST_BASE_ADDR);
   plan.block_bytes = uint64_t{r.get(reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE)} * kAtomBytes;
   const uint64_t notch = r.get(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0);
-  const auto width = static_cast<uint64_t>(cube.width);
-  if (r.get(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA) + 1 == width) {
-    plan.row_bytes = (width + notch) * kAtomBytes;
+  const int64_t width = int64_t{r.get(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA)} + 1;
+  const int64_t height = int64_t{r.get(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA)} + 1;
+  plan.width = plan.row_pixels = cube.width;
+  if (width * height == cube.pixels()) {
+    plan.row_pixels = width;
+    plan.row_bytes = (static_cast<uint64_t>(width) + notch) * kAtomBytes;
   } else {
     plan.pixel_bytes = (1 + notch) * kAtomBytes;
     plan.row_bytes = uint64_t{r.get(reg::DPU_SURFACE_ADD__SURF_ADD)} * kAtomBytes;
@@ -201,26 +336,23 @@ WritePlan write_plan(const RegisterFile& r, const Cube& cube) {
   return plan;
 }
 
-Status write_cube(const Unit& unit, const Cube& cube) {
+Status write_cube(const Unit& unit, const Cube& cube, Precision to) {
+  RK_ASSIGN(const std::vector<double> values, output_stage(unit, cube, to));
   const WritePlan plan = write_plan(unit.registers, cube);
-  const int64_t lanes = cube.is_float ? kAtomBytes / 2 : kAtomBytes;
+  const int64_t bytes = element_bytes(to), lanes = kAtomBytes / bytes;
+  // Lanes beyond the real channels are written as zero.
+  const int64_t real = std::min<int64_t>(
+      cube.channels, unit.registers.get(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL) + 1);
   for (int64_t c0 = 0; c0 < cube.channels; c0 += lanes) {
     for (int64_t y = 0; y < cube.height; ++y) {
       for (int64_t x = 0; x < cube.width; ++x) {
-        const uint64_t at = plan.base + static_cast<uint64_t>(c0 / lanes) * plan.block_bytes +
-                            static_cast<uint64_t>(y) * plan.row_bytes +
-                            static_cast<uint64_t>(x) * plan.pixel_bytes;
-        RK_ASSIGN(const std::span<uint8_t> atom, unit.memory.at(at, kAtomBytes));
+        const uint64_t at = plan.place(c0 / lanes, y, x);
+        RK_ASSIGN(const std::span<uint8_t> atom,
+                  unit.memory.at(static_cast<uint32_t>(at), kAtomBytes));
         std::fill(atom.begin(), atom.end(), uint8_t{0});
-        for (int64_t c = c0; c < std::min(c0 + lanes, cube.channels); ++c) {
+        for (int64_t c = c0; c < std::min(c0 + lanes, real); ++c) {
           const auto from = static_cast<size_t>((c * cube.height + y) * cube.width + x);
-          const auto lane = static_cast<size_t>(c - c0);
-          if (cube.is_float) {
-            const uint16_t half = float_to_half(cube.floats[from]);
-            std::memcpy(atom.data() + 2 * lane, &half, 2);
-          } else {
-            atom[lane] = static_cast<uint8_t>(cube.integers[from]);
-          }
+          store_element(to, values[from], atom.data() + (c - c0) * bytes);
         }
       }
     }
@@ -229,38 +361,6 @@ Status write_cube(const Unit& unit, const Cube& cube) {
 }
 
 }  // namespace
-
-Result<ChannelConstants> read_channel_constants(const Unit& unit, int64_t channels) {
-  const RegisterFile& r = unit.registers;
-  constexpr uint32_t kNothing = 0, kBiasOnly = 1, kAll = 7;
-  ChannelConstants out;
-  const auto count = static_cast<size_t>(channels);
-  const bool one_offset =
-      !r.is_on(reg::DPU_BS_OW_CFG__OW_SRC) && !r.is_on(reg::DPU_BS_OW_CFG__OD_BYPASS);
-  out.bias.assign(count, 0);
-  out.offset.assign(count, one_offset ? static_cast<int16_t>(r.get(reg::DPU_BS_OW_OP__OW_OP)) : 0);
-  out.multiplier.assign(count, 0);
-  const uint32_t use = r.get(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE);
-  const uint64_t base = r.get(reg::DPU_RDMA_RDMA_BS_BASE_ADDR);
-  if (use == kNothing) return out;
-  if (use == kBiasOnly) {
-    RK_ASSIGN(const std::span<uint8_t> bytes, unit.memory.at(base, count * 4));
-    for (size_t c = 0; c < count; ++c) out.bias[c] = load<int32_t>(bytes.data() + 4 * c);
-    return out;
-  }
-  if (use != kAll) return unsupported(str("bias block form ", use));
-  const int64_t groups = (channels + kBiasGroup - 1) / kBiasGroup;
-  RK_ASSIGN(const std::span<uint8_t> bytes,
-            unit.memory.at(base, static_cast<uint64_t>(groups * kBiasGroup * 8)));
-  for (size_t c = 0; c < count; ++c) {
-    const uint8_t* const group = bytes.data() + c / kBiasGroup * kBiasGroup * 8;
-    const size_t lane = c % kBiasGroup;
-    out.bias[c] = load<int32_t>(group + 4 * lane);
-    out.offset[c] = load<int16_t>(group + 4 * kBiasGroup + 2 * lane);
-    out.multiplier[c] = load<int16_t>(group + 6 * kBiasGroup + 2 * lane);
-  }
-  return out;
-}
 
 Result<int64_t> look_up(const Unit& unit, int64_t index) {
   const RegisterFile& r = unit.registers;
@@ -292,54 +392,27 @@ Result<int64_t> look_up(const Unit& unit, int64_t index) {
   return table[at] + scaled(unit, table[at + 1] - table[at], rest, step);
 }
 
-Result<Cube> read_source(const Unit& unit) {
-  const RegisterFile& r = unit.registers;
-  if (r.get(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION) != 0) {
-    return unsupported("copies of other than int8");
-  }
-  Cube out;
-  out.width = r.get(reg::DPU_RDMA_RDMA_DATA_CUBE_WIDTH__WIDTH) + 1;
-  out.height = r.get(reg::DPU_RDMA_RDMA_DATA_CUBE_HEIGHT__HEIGHT) + 1;
-  out.channels = r.get(reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL__CHANNEL) + 1;
-  if (out.elements() > kMaxElements) return invalid_model("a copy of more than 2^28 elements");
-  const int64_t row = out.width + r.get(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__LINE_NOTCH_ADDR);
-  // After the last row comes the surface notch in place of the line notch.
-  const int64_t plane =
-      (out.height - 1) * row + out.width + r.get(reg::DPU_RDMA_RDMA_SURF_NOTCH__SURF_NOTCH_ADDR);
-  const uint64_t base = r.get(reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
-  out.integers.resize(static_cast<size_t>(out.elements()));
-  for (int64_t c0 = 0; c0 < out.channels; c0 += kAtomBytes) {
-    for (int64_t y = 0; y < out.height; ++y) {
-      const int64_t at = (c0 / kAtomBytes * plane + y * row) * kAtomBytes;
-      RK_ASSIGN(const std::span<uint8_t> line,
-                unit.memory.at(base + static_cast<uint64_t>(at),
-                               static_cast<uint64_t>(out.width * kAtomBytes)));
-      for (int64_t c = c0; c < std::min(c0 + kAtomBytes, out.channels); ++c) {
-        for (int64_t x = 0; x < out.width; ++x) {
-          out.integers[static_cast<size_t>((c * out.height + y) * out.width + x)] =
-              static_cast<int8_t>(line[static_cast<size_t>(x * kAtomBytes + c - c0)]);
-        }
-      }
-    }
-  }
-  return out;
-}
-
 Status process_and_write(const Unit& unit, Cube cube) {
   const RegisterFile& r = unit.registers;
-  if (cube.is_float) {
-    if (!r.is_on(reg::DPU_BS_CFG__BS_BYPASS) || !r.is_on(reg::DPU_BN_CFG__BN_BYPASS) ||
-        !r.is_on(reg::DPU_EW_CFG__EW_BYPASS)) {
-      return unsupported("float16 stages of the DPU");
-    }
-    return write_cube(unit, cube);
+  RK_ASSIGN(const Precision precision, to_precision(r.get(reg::DPU_DATA_FORMAT__PROC_PRECISION)));
+  RK_ASSIGN(Precision to, to_precision(r.get(reg::DPU_DATA_FORMAT__OUT_PRECISION)));
+  // Divisions are declared so: halves under the name of 16-bit integers, on both sides.
+  if (is_float(precision) && to == Precision::kI16) to = precision;
+  if (r.is_on(reg::DPU_FEATURE_MODE_CFG__NONALIGN) ||
+      r.get(reg::DPU_FEATURE_MODE_CFG__RGP_TYPE) != 0)
+    return unsupported("packed or regrouped writing");
+  if (!r.is_on(reg::DPU_BS_CFG__BS_BYPASS)) {
+    RK_ASSIGN(const ChannelConstants constants,
+              read_channel_constants(unit, cube.channels, precision));
+    RK_ASSIGN(const Stage stage, read_bias_stage(unit, constants, precision));
+    RK_TRY(run_stage(unit, stage, cube));
   }
-  RK_ASSIGN(const ChannelConstants constants, read_channel_constants(unit, cube.channels));
-  RK_TRY(bias_stage(unit, constants, cube));
-  RK_TRY(norm_stage(unit, cube));
-  RK_TRY(elementwise_stage(unit, cube));
-  RK_TRY(output_stage(unit, cube));
-  return write_cube(unit, cube);
+  if (!r.is_on(reg::DPU_BN_CFG__BN_BYPASS)) {
+    RK_ASSIGN(const Stage stage, read_norm_stage(unit, cube.channels, precision));
+    RK_TRY(run_stage(unit, stage, cube));
+  }
+  RK_TRY(elementwise_stage(unit, precision, cube));
+  return write_cube(unit, cube, to);
 }
 
 }  // namespace rk::emulator

@@ -16,6 +16,12 @@ constexpr uint64_t kFirstAddress = 0x1000;  // so that a forgotten address is no
 constexpr TensorKind kTableKind{6};         // a lookup table's loading list
 constexpr uint64_t kGap = 0x1000;           // between tensors: overruns are noticed too
 
+// Stored with the channels of a pixel together.
+bool is_picture(const FileTensor& tensor) {
+  return tensor.kind == TensorKind::kInput && tensor.shape.size() == 4 &&
+         tensor.native_shape.size() == 5 && tensor.native_shape[4] <= 4;
+}
+
 int64_t row_pixels(const FileTensor& picture) {
   return align_up<int64_t>(picture.shape[3], std::max<int64_t>(picture.width_align, 1));
 }
@@ -64,6 +70,7 @@ Status Emulator::place_tensors() {
   }
   RK_ASSIGN(memory_, Memory::make(end));
   for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].kind == format::kRegisterCommandsKind) lists_tensor_ = static_cast<int32_t>(i);
     if (tensors[i].buffer == 0) continue;
     const ByteSpan data = model_->buffers[tensors[i].buffer].data;
     RK_ASSIGN(const std::span<uint8_t> to, memory_.at(address_[i], data.size()));
@@ -80,7 +87,7 @@ void Emulator::set_input_strides() {
   for (const format::InputGeometry& geometry : graph.input_geometry) {
     for (const int32_t input : graph.inputs) {
       const FileTensor& tensor = graph.tensors[static_cast<size_t>(input)];
-      if (tensor.name != geometry.input || tensor.shape.size() != 4) continue;
+      if (tensor.name != geometry.input || !is_picture(tensor)) continue;
       for (const format::GeometryPatch& patch : geometry.patches) {
         if (!patch.writes[kLineStride]) continue;
         line_strides_[patch.writes[kLineStride]->word] = static_cast<uint32_t>(row_pixels(tensor));
@@ -100,24 +107,34 @@ void LookupTables::write(const target::RegisterCommand& command) {
   }
 }
 
-void Emulator::apply(const format::Task& task, Core& core) const {
-  for (uint64_t i = task.first_word; i < task.first_word + task.command_count; ++i) {
-    target::RegisterCommand command = lists_.command(i);
-    if (const auto address = lists_.address(i)) {
-      command.value =
-          static_cast<uint32_t>(address_[static_cast<size_t>(address->tensor)] + address->addend);
+// Words are fetched from memory, because tasks of recurrent nodes write the addresses of their next step into lists. What
+// is stored is the place within the tensor that the loader's table names for the word; a destination without an entry
+// lies in the lists themselves.
+Status Emulator::apply(const format::Task& task, Core& core) {
+  const uint64_t lists = address_[static_cast<size_t>(lists_tensor_)];
+  RK_ASSIGN(const std::span<uint8_t> words,
+            memory_.at(lists + task.first_word * 8, uint64_t{task.command_count} * 8));
+  for (uint64_t i = 0; i < task.command_count; ++i) {
+    target::RegisterCommand command =
+        target::RegisterCommand::decode(rk::load<uint64_t>(words.data() + i * 8));
+    const uint64_t word = task.first_word + i;
+    if (const auto address = lists_.address(word)) {
+      command.value += static_cast<uint32_t>(address_[static_cast<size_t>(address->tensor)]);
+    } else if (command.offset == target::reg::DPU_DST_BASE_ADDR) {
+      command.value += static_cast<uint32_t>(lists);
     }
-    const auto stride = line_strides_.find(i);
+    const auto stride = line_strides_.find(word);
     if (stride != line_strides_.end() && command.offset == target::reg::CNA_DMA_CON1) {
       command.value = stride->second;
     }
     core.registers.write(command);
     core.tables.write(command);
   }
+  return ok_status();
 }
 
 Result<TaskResult> Emulator::run(const format::Task& task, Core& core) {
-  apply(task, core);
+  RK_TRY(apply(task, core));
   const auto result = execute(task, core);
   core.registers.finish_task(task.units);
   return result;
@@ -132,6 +149,10 @@ Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
   }
   if (loads_table(task)) return TaskResult::kTableLoad;
   const bool convolves = (task.units & format::kUnitCna) != 0;
+  if (!convolves && moves_atoms(core.registers)) {
+    RK_TRY(move_atoms(unit));
+    return TaskResult::kDone;
+  }
   RK_ASSIGN(Cube cube, convolves ? convolve(unit) : read_source(unit));
   RK_TRY(process_and_write(unit, std::move(cube)));
   return TaskResult::kDone;
@@ -154,32 +175,50 @@ template <typename Move>
 Status Emulator::move_elements(int32_t index, size_t plain_bytes, const Move& move) {
   const FileTensor& tensor = model_->graphs.front().tensors[static_cast<size_t>(index)];
   const size_t element = byte_size(tensor.dtype);
-  if (tensor.shape.size() != 4 || tensor.shape[0] != 1 || tensor.native_shape.size() != 5 ||
-      tensor.layout != program::Layout::kNc1hwc2 || (element != 1 && element != 2)) {
+  const bool blocked = tensor.layout == program::Layout::kNc1hwc2 && tensor.shape.size() == 4 &&
+                       tensor.native_shape.size() == 5;
+  if (element == 0 || element > 8 || (!blocked && tensor.layout == program::Layout::kNc1hwc2) ||
+      tensor.layout == program::Layout::kWeight) {
     return unsupported(str("tensor '", tensor.name, "' is not a feature"));
   }
-  const int64_t channels = tensor.shape[1], height = tensor.shape[2], width = tensor.shape[3];
   const auto bytes = static_cast<int64_t>(element);
-  const auto elements = checked_product(std::vector<int64_t>{channels, height, width, bytes});
-  if (!elements || *elements != plain_bytes) {
+  std::vector<int64_t> extents(tensor.shape.begin(), tensor.shape.end());
+  extents.push_back(bytes);
+  const auto size = checked_product(extents);
+  if (!size || *size != plain_bytes) {
     return invalid_argument(str("tensor '", tensor.name, "': ", plain_bytes, " bytes given"));
   }
-  const bool picture = tensor.kind == TensorKind::kInput && tensor.native_shape[4] <= 4;
+  RK_ASSIGN(const std::span<uint8_t> memory, memory_.at(address_[static_cast<size_t>(index)],
+                                                        size_bytes_[static_cast<size_t>(index)]));
+  const auto step = [&](int64_t at, int64_t plain) -> Status {
+    if (at + bytes > static_cast<int64_t>(memory.size())) {
+      return invalid_model(
+          str("tensor '", tensor.name, "' is larger than its ", memory.size(), " bytes"));
+    }
+    move(memory.data() + at, static_cast<size_t>(plain), element);
+    return ok_status();
+  };
+  if (!blocked) {
+    for (int64_t at = 0; at < static_cast<int64_t>(plain_bytes); at += bytes) RK_TRY(step(at, at));
+    return ok_status();
+  }
+  const int64_t channels = tensor.shape[1], width = tensor.shape[3];
+  const int64_t pixels = tensor.shape[2] * width;
+  const bool picture = is_picture(tensor);
   const int64_t lanes = picture ? channels : kAtomBytes / bytes;
   const int64_t row = picture ? row_pixels(tensor) : width;
-  const int64_t plane = picture ? 0 : align_up<int64_t>(height * width, 4) * kAtomBytes;
-  const uint64_t base = address_[static_cast<size_t>(index)];
-  RK_ASSIGN(const std::span<uint8_t> memory,
-            memory_.at(base, size_bytes_[static_cast<size_t>(index)]));
-  for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t pixel = 0; pixel < height * width; ++pixel) {
-      const int64_t place = pixel / width * row + pixel % width;
-      const int64_t at = c / lanes * plane + (place * lanes + c % lanes) * bytes;
-      if (at + bytes > static_cast<int64_t>(memory.size())) {
-        return invalid_model(
-            str("tensor '", tensor.name, "' is larger than its ", memory.size(), " bytes"));
+  const int64_t plane =
+      picture ? 0
+              : align_up<int64_t>(pixels, std::max<int64_t>(tensor.plane_align, 1)) * kAtomBytes;
+  const int64_t batch_bytes =
+      picture ? tensor.shape[2] * row * channels * bytes : (channels + lanes - 1) / lanes * plane;
+  for (int64_t n = 0; n < tensor.shape[0]; ++n) {
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+        const int64_t place = pixel / width * row + pixel % width;
+        RK_TRY(step(n * batch_bytes + c / lanes * plane + (place * lanes + c % lanes) * bytes,
+                    ((n * channels + c) * pixels + pixel) * bytes));
       }
-      move(memory.data() + at, static_cast<size_t>((c * height * width + pixel) * bytes), element);
     }
   }
   return ok_status();

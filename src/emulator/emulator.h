@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes the register lists of a vendor file for RK3588, word by word as the chip would: convolutions (CNA, CORE, DPU,
-// DPU_RDMA), the DPU's own copies, additions and lookup tables, and pooling (PPU). It knows registers and bytes, not the
+// DPU_RDMA), the DPU's own arithmetic, lookup tables and transpositions, and pooling (PPU), in int8, int16, int32, float16,
+// bfloat16 and float32; also lists that write the next step's addresses into other lists (recurrent nodes). It knows registers and bytes, not the
 // graph: a test oracle for the lifting of vendor files and for the kernels, slow and obvious.
 //
 // Note: each core has registers of its own, and a list may rely on what the core's earlier lists wrote.
@@ -63,8 +64,8 @@ class Emulator {
   // kUnsupported names what the emulator does not model.
   Result<TaskResult> run(const format::Task& task, Core& core);
 
-  // A tensor's elements in plain order, [C, H, W], one or two bytes each. Pictures are packed with rows of the aligned
-  // width, features lie in atoms of 16 bytes.
+  // A tensor's elements in plain order, [N, C, H, W]. Pictures are packed with rows of the aligned width, features lie in
+  // atoms of 16 bytes, other tensors in plain order.
   Status store(int32_t tensor, std::span<const uint8_t> plain);
   Result<std::vector<uint8_t>> load(int32_t tensor);
 
@@ -77,12 +78,13 @@ class Emulator {
   void set_input_strides();
   template <typename Move>
   Status move_elements(int32_t tensor, size_t plain_bytes, const Move& move);
-  void apply(const format::Task& task, Core& core) const;
+  Status apply(const format::Task& task, Core& core);
 
   const format::FileModel* model_;
   TieRule ties_;
   format::TaskLists lists_;
   Memory memory_;
+  int32_t lists_tensor_ = 0;
   std::unordered_map<uint64_t, uint32_t> line_strides_;  // by word
   std::vector<uint64_t> address_;                        // by tensor
   std::vector<uint64_t> size_bytes_;                     // by tensor

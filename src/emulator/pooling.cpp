@@ -117,10 +117,13 @@ float mean(const Unit& unit, const Pooling& p, std::span<const float> plane, int
   float sum = 0;
   walk_window(p, plane, y, x, &outside, [&](float value) { sum += value; });
   if (p.is_float) {
-    // Halves of 65536 / extent.
-    constexpr float kUnit = 1.0f / (1 << kReciprocalShift);
-    return sum * (half_to_float(static_cast<uint16_t>(by_w)) * kUnit) *
-           (half_to_float(static_cast<uint16_t>(by_h)) * kUnit);
+    // Halves of 65536 / extent; an extent of one gives 65536, beyond the largest half, as the bits of infinity.
+    constexpr uint16_t kInfinity = 0x7c00;
+    const auto reciprocal = [](uint32_t bits) {
+      constexpr float kUnit = 1.0f / (1 << kReciprocalShift);
+      return bits == kInfinity ? 1.0f : half_to_float(static_cast<uint16_t>(bits)) * kUnit;
+    };
+    return sum * reciprocal(by_w) * reciprocal(by_h);
   }
   const int64_t product = int64_t{by_w} * int64_t{by_h};
   return static_cast<float>(saturate_i8(

@@ -14,7 +14,20 @@ namespace rk::emulator {
 
 inline constexpr int64_t kAtomBytes = 16;  // a pixel of one channel block
 
-// Values between units, [C, H, W]. Integer precision uses `integers`, float16 `floats` (fp32 inside).
+// What a precision field of any unit selects.
+enum class Precision : uint32_t { kI8 = 0, kI16 = 1, kF16 = 2, kBf16 = 3, kI32 = 4, kF32 = 5 };
+Result<Precision> to_precision(uint32_t field);
+constexpr bool is_float(Precision p) {
+  return p == Precision::kF16 || p == Precision::kBf16 || p == Precision::kF32;
+}
+constexpr int64_t element_bytes(Precision p) {
+  return p == Precision::kI8 ? 1 : p == Precision::kI32 || p == Precision::kF32 ? 4 : 2;
+}
+// One element in memory. Integers up to 32 bits are exact in a double.
+double load_element(Precision precision, const uint8_t* from);
+void store_element(Precision precision, double value, uint8_t* to);
+
+// Values between units, [C, H, W]. Integer precision uses `integers`, the others `floats` (fp32 inside).
 struct Cube {
   bool is_float = false;
   int64_t channels = 0, height = 0, width = 0;
@@ -38,6 +51,9 @@ Result<Cube> convolve(const Unit& unit);
 Result<Cube> read_source(const Unit& unit);
 // DPU: bias, multiplier, activation, table, element-wise operand, output conversion, and the write.
 Status process_and_write(const Unit& unit, Cube cube);
+// DPU and DPU_RDMA where a list only rearranges what is in memory.
+bool moves_atoms(const target::RegisterFile& registers);
+Status move_atoms(const Unit& unit);
 // PPU and PPU_RDMA: largest value or average of windows, from memory to memory.
 Status pool(const Unit& unit);
 
@@ -45,10 +61,16 @@ Status pool(const Unit& unit);
 // (docs/facts/container.md, "Lookup tables"). May exceed 16 bits.
 Result<int64_t> look_up(const Unit& unit, int64_t index);
 
-// Per output channel, as DPU_RDMA fetches it for the bias stage.
+// Per output channel, as DPU_RDMA fetches it for the bias stage. Float precisions use bias and multiplier only.
 struct ChannelConstants {
-  std::vector<int64_t> bias, offset, multiplier;
+  std::vector<double> bias, offset, multiplier;
 };
-Result<ChannelConstants> read_channel_constants(const Unit& unit, int64_t channels);
+Result<ChannelConstants> read_channel_constants(const Unit& unit, int64_t channels,
+                                                Precision precision);
+// The same for the batch-norm stage: an addend or a factor of each channel.
+Result<ChannelConstants> read_norm_constants(const Unit& unit, int64_t channels,
+                                             Precision precision);
+// The second operand of the element-wise stage, one value per element of the cube.
+Result<std::vector<double>> read_operand(const Unit& unit, const Cube& cube, Precision precision);
 
 }  // namespace rk::emulator

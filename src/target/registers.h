@@ -81,8 +81,11 @@ class RegisterFile {
   static constexpr uint32_t kUnits = 8;  // 0x1000 bytes of registers each, PC is the first
   static constexpr uint32_t kUnitBytes = 0x1000;
   uint32_t values_[2][kUnits * kUnitBytes / 4] = {};
-  uint32_t pointer_[kUnits] =
-      {};  // S_POINTER of each unit: it has one bank and switches the others
+  // S_POINTER of each unit: it has one bank and switches the others. Lists write those of DPU, DPU_RDMA and PPU; the
+  // driver has set CNA and CORE to alternate before the first (the convolutions of the vendor's layer normalization
+  // make sense with it only).
+  static constexpr uint32_t kAlternating = 0xe;
+  uint32_t pointer_[kUnits] = {0, kAlternating, 0, kAlternating};
   uint8_t bank_[kUnits] = {};
 };
 

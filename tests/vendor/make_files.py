@@ -3,8 +3,10 @@
 """Makes a folder of files with the vendor's toolkit from small models of random weights, for vendor_corpus --further.
 
     python3 -m venv VENV && VENV/bin/pip install rknn-toolkit2==2.3.2 onnx==1.16.1      # once; Python 3.11
-    VENV/bin/python tests/vendor/make_files.py FOLDER [--chips rk3588,rk3566,rk3576] [--only TEXT] [--seconds N]
+    VENV/bin/python tests/vendor/make_files.py FOLDER [--chips rk3588,rk3566,rk3576] [--types int8,fp16] [--only TEXT]
+                                                      [--seconds N] [--torch]
 
+--torch adds networks of torchvision and timm (torch_models.py) where they are installed.
 FOLDER/CHIP/int8|fp16/NAME holds model.rknn, input_K.npy, sim_K.npy (the vendor simulator's outputs) and float_K.npy. What
 exists is kept, so a run can be continued. The toolkit is a peer that may be absent; nothing of it enters the project.
 """
@@ -18,7 +20,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 random = np.random.default_rng(20261115)
-models = {}  # name: (ModelProto, inputs)
+models = {}  # name: (ModelProto, inputs), or a function that returns them
 
 
 def weights(*shape, scale=None):
@@ -258,7 +260,7 @@ def define_networks():
 def make(name, chip, dtype, folder):
     import onnxruntime
     from rknn.api import RKNN
-    model, inputs = models[name]
+    model, inputs = models[name]() if callable(models[name]) else models[name]
     out = os.path.join(folder, chip, dtype, name)
     os.makedirs(out, exist_ok=True)
     onnx.save(model, f"{out}/source.onnx")
@@ -302,18 +304,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
     parser.add_argument("--chips", default="rk3588,rk3566,rk3576")
+    parser.add_argument("--types", default="int8,fp16")
     parser.add_argument("--only", default="")
+    parser.add_argument("--torch", action="store_true")
     parser.add_argument("--seconds", type=float, default=1e9)
     args = parser.parse_args()
     for define in (define_networks, define_activations, define_convolutions, define_plain, define_sequences):
         define()
+    if args.torch:
+        import torch_models
+        models.update(torch_models.networks())
     folder = os.path.abspath(args.folder)
     os.makedirs(folder, exist_ok=True)
     from rknn.api import RKNN  # noqa: F401  loaded once, before the first fork
     start, made, failed = time.time(), 0, 0
     for chip in args.chips.split(","):
         for name in models:
-            for dtype in ("int8", "fp16"):
+            for dtype in args.types.split(","):
                 path = os.path.join(folder, chip, dtype, name)
                 if args.only not in f"{chip}/{dtype}/{name}" or os.path.exists(path):
                     continue

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/vendor/session_run.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "base/checked_math.h"
 #include "base/fixed_point.h"
 #include "media/picture.h"
 #include "media/resize.h"
@@ -12,17 +14,23 @@
 namespace rk::vendor {
 namespace {
 
-// Pictures are stored with their channels together.
+// Pictures are stored with their channels together, in rows of the aligned width.
 std::vector<uint8_t> to_nhwc(const std::vector<uint8_t>& planes,
                              const program::ProgramTensor& tensor) {
   if (tensor.shape.rank() != 4 || tensor.shape.elements() == 0) return planes;
   const size_t size = byte_size(tensor.dtype);
   const auto channels = static_cast<size_t>(tensor.shape[1]);
-  const size_t pixels = planes.size() / size / channels;
-  std::vector<uint8_t> out(planes.size());
-  for (size_t c = 0; c < channels; ++c) {
-    for (size_t i = 0; i < pixels; ++i) {
-      std::memcpy(&out[(i * channels + c) * size], &planes[(c * pixels + i) * size], size);
+  const auto height = static_cast<size_t>(tensor.shape[0] * tensor.shape[2]);
+  const auto width = static_cast<size_t>(tensor.shape[3]);
+  const auto rows = static_cast<size_t>(tensor.shape[2]);
+  const size_t stride = align_up<size_t>(width, std::max<size_t>(tensor.width_align, 1));
+  std::vector<uint8_t> out(height * stride * channels * size);
+  for (size_t y = 0; y < height; ++y) {
+    for (size_t c = 0; c < channels; ++c) {
+      for (size_t x = 0; x < width; ++x) {
+        const size_t from = ((y / rows * channels + c) * rows + y % rows) * width + x;
+        std::memcpy(&out[((y * stride + x) * channels + c) * size], &planes[from * size], size);
+      }
     }
   }
   return out;
