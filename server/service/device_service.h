@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// RknnDevice: sessions, models sent in pieces, and what rknn_query answers.
+#pragma once
+
+#include "rknn_device.grpc.pb.h"
+#include "server/service/call.h"
+
+namespace rk::server {
+
+class DeviceService final : public openrknn::device::RknnDevice::Service {
+ public:
+  explicit DeviceService(Shared& shared) : shared_(shared) {}
+
+  using SessionStream =
+      grpc::ServerReaderWriter<openrknn::device::SessionReply, openrknn::device::SessionRequest>;
+  using Pieces = grpc::ServerReader<openrknn::device::UploadPiece>;
+
+  grpc::Status Hello(grpc::ServerContext*, const openrknn::device::HelloRequest*,
+                     openrknn::device::HelloReply*) override;
+  grpc::Status Session(grpc::ServerContext*, SessionStream*) override;
+  grpc::Status Upload(grpc::ServerContext*, Pieces*, openrknn::device::ModelDescription*) override;
+  grpc::Status Unload(grpc::ServerContext*, const openrknn::device::ModelName*,
+                      openrknn::device::Done*) override;
+  grpc::Status Describe(grpc::ServerContext*, const openrknn::device::ModelName*,
+                        openrknn::device::ModelDescription*) override;
+  grpc::Status Performance(grpc::ServerContext*, const openrknn::device::ModelName*,
+                           openrknn::device::PerformanceReply*) override;
+  grpc::Status Status(grpc::ServerContext*, const openrknn::device::StatusRequest*,
+                      openrknn::device::StatusReply*) override;
+
+ private:
+  rk::Status upload(grpc::ServerContext& context, Pieces& pieces,
+                    openrknn::device::ModelDescription& description);
+
+  Shared& shared_;
+  std::atomic<uint32_t> uploads_{0};
+};
+
+}  // namespace rk::server
