@@ -13,13 +13,14 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/version.h"
 #include "server/service/device_service.h"
 #include "server/service/inference_service.h"
 
 namespace rk::server {
 namespace {
 
-#define RK_SERVER_VERSION "2.3.2 (openrknn@2026-11-16T00:00:00)"
+#define RK_SERVER_VERSION RK_API_VERSION " (openrknn@" RK_RELEASE_DATE ")"
 constexpr char kMark[] = "rknn_server version: " RK_SERVER_VERSION;
 constexpr size_t kMarkName = sizeof "rknn_server version: " - 1;
 
