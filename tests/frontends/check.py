@@ -31,6 +31,9 @@ MIX_UPS = {"onnx": "digits", "tflite": "hello_world_float", "tensorflow": "digit
 NCHW_MODELS = ("mobilenet_v2_qat_int8",)
 NCHW_LAYERS = ("conv_pool_nchw", "conv2d_backprop_input_asymmetric_pads_nchw", "max_pool2d_asymmetric_pads_nchw")
 EMPTY_WEIGHTS = {"darknet": b"\0\0\0\0\2\0\0\0\0\0\0\0" + bytes(8), "caffe": b"\x0a\x04none\xa2\x06\x06\x0a\x04none"}
+# Top-1 classes, for the evaluator and the .rknn alike.
+CLASSES = {"tflite/mobilenet_v2_qat_int8/img_dog_224x224": 155,
+           "tflite/mobilenet_v2_qat_int8/img_space_shuttle_224": 812}
 LAYER_TOLERANCE = 2e-3  # of max(1, peak): what the arrays were verified to
 LOOSE_LAYERS = ("fp16_", "uint8_")  # 2e-2: the arrays come from another precision
 
@@ -149,7 +152,7 @@ class Check:
         for model in names:
             plans += self.plan_model(runner, fmt, model, os.path.join(folder, model))
         verdicts, operators = runner.run()
-        worst = {"float": 0.0, "fp16": 1.0, "int8": 1.0}
+        worst, self.classes = {"float": 0.0, "fp16": 1.0, "int8": 1.0}, []
         counts = {kind: [0, 0, 0] for kind in ("float", "fp16", "int8", "steps", "npu")}  # good, listed, all
         shares = {}
         for plan in plans:
@@ -169,6 +172,10 @@ class Check:
                         worst["float"] <= 1)
         if counts["fp16"][2]:
             self.figure("%s: worst float16 cosine" % fmt, "%.6f" % worst["fp16"], "0.9995", worst["fp16"] >= 0.9995)
+        if self.classes:
+            self.figure("%s: top-1 classes of MobileNetV2-QAT, evaluator and .rknn" % fmt,
+                        ", ".join(str(found) for found, _ in self.classes),
+                        ", ".join(str(right) for _, right in self.classes), all(a == b for a, b in self.classes))
         for name, text in sorted(shares.items()):
             print("   %s: %s" % (name, text))
         left = sum(int(ops.get("Transpose", 0)) for ops in operators.values())
@@ -223,6 +230,8 @@ class Check:
                 kind = "steps"
             if problem is None:
                 problem = getattr(self, "judge_" + kind)(plan, found, worst, shares)
+                if plan["name"] in CLASSES:
+                    self.classes.append((int(found[0].argmax()), CLASSES[plan["name"]]))
             job = "%s %s" % (plan["name"], mode)
             counts[kind][2] += 1
             counts[kind][0] += self.verdict(job, problem)

@@ -49,8 +49,11 @@ Tensor rounded(const Tensor& data, const Steps& steps) {
   std::vector<int64_t> values(static_cast<size_t>(data.elements()));
   for (size_t i = 0; i < values.size(); ++i) {
     const size_t channel = i % steps.scale.size();
-    const double value = std::clamp(data.at_f64(static_cast<int64_t>(i)),
-                                    double{steps.least[channel]}, double{steps.most[channel]});
+    const double real = data.at_f64(static_cast<int64_t>(i));
+    // What is not a number becomes the lowest step.
+    const double value = std::isnan(real) ? double{steps.least[channel]}
+                                          : std::clamp(real, double{steps.least[channel]},
+                                                       double{steps.most[channel]});
     const auto rank = static_cast<int64_t>(
         std::floor((value - double{steps.least[channel]}) / double{steps.scale[channel]} + 0.5));
     values[i] = std::min(steps.lowest + rank, steps.highest);

@@ -341,7 +341,8 @@ Status strided_slice(LayerImport& op, SliceMasks masks) {
       continue;
     }
     const int64_t extent = shape[axis];
-    const int64_t step = strides[i];
+    // A step beyond the extent takes one element, like one of extent + 1.
+    const int64_t step = std::clamp(strides[i], -extent - 1, extent + 1);
     if (step == 0) return invalid_model("a stride of 0");
     const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
     int64_t from = bit(masks.begin, i) ? (step > 0 ? low : high)

@@ -58,7 +58,11 @@ Status Importer::index_nodes() {
       return invalid_model(str("two nodes are called '", node.name(), "'"));
     }
   }
-  if (nodes_.empty()) return invalid_model("the graph has no nodes; this is not a GraphDef");
+  if (nodes_.empty()) {
+    return invalid_model(
+        "the graph has no nodes; this is not a GraphDef. A SavedModel must be frozen into one first "
+        "(convert_variables_to_constants)");
+  }
   for (const NodeDef& node : file_.node()) {
     for (const std::string& input : node.input()) {
       if (!input.starts_with("^")) readers_[parse_id(input).node].push_back(&node);

@@ -192,13 +192,12 @@ bool NodeImport::replaced_by_dilation() {
     return false;
   }
   Dilated out{blocks->h, blocks->w, {}};
+  for (size_t i = 0; i < 4; ++i) {
+    if ((*crops)[i] < 0 || (*crops)[i] > blocks->border[i]) return false;
+  }
   for (size_t i = 0; i < 4; i += 2) {
     out.border.push_back(
         {blocks->border[i] - (*crops)[i], blocks->border[i + 1] - (*crops)[i + 1]});
-    if ((*crops)[i] < 0 || (*crops)[i + 1] < 0 || out.border.back().before < 0 ||
-        out.border.back().after < 0) {
-      return false;
-    }
   }
   importer_.dilated_[convolution->name()] = out;
   importer_.passed_.insert(node_.name());

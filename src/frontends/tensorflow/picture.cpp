@@ -340,6 +340,9 @@ Result<Value*> normalized_by_itself(NodeImport& op, Value* value, const Affine& 
 Status fused_batch_norm(NodeImport& op) {
   RK_TRY(op.need_inputs(5));
   RK_ASSIGN(const Held* const held, op.held(0));
+  if (held->shape().rank() < 3) {
+    return invalid_model(str("of ", rk::to_string(held->shape()), "; a picture is expected"));
+  }
   RK_ASSIGN(const NodeImport::Picture picture, op.picture(0, held->shape().rank() - 2));
   std::vector<Value*> inputs = {picture.value};
   for (size_t i = 1; i < 5; ++i) {

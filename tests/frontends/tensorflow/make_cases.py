@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import formulas as f  # noqa: E402
 from pack import Pack  # noqa: E402
-from writer import QINT8, QUINT8, Net, Type  # noqa: E402
+from writer import QINT8, QUINT8, Net, Type, field, number_field  # noqa: E402
 
 rng = np.random.RandomState(20261116)
 pack = Pack("tensorflow")
@@ -463,6 +463,8 @@ net.node("Switch", "sw", [net.input("x", m), net.node("Less", "l", [net.constant
     "Max", "m", ["x", net.constant("a", i32(0, 1))])])])
 net.node("Neg", "y", ["sw"])
 pack.add("refused_condition", [net.bytes()], refusal="its condition 'l' is computed at run time")
+saved_model = number_field(1, 1) + field(2, field(1, "meta") + field(2, net.bytes()))
+pack.add("refused_saved_model", [saved_model], refusal="A SavedModel must be frozen into one first")
 pack.add("refused_cut_short", [net.bytes()[:-3]], refusal="not a binary GraphDef")
 
 pack.write(os.path.join(HERE, "cases.bin"))
