@@ -87,17 +87,23 @@ check-onnx: configure-release
 	@$(PYTHON) tests/conformance/check.py --binary $(BUILD)/release/tests/conformance/onnx_conformance \
 	  --quantized $(BUILD)/release/tests/conformance/quantized_ops --networks $(BUILD)/release/tests/networks/networks
 
-# TFLite, TensorFlow, Darknet and Caffe: tiny models, real networks and single layers of ../shared, 20,000 damaged files each.
-FRONTENDS ?= tflite,tensorflow,darknet,caffe
+# TFLite, TensorFlow, Darknet, Caffe and TorchScript: tiny models, real networks and single layers of ../shared, 20,000 damaged
+# files each.
+FRONTENDS ?= tflite,tensorflow,darknet,caffe,torchscript
 .PHONY: check-frontends
 check-frontends: configure-release
-	@$(call NINJA,release,frontend_cases frontend_run frontend_damaged)
+	@$(call NINJA,release,frontend_cases frontend_run frontend_damaged frontend_torchscript damaged_pt)
 	@$(PYTHON) tests/check.py check-frontends \
 	  -- $(BUILD)/release/tests/frontends/frontend_cases \
 	  -- $(PYTHON) tests/frontends/check.py --binary $(BUILD)/release/tests/frontends/frontend_run --formats $(FRONTENDS) \
 	     --work $(BUILD)/check-frontends \
 	  -- $(PYTHON) tests/frontends/switched_off.py --work $(BUILD)/check-frontends/off \
-	  -- LONG=1 $(BUILD)/release/tests/frontends/frontend_damaged
+	  -- LONG=1 $(BUILD)/release/tests/frontends/frontend_damaged \
+	  -- RKNN_IMPORT_TORCHSCRIPT=$(BUILD)/release/tools/import_torchscript/rknn-import-torchscript \
+	     $(BUILD)/release/tests/frontends/frontend_torchscript \
+	  -- $(PYTHON) tests/frontends/torchscript/check.py --binary $(BUILD)/release/tests/frontends/frontend_run \
+	     --work $(BUILD)/check-frontends/torchscript_digits \
+	  -- $(PYTHON) tests/frontends/torchscript/damage.py $(BUILD)/release/tests/frontends/damaged_pt
 
 # The C interface: flows in C99, threads, load, random calls, overhead. LONG=1 takes 10 minutes of load and 5 of calls.
 .PHONY: check-runtime

@@ -92,7 +92,10 @@ struct Signature {
 constexpr Signature kNoModels[] = {
     {0, "RKNN", "it is an .rknn file, which is already converted; use load_rknn"},
     {4, "ORTM", "it is an ONNX Runtime .ort file; convert the .onnx file it was made from"},
-    {0, "\x80\x02", "it is a Python pickle, as old PyTorch .pth files are; export to ONNX first"},
+    {0, "\x80\x02",
+     "it is a Python pickle, as torch.save of old PyTorch versions wrote: weights or objects, but not the network; in "
+     "Python, save the network with torch.jit.trace(model.eval(), torch.rand(1, 3, 224, 224)).save('model.pt') and use "
+     "load_pytorch, or export it to ONNX"},
     {0, "\x89HDF", "it is an HDF5 file, as Keras' .h5 is; export to ONNX first"},
     {0, "version https://git-lfs",
      "it is a Git LFS pointer, not the model itself; fetch the file with 'git lfs pull'"},
@@ -142,7 +145,10 @@ bool is_darknet(ByteSpan bytes, std::string_view file_name) {
   return file_name.ends_with(".weights");
 }
 
-bool is_pytorch(ByteSpan bytes, std::string_view) { return begins_at(bytes, 0, "PK\x03\x04"); }
+bool is_pytorch(ByteSpan bytes, std::string_view) {
+  // Or what rknn-import-torchscript made of one.
+  return begins_at(bytes, 0, "PK\x03\x04") || begins_at(bytes, 0, "RKTORCH1");
+}
 
 std::string recognize_no_model(ByteSpan bytes) {
   if (bytes.empty()) return "the file is empty";

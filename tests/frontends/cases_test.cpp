@@ -64,13 +64,14 @@ TEST_P(FrontendCases, TinyModelsGiveTheNumbersOfTheirFormulas) {
   const auto source = find_source(GetParam());
   ASSERT_TRUE(source.ok());
   if ((*source)->import == nullptr) GTEST_SKIP() << GetParam() << " is switched off";
-  const auto cases = read_cases(str(RK_SOURCE_DIR "/tests/frontends/", GetParam(), "/cases.bin"));
+  const std::string folder = std::string(GetParam()) == "pytorch" ? "torchscript" : GetParam();
+  const auto cases = read_cases(str(RK_SOURCE_DIR "/tests/frontends/", folder, "/cases.bin"));
   ASSERT_TRUE(cases.ok()) << cases.status().message();
   ASSERT_FALSE(cases->empty());
   for (const TinyCase& c : *cases) run(c);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, FrontendCases, testing::Values("tflite", "darknet", "caffe", "tensorflow"));
+INSTANTIATE_TEST_SUITE_P(Formats, FrontendCases, testing::Values("tflite", "darknet", "caffe", "tensorflow", "pytorch"));
 
 }  // namespace
 }  // namespace rk::frontends

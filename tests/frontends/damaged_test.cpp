@@ -33,8 +33,9 @@ TEST_P(FrontendFuzz, DamagedFilesAreRefusedWithAReasonOrRun) {
   const auto source = frontends::find_source(format);
   ASSERT_TRUE(source.ok());
   if ((*source)->import == nullptr) GTEST_SKIP() << format << " is switched off";
+  const std::string folder = format == "pytorch" ? "torchscript" : format;
   const auto bases =
-      frontends::read_cases(str(RK_SOURCE_DIR, "/tests/frontends/", format, "/cases.bin"));
+      frontends::read_cases(str(RK_SOURCE_DIR, "/tests/frontends/", folder, "/cases.bin"));
   ASSERT_TRUE(bases.ok()) << bases.status().message();
   const int level = log_level();
   set_log_level(0);
@@ -67,7 +68,7 @@ TEST_P(FrontendFuzz, DamagedFilesAreRefusedWithAReasonOrRun) {
   EXPECT_GT(ran, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, FrontendFuzz, testing::Values("tflite", "darknet", "caffe", "tensorflow"));
+INSTANTIATE_TEST_SUITE_P(Formats, FrontendFuzz, testing::Values("tflite", "darknet", "caffe", "tensorflow", "pytorch"));
 
 }  // namespace
 }  // namespace rk::fuzz

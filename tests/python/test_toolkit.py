@@ -2,6 +2,7 @@
 """rknn.api.RKNN as the vendor's scripts use it."""
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -360,6 +361,20 @@ class Mistakes(unittest.TestCase):
                      lambda: rknn.load_tensorflow(here, ["x", "z"], [[1, 8, 8, 3]], ["y"])):
             with self.assertRaisesRegex(ValueError, r"one list per input, as in input_size_list=\[\["):
                 call()
+
+    def test_input_size_list_of_another_length_than_the_torchscript_model_has_inputs(self):
+        rknn = RKNN()
+        rknn.config(target_platform="rk3588")
+        # What the helper program says of a module that returns its input: no libtorch is needed to read it.
+        name = struct.pack("<II1sI6s", 1, 1, b"x", 6, b"Tensor")
+        answer = b"RKTORCH1" + struct.pack("<I", 1) + name + struct.pack("<BIII", 0, 0, 1, 1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "identity.pt")
+            with open(path, "wb") as file:
+                file.write(answer)
+            with self.assertRaisesRegex(ValueError, r"2 entries, but there are 1 inputs: 'x'; give one list per input"):
+                rknn.load_pytorch(path, [[1, 3], [1, 3]])
+            self.assertEqual(rknn.load_pytorch(path, [[1, 3]]), 0)
 
     def test_what_is_not_offered_says_so_and_checks_its_arguments(self):
         rknn = RKNN()

@@ -16,6 +16,7 @@ from . import native
 from .arguments import named_arguments
 from .rknn_log import LEVELS, make_logger
 
+_SIZE_FORM = "one list per input, as in input_size_list=[[1, 3, 224, 224]]"
 _PICTURES_AND_ARRAYS = (".jpg", ".jpeg", ".png", ".bmp", ".npy")
 
 
@@ -67,8 +68,11 @@ class RKNN:
                                                         "\n" if done == total else ""))
             sys.stderr.flush()
 
-    def _call(self, method, options, arrays=(), interruptible=False):
-        """(result, True), or (None, False) when the call failed; the reason is in the log then."""
+    def _call(self, method, options, arrays=(), interruptible=False, wrong=None):
+        """(result, True), or (None, False) when the call failed; the reason is in the log then.
+
+        `wrong` names an argument that only the model tells to be wrong: ValueError then.
+        """
         self._method = method
         try:
             if interruptible:
@@ -76,6 +80,8 @@ class RKNN:
             return self._toolkit.call(method, options, arrays), True
         except (native.ToolkitError, ValueError) as error:
             text = str(error)
+            if wrong and isinstance(error, native.ToolkitError) and ": %s " % wrong in ": " + text:
+                raise ValueError("%s; give %s" % (text, _SIZE_FORM)) from None
             # The line begins with the method's name already.
             self._log(0, method, text[len(method) + 2:] if text.startswith(method + ": ") else text)
             return None, False
@@ -140,13 +146,13 @@ class RKNN:
                           inputs=inputs, input_size_list=input_size_list, outputs=outputs,
                           input_initial_val=[None if v is None else True for v in values] or None)
 
-    def _load(self, method, files, arrays=(), **options):
+    def _load(self, method, files, arrays=(), wrong=None, **options):
         """`files` by the names of the call's arguments; 0 or -1."""
         for name, path in files.items():
             if not self._check_file(method, name, path):
                 return -1
         options.update((name, os.fspath(path)) for name, path in files.items())
-        _, ok = self._call(method, options, arrays)
+        _, ok = self._call(method, options, arrays, wrong=wrong)
         if ok:
             self._on_progress("Loading", 1, 1)
         return 0 if ok else -1
@@ -154,12 +160,11 @@ class RKNN:
     @staticmethod
     def _check_sizes(method, sizes, inputs=None):
         """input_size_list must be one list of numbers per input."""
-        form = "one list per input, as in input_size_list=[[1, 3, 224, 224]]"
         if not isinstance(sizes, (list, tuple)) or not all(isinstance(s, (list, tuple)) for s in sizes):
-            raise ValueError("%s: input_size_list is %r; give %s" % (method, sizes, form))
+            raise ValueError("%s: input_size_list is %r; give %s" % (method, sizes, _SIZE_FORM))
         if inputs is not None and len(inputs) != len(sizes):
             raise ValueError("%s: input_size_list has %d entries, inputs has %d (%s); give %s"
-                             % (method, len(sizes), len(inputs), ", ".join(map(str, inputs)), form))
+                             % (method, len(sizes), len(inputs), ", ".join(map(str, inputs)), _SIZE_FORM))
 
     @named_arguments()
     def load_caffe(self, model, blobs=None, input_name=None):
@@ -190,7 +195,7 @@ class RKNN:
     def load_pytorch(self, model, input_size_list):
         """Reads a TorchScript model. 0, or -1 on failure."""
         self._check_sizes("load_pytorch", input_size_list)
-        return self._load("load_pytorch", {"model": model}, input_size_list=input_size_list)
+        return self._load("load_pytorch", {"model": model}, wrong="input_size_list", input_size_list=input_size_list)
 
     @named_arguments()
     def load_rknn(self, path):
