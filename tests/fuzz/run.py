@@ -21,8 +21,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 # Share of the time: what reads files of strangers and runs them gets most.
-SHARES = {"rknn": 3, "program": 4, "onnx": 4, "tflite": 2, "tensorflow": 2, "darknet": 1, "caffe": 2, "graph_text": 2,
-          "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1, "options": 1, "formula": 1, "capi": 3}
+SHARES = {"rknn": 3, "program": 4, "onnx": 4, "tflite": 2, "tensorflow": 2, "darknet": 1, "caffe": 2, "torchscript": 2,
+          "graph_text": 2, "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1, "options": 1, "formula": 1, "capi": 3}
 LIMIT_SECONDS = 20
 LIMIT_MEGABYTES = 2560  # the budget's base, 1 GiB beyond it, and what ASan adds
 
@@ -128,7 +128,7 @@ def make_seeds(replay, corpus):
         if os.path.getsize(path) < 300000:
             with open(path, "rb") as file:
                 write(os.path.join(corpus, "onnx"), os.path.relpath(path, ROOT).replace("/", "_"), file.read())
-    for fmt in ("tflite", "tensorflow", "darknet", "caffe"):
+    for fmt in ("tflite", "tensorflow", "darknet", "caffe", "torchscript"):
         for name, data in tiny_models(fmt):
             write(os.path.join(corpus, fmt), name, data)
     for path in glob.glob(os.path.join(ROOT, "src", "media", "testdata", "*")):

@@ -22,6 +22,7 @@ inline constexpr uint64_t kMaxWork = 20'000'000;
   X(tensorflow)            \
   X(darknet)               \
   X(caffe)                 \
+  X(torchscript)           \
   X(graph_text)            \
   X(json)                  \
   X(bson)                  \

@@ -28,4 +28,16 @@ void fuzz_tensorflow(Bytes bytes) { one_file(bytes, "tensorflow"); }
 void fuzz_darknet(Bytes bytes) { two_files(bytes, "darknet"); }
 void fuzz_caffe(Bytes bytes) { two_files(bytes, "caffe"); }
 
+// The helper program's answer; it holds no shapes of inputs.
+void fuzz_torchscript(Bytes bytes) {
+  std::vector<uint8_t> answer = {'R', 'K', 'T', 'O', 'R', 'C', 'H', '1'};
+  if (bytes.size() > answer.size()) answer.insert(answer.end(), bytes.begin() + 8, bytes.end());
+  const frontends::ModelFile file{"", answer};
+  frontends::ImportOptions options;
+  for (int inputs = 1; inputs <= 3; ++inputs) {
+    options.input_shapes.push_back({2, 3, 4});
+    (void)import_and_run({&file, 1}, "pytorch", options);
+  }
+}
+
 }  // namespace rk::fuzz
