@@ -75,21 +75,35 @@ struct Avx2F32 {
     return _mm256_cvtepi32_ps(
         _mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(numbers))));
   }
-  // Straight lines between entries of 2^shift whole numbers: pairs[k] holds the entry at start + (k << shift) in its low
-  // half and the way to the next in its high half, of which rest / 2^shift is taken, to nearest even.
-  static Vector interpolate(Vector t, const int32_t* pairs, int32_t start, int32_t shift) {
-    const __m256i distance = _mm256_sub_epi32(_mm256_cvtps_epi32(t), _mm256_set1_epi32(start));
-    const __m128i count = _mm_cvtsi32_si128(shift);
-    const __m256i pair = _mm256_i32gather_epi32(pairs, _mm256_srl_epi32(distance, count), 4);
-    const __m256i all = _mm256_set1_epi32(-1);
-    const __m256i rest = _mm256_andnot_si256(_mm256_sll_epi32(all, count), distance);
+  // Straight lines between entries (conv/i8/lane_lookup.h).
+  template <typename Table>
+  static Vector interpolate(Vector t, const Table& table) {
+    const __m256i distance =
+        _mm256_sub_epi32(_mm256_cvtps_epi32(t), _mm256_set1_epi32(table.start));
+    const __m256i entry = _mm256_srl_epi32(distance, _mm_cvtsi32_si128(table.shift));
+    const __m256i pair = _mm256_i32gather_epi32(table.pairs, entry, 4);
+    const __m256i rest = _mm256_and_si256(distance, _mm256_set1_epi32(table.rest));
     const __m256i part = _mm256_madd_epi16(pair, _mm256_slli_epi32(rest, 16));
-    const Vector magic = all_magic(), unit = _mm256_set1_ps(1.0f / static_cast<float>(1 << shift));
-    const Vector added = _mm256_sub_ps(_mm256_fmadd_ps(_mm256_cvtepi32_ps(part), unit, magic), magic);
-    const __m256i entry = _mm256_srai_epi32(_mm256_slli_epi32(pair, 16), 16);
-    return _mm256_add_ps(_mm256_cvtepi32_ps(entry), added);
+    const Vector magic = _mm256_set1_ps(12582912.0f);  // 1.5 * 2^23
+    const Vector added = _mm256_sub_ps(
+        _mm256_fmadd_ps(_mm256_cvtepi32_ps(part), _mm256_set1_ps(table.unit), magic), magic);
+    const __m256i first = _mm256_srai_epi32(_mm256_slli_epi32(pair, 16), 16);
+    return _mm256_add_ps(_mm256_cvtepi32_ps(first), added);
   }
-  static Vector all_magic() { return _mm256_set1_ps(12582912.0f); }  // 1.5 * 2^23
+  // bytes[index] of 16 indices, which are the bits of floats, less `base`; three bytes further are read.
+  static void store_bytes_at(const Vector (&t)[2], const int8_t* bytes, int32_t base, int8_t* to) {
+    const __m256i less = _mm256_set1_epi32(base), one = _mm256_set1_epi32(0xff);
+    const auto* const from = reinterpret_cast<const int*>(bytes);
+    const __m256i a =
+        _mm256_i32gather_epi32(from, _mm256_sub_epi32(_mm256_castps_si256(t[0]), less), 1);
+    const __m256i b =
+        _mm256_i32gather_epi32(from, _mm256_sub_epi32(_mm256_castps_si256(t[1]), less), 1);
+    const __m256i words = _mm256_permute4x64_epi64(
+        _mm256_packus_epi32(_mm256_and_si256(a, one), _mm256_and_si256(b, one)), 0xd8);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(to),
+        _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+  }
   // The bits of 16 floats, less `base`, as saturated bytes.
   static void store_bits(const Vector (&v)[2], int32_t base, int8_t* to) {
     const __m256i less = _mm256_set1_epi32(base);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs vendor_check and vendor_corpus and closes with one summary line; exit 0 only when every figure holds.
+"""Runs vendor_check, vendor_corpus and vendor_cost and closes with one summary line; exit 0 only when every figure holds.
 
     check.py BUILD_FOLDER
 
 The corpus (files of the vendor's converter beside its simulator's outputs) is unpacked below the build folder once.
 LONG=1 adds further files from RK_VENDOR_FURTHER (a folder of the same form) and the long run of damaged files.
+RK_VENDOR_COST names a folder of networks of everyday size, made by make_cost_files.py; their cost is part of the check.
 """
 import os
 import subprocess
@@ -29,6 +30,17 @@ def unpack_corpus(build):
             tar.extractall(folder + ".part")
         os.rename(folder + ".part", folder)
     return os.path.join(folder, "dev")
+
+
+def cost_folder(totals):
+    """The networks that the corpus does not have: a YOLO with SiLU, MobileNets with a clip and with HardSwish."""
+    folder = os.environ.get("RK_VENDOR_COST")
+    if folder and os.path.isdir(folder):
+        return [folder]
+    print("FIGURE cost of vendor files of everyday size | none: set RK_VENDOR_COST | 4 networks | SHORT")
+    totals.figures += 1
+    totals.short += 1
+    return []
 
 
 class Totals:
@@ -71,6 +83,7 @@ def main():
         totals.skipped = True
     else:
         codes.append(run([os.path.join(tests, "vendor_corpus"), corpus], totals, True))
+        codes.append(run([os.path.join(tests, "vendor_cost"), corpus] + cost_folder(totals), totals, False))
     further = os.environ.get("RK_VENDOR_FURTHER")
     if os.environ.get("LONG") == "1":
         if further and os.path.isdir(further):

@@ -7,17 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <functional>
 
 #include "format/container.h"
 #include "format/reader.h"
 #include "format/vendor/lift.h"
 #include "program/native_layout.h"
-#include "runtime/session/session.h"
 #include "tests/e2e/figure.h"
-#include "tests/vendor/samples.h"
 #include "toolkit/rknn_toolkit.h"
 
 namespace rk::vendor {
@@ -109,49 +104,6 @@ TEST(OwnFileTest, SignsReadThroughTheVendorPathHoldsTheSameTensorsWeightsAndBias
   e2e::figure_holds("our signs file through the vendor path: equal steps (type, name, results)",
                     steps_equal == a.steps.size() && a.steps.size() == b.steps.size(),
                     str(steps_equal, " of ", a.steps.size()), "all");
-}
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_of(const std::function<void()>& work) {
-  const Clock::time_point start = Clock::now();
-  work();
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::shared_ptr<runtime::Session> open_session(ByteSpan file) {
-  const auto model = runtime::LoadedModel::from_bytes(file, {});
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  if (!model.ok()) return nullptr;
-  auto session = runtime::Session::create(*model, {.threads = 1});
-  EXPECT_TRUE(session.ok()) << session.status().message();
-  return session.ok() ? std::move(*session) : nullptr;
-}
-
-// The same network compiled by both. The two take turns, so that a busy machine slows both; the best of each counts.
-TEST(OwnFileTest, TheVendorsFileCostsWhatOurOwnDoes) {
-  const std::vector<uint8_t> theirs = corpus_file("rk3588/int8/signs");
-  if (theirs.empty()) {
-    std::puts("SKIP vendor corpus: RK_VENDOR_CORPUS is not set");
-    GTEST_SKIP();
-  }
-  const auto ours = convert_signs();
-  ASSERT_TRUE(ours.ok()) << ours.status().message();
-  double open_theirs = 1e9, open_ours = 1e9, run_theirs = 1e9, run_ours = 1e9;
-  for (int i = 0; i < 9; ++i) {
-    open_theirs = std::min(open_theirs, seconds_of([&] { open_session(theirs); }));
-    open_ours = std::min(open_ours, seconds_of([&] { open_session(*ours); }));
-  }
-  const auto a = open_session(theirs), b = open_session(*ours);
-  ASSERT_TRUE(a != nullptr && b != nullptr);
-  for (int i = 0; i < 40; ++i) {
-    run_theirs = std::min(run_theirs, seconds_of([&] { EXPECT_TRUE(a->run().ok()); }));
-    run_ours = std::min(run_ours, seconds_of([&] { EXPECT_TRUE(b->run().ok()); }));
-  }
-  e2e::figure_at_most("signs, vendor file: opening and preparing, times our own file",
-                      open_theirs / open_ours, 1.5);
-  e2e::figure_at_most("signs, vendor file: one run, times our own file", run_theirs / run_ours,
-                      1.1);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ struct Case {
   int32_t largest_weight = 127;
   int32_t largest_bias = 20000;
   int32_t largest_offset = 0;
+  int16_t multiplier = 0;  // of all channels; 0: at random
 };
 
 // What the vendor's converter writes for x * sigmoid(x); `unit` is the real value of one step of v.
@@ -134,6 +135,9 @@ std::vector<Case> cases() {
             [](auto& p) {
               p.slope->positive_shift = 8, p.slope->negative_shift = 8, p.output.scale.shift = 34;
             })},
+      // The output is half of the sum, or a quarter below zero.
+      {"SlopeTies", {2, 18}, points,
+       with(slope({8192}), [](auto& p) { p.output.scale = {16384, 28}; }), 3, 50, 0, 16384},
       {"SlopeAdded", dense, same, with(slope({4000}), add)},
       {"MultiplierShift", dense, same,
        with(ConvI8Params{}, [](auto& p) { p.multiplier_shift = 11, p.output = {{17000, 29}, 5}; })},
@@ -172,6 +176,7 @@ Problem make(const Case& c) {
   p.residual = draw<int8_t>(random, int64_t{e.batch} * f.out_channels * e.out.h * e.out.w, -128, 127);
   p.offset = draw<int16_t>(random, f.out_channels, -c.largest_offset, c.largest_offset);
   p.multiplier = draw<int16_t>(random, f.out_channels, 64, 16384);
+  if (c.multiplier != 0) p.multiplier.assign(p.multiplier.size(), c.multiplier);
   p.bias = draw<int32_t>(random, f.out_channels, -c.largest_bias, c.largest_bias);
   p.params.filter = f;
   p.params.input_zero_point = 3;
@@ -307,7 +312,9 @@ TEST(ConvStagesTest, RoutesAreWhatTheirBoundsAllow) {
   EXPECT_EQ(routes("SiluBeyondFloats"), 'd');
   EXPECT_EQ(routes("SiluNeverSaturates"), 'd');
   EXPECT_EQ(routes("SiluAddend"), 'd');
-  EXPECT_EQ(routes("Slope"), 'd');
+  EXPECT_EQ(routes("Slope"), 'f');
+  EXPECT_EQ(routes("SlopeTies"), 'f');
+  EXPECT_EQ(routes("SlopeAdded"), 'd');
   EXPECT_EQ(routes("NoiseOfLargeSteps"), 'i');
 }
 

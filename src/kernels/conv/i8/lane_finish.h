@@ -175,12 +175,12 @@ class FinishNarrow {
   const int32_t base_;  // the bits of the magic number, less the zero point
 };
 
-// A lookup table in floats: as FinishNarrow, with the table between its two roundings.
+// A lookup table in floats: as FinishNarrow up to the index, which a table of bytes ends.
 template <typename Float, bool kTotals>
 class FinishLookup {
  public:
   FinishLookup(const PackedConvI8& packed, const LaneConstants& constants)
-      : FinishLookup(packed, packed.params, constants, *constants.stages) {}
+      : FinishLookup(packed, constants, *constants.stages) {}
 
   const int32_t* start(int64_t block) const { return kTotals ? kNoSums : bias_ + block * kLanes; }
 
@@ -193,61 +193,40 @@ class FinishLookup {
       for (int c = 0; c < kLanes; ++c) sum[c] += bias_[block * kLanes + c];
       acc = sum;
     }
-    const Vector magic = Float::all(kMagic), out_scale = Float::all(out_scale_);
-    const Vector index_scale = Float::all(index_scale_);
-    Vector y[kVectors];
+    const Vector magic = Float::all(kMagic), index_scale = Float::all(index_scale_);
+    Vector t[kVectors];
 #pragma GCC unroll 4
     for (int i = 0; i < kVectors; ++i) {
       const int c = i * Float::kLanes;
       const Vector v = Float::sub(
           Float::fused(Float::from(acc + c), Float::load(scale_ + block * kLanes + c), magic),
           magic);
-      const Vector t = Float::at_most(
-          Float::at_least(Float::sub(Float::fused(v, index_scale, magic), magic), lowest_),
-          highest_);
-      const Vector inside = Float::at_most(Float::at_least(t, start_), end_);
-      Vector value = interpolate<Float>(inside, table_);
-      if (above_ != 0) {
-        const Vector beyond = Float::at_least(Float::sub(t, inside), 0);
-        value = Float::add(
-            value, Float::sub(Float::fused(beyond, Float::all(above_), magic), magic));
-      }
-      if (below_ != 0) {
-        const Vector beyond = Float::at_most(Float::sub(t, inside), 0);
-        value = Float::add(
-            value, Float::sub(Float::fused(beyond, Float::all(below_), magic), magic));
-      }
-      y[i] = Float::fused(value, out_scale, magic);
+      t[i] = Float::at_most(Float::at_least(Float::fused(v, index_scale, magic), lowest_), highest_);
     }
-    Float::store_bits(y, base_, output);
+    store_bytes_at<Float>(t, bytes_, base_, output);
   }
 
  private:
   static constexpr float kMagic = kRounding<float>;
 
-  FinishLookup(const PackedConvI8& packed, const ConvI8Params& p, const LaneConstants& constants,
+  FinishLookup(const PackedConvI8& packed, const LaneConstants& constants,
                const StageConstants& stages)
       : bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
         scale_(constants.scale),
         offset_(constants.totals),
-        table_(stages),
+        bytes_(stages.bytes),
         index_scale_(static_cast<float>(stages.index_scale)),
-        lowest_(static_cast<float>(stages.lowest)),
-        highest_(static_cast<float>(stages.highest)),
-        start_(static_cast<float>(stages.start)),
-        end_(static_cast<float>(stages.end)),
-        below_(static_cast<float>(stages.below)),
-        above_(static_cast<float>(stages.above)),
-        out_scale_(exact<float>(p.output.scale)),
-        base_(0x4b400000 - p.output.zero_point) {}
+        lowest_(kMagic + static_cast<float>(stages.lowest)),
+        highest_(kMagic + static_cast<float>(stages.highest)),
+        base_(0x4b400000 + stages.lowest) {}
 
   const int32_t* const bias_;
   const float* const scale_;
   const int32_t* const offset_;
-  const LookupTable table_;
-  const float index_scale_, lowest_, highest_, start_, end_, below_, above_;
-  const float out_scale_;
-  const int32_t base_;  // the bits of the magic number, less the zero point
+  const int8_t* const bytes_;
+  const float index_scale_;
+  const float lowest_, highest_;  // onto the magic number
+  const int32_t base_;            // the bits of the lowest
 };
 
 // Tables and slopes in doubles.
@@ -261,12 +240,17 @@ class FinishStaged {
 
   void operator()(const int32_t* acc, int64_t block, const int8_t* residual, int8_t* output) const {
     const int32_t* const bias = bias_ + block * kLanes;
-    const int32_t* const multiplier = multiplier_ + block * kLanes;
     int32_t sum[kLanes];
     sums_with_offsets<kTotals>(acc, offset_, block, sum);
     double v[kLanes];
-    for (int c = 0; c < kLanes; ++c)
-      v[c] = (static_cast<double>(sum[c]) + bias[c]) * static_cast<double>(multiplier[c]);
+    for (int c = 0; c < kLanes; ++c) v[c] = static_cast<double>(sum[c]) + bias[c];
+    finish(v, block, residual, output);
+  }
+
+  // `v` holds sums with their bias.
+  void finish(double (&v)[kLanes], int64_t block, const int8_t* residual, int8_t* output) const {
+    const int32_t* const multiplier = multiplier_ + block * kLanes;
+    for (int c = 0; c < kLanes; ++c) v[c] *= static_cast<double>(multiplier[c]);
     if (stages_.is_lookup) {
       look_up(v);
     } else {
@@ -343,15 +327,78 @@ class FinishStaged {
   const int32_t zero_point_;
 };
 
+// A slope in floats, from sums to bytes in one step; again in doubles where that could end on the wrong side of a half.
+template <typename Float, bool kTotals>
+class FinishSlope {
+ public:
+  FinishSlope(const PackedConvI8& packed, const LaneConstants& constants)
+      : exact_(packed, constants),
+        bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
+        offset_(constants.totals),
+        positive_(constants.stages->positive),
+        negative_(constants.stages->negative),
+        near_(constants.stages->near),
+        base_(0x4b400000 - packed.params.output.zero_point) {}
+
+  const int32_t* start(int64_t block) const { return kTotals ? kNoSums : bias_ + block * kLanes; }
+
+  void operator()(const int32_t* acc, int64_t block, const int8_t*, int8_t* output) const {
+    using Vector = typename Float::Vector;
+    constexpr int kVectors = kLanes / Float::kLanes;
+    int32_t sum[kLanes];
+    if constexpr (kTotals) {
+      sums_with_offsets<true>(acc, offset_, block, sum);
+      for (int c = 0; c < kLanes; ++c) sum[c] += bias_[block * kLanes + c];
+      acc = sum;
+    }
+    const Vector magic = Float::all(kRounding<float>), zero = Float::all(0);
+    Vector y[kVectors], distance = zero;
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) {
+      const int c = i * Float::kLanes;
+      const Vector x = Float::from(acc + c);
+      const Vector above = Float::at_least(x, 0), below = Float::at_most(x, 0);
+      const Vector by = Float::load(positive_ + block * kLanes + c);
+      const Vector by_below = Float::load(negative_ + block * kLanes + c);
+      // One of the two products is 0.
+      y[i] = Float::fused(below, by_below, Float::fused(above, by, magic));
+      const Vector whole = Float::sub(magic, y[i]);
+      const Vector rest = Float::fused(below, by_below, Float::fused(above, by, whole));
+      distance = Float::max(distance, Float::max(rest, Float::sub(zero, rest)));
+    }
+    if (Float::largest(distance) < near_) {
+      Float::store_bits(y, base_, output);
+    } else {
+      again(acc, block, output);
+    }
+  }
+
+ private:
+  __attribute__((noinline)) void again(const int32_t* sum, int64_t block, int8_t* output) const {
+    double v[kLanes];
+    for (int c = 0; c < kLanes; ++c) v[c] = sum[c];
+    exact_.finish(v, block, nullptr, output);
+  }
+
+  const FinishStaged<Float, kTotals> exact_;
+  const int32_t* const bias_;
+  const int32_t* const offset_;
+  const float *const positive_, *const negative_;
+  const float near_;
+  const int32_t base_;  // the bits of the magic number, less the zero point
+};
+
 // Calls body(finish) with what finishes the sums of this layer.
 template <typename Float, bool kTotals, typename Body>
 inline void with_finish(const PackedConvI8& packed, const LaneConstants& constants,
                         const Body& body) {
   if (constants.stages != nullptr) {
-    if (constants.float_route) {
+    if (!constants.float_route) {
+      body(FinishStaged<Float, kTotals>(packed, constants));
+    } else if (constants.stages->is_lookup) {
       body(FinishLookup<Float, kTotals>(packed, constants));
     } else {
-      body(FinishStaged<Float, kTotals>(packed, constants));
+      body(FinishSlope<Float, kTotals>(packed, constants));
     }
   } else if (constants.float_route) {
     body(FinishNarrow<Float, kTotals>(packed, constants));

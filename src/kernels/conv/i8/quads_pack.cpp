@@ -17,95 +17,113 @@ namespace {
 
 constexpr int32_t kSums = 2 * kHostBlock;  // 16-bit sums of a step: two per output channel
 
-// A step and how much of kSafe its sums use, per sign.
+// A step and how much of kSafe its sums use, those of positive weights first.
 struct Step {
   uint16_t place = 0;
+  uint8_t heaviest = 0;
   std::array<int8_t, kStepBytes> weights{};
-  std::array<uint8_t, kSums> positive{}, negative{};
-  int32_t heaviest = 0;
+  std::array<uint8_t, 2 * kSums> used{};
 
   bool empty() const { return heaviest == 0; }
   // Fills the sums. False where one pair alone could saturate.
   bool weigh() {
-    heaviest = 0;
-    for (int32_t i = 0; i < kSums; ++i) {
-      int32_t more = 0, less = 0;
-      for (int32_t k = 0; k < 2; ++k) {
-        const int32_t w = weights[static_cast<size_t>(2 * i + k)];
-        (w > 0 ? more : less) += w > 0 ? w : -w;
-      }
-      if (more > kSafe || less > kSafe) return false;
-      positive[static_cast<size_t>(i)] = static_cast<uint8_t>(more);
-      negative[static_cast<size_t>(i)] = static_cast<uint8_t>(less);
-      heaviest = std::max({heaviest, more, less});
-    }
-    return true;
-  }
-  bool fits_with(const Step& other) const {
-    bool fits = true;
+    int16_t most = 0;
     for (size_t i = 0; i < kSums; ++i) {
-      fits &= positive[i] + other.positive[i] <= kSafe && negative[i] + other.negative[i] <= kSafe;
+      const int16_t a = weights[2 * i], b = weights[2 * i + 1];
+      const auto more = static_cast<int16_t>((a > 0 ? a : 0) + (b > 0 ? b : 0));
+      const auto less = static_cast<int16_t>(more - a - b);
+      most = std::max(most, std::max(more, less));
+      used[i] = static_cast<uint8_t>(more);
+      used[kSums + i] = static_cast<uint8_t>(less);
     }
-    return fits;
+    heaviest = static_cast<uint8_t>(std::min<int16_t>(most, kSafe));
+    return most <= kSafe;
   }
 };
 
 // Where the two weights of a pair are too heavy, what is too much of them goes to a second step, which is light.
-void add_step(const Step& step, std::vector<Step>& steps) {
-  Step whole = step;
-  if (!whole.weigh()) {
-    Step rest;
-    rest.place = step.place;
-    for (size_t i = 0; i < kStepBytes; i += 2) {
-      const int32_t a = whole.weights[i], b = whole.weights[i + 1];
-      // A pair of one sign: its second weight keeps what the first leaves.
-      const int32_t kept = a + b > kSafe ? kSafe - a : a + b < -kSafe ? -kSafe - a : b;
-      if ((a > 0) != (b > 0) || kept == b) continue;
-      whole.weights[i + 1] = static_cast<int8_t>(kept);
-      rest.weights[i + 1] = static_cast<int8_t>(b - kept);
+void add_step(Step& step, std::vector<Step>& steps) {
+  if (step.weigh()) {
+    if (!step.empty()) steps.push_back(step);
+    return;
+  }
+  Step whole = step, rest;
+  rest.place = step.place;
+  for (size_t i = 0; i < kStepBytes; i += 2) {
+    const int32_t a = whole.weights[i], b = whole.weights[i + 1];
+    // A pair of one sign: its second weight keeps what the first leaves.
+    const int32_t kept = a + b > kSafe ? kSafe - a : a + b < -kSafe ? -kSafe - a : b;
+    if ((a > 0) != (b > 0) || kept == b) continue;
+    whole.weights[i + 1] = static_cast<int8_t>(kept);
+    rest.weights[i + 1] = static_cast<int8_t>(b - kept);
+  }
+  whole.weigh();
+  rest.weigh();
+  steps.push_back(rest);
+  steps.push_back(whole);
+}
+
+// Steps in the order of their weight, the heaviest first, and which of them still look for a partner.
+class Waiting {
+ public:
+  explicit Waiting(const std::vector<Step>& steps)
+      : order_(steps.size()), used_(steps.size()), next_(steps.size() + 1), previous_(steps.size() + 1) {
+    for (const Step& s : steps) ++begin_[static_cast<size_t>(kSafe - s.heaviest) + 1];
+    for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+    std::array<uint32_t, kSafe + 2> place = begin_;
+    for (uint32_t i = 0; i < steps.size(); ++i)
+      order_[place[static_cast<size_t>(kSafe - steps[i].heaviest)]++] = i;
+    for (size_t i = 0; i < order_.size(); ++i) used_[i] = steps[order_[i]].used;
+    for (uint32_t i = 0; i < next_.size(); ++i) next_[i] = previous_[i] = i;
+  }
+
+  size_t size() const { return order_.size(); }
+  uint32_t step(size_t at) const { return order_[at]; }
+  void take(size_t at) { next_[at] = static_cast<uint32_t>(at) + 1, previous_[at + 1] = static_cast<uint32_t>(at); }
+  // The first that waits from `at` on, or the end.
+  size_t next(size_t at) { return find(next_, at); }
+
+  // A step behind `at` that may be added to it: first among those of complementary weight, then the lightest. Or the end.
+  size_t find_partner(size_t at, int32_t heaviest) {
+    constexpr int32_t kUsual = 190;  // sums of two steps are seldom heaviest in the same lane
+    constexpr int kTries = 24, kLastTries = 8;
+    std::array<uint8_t, 2 * kSums> room;
+    for (size_t i = 0; i < room.size(); ++i) room[i] = static_cast<uint8_t>(kSafe - used_[at][i]);
+    // The first whose heaviest sum is at most kUsual - heaviest.
+    const int32_t light = std::min(kSafe, kUsual - heaviest);
+    size_t i = next(std::max<size_t>(at + 1, begin_[static_cast<size_t>(kSafe - light)]));
+    for (int tries = 0; i < size() && tries < kTries; ++tries, i = next(i + 1)) {
+      if (fits(i, room)) return i;
     }
-    whole.weigh();
-    rest.weigh();
-    steps.push_back(rest);
+    i = find(previous_, size());
+    for (int tries = 0; i > at + 1 && tries < kLastTries; ++tries, i = find(previous_, i - 1)) {
+      if (fits(i - 1, room)) return i - 1;
+    }
+    return size();
   }
-  if (!whole.empty()) steps.push_back(whole);
-}
 
-// Indices of steps, the heaviest first.
-std::vector<uint32_t> by_weight(const std::vector<Step>& steps) {
-  std::array<uint32_t, kSafe + 2> begin{};
-  for (const Step& s : steps) ++begin[static_cast<size_t>(kSafe - s.heaviest + 1)];
-  for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-  std::vector<uint32_t> order(steps.size());
-  for (uint32_t i = 0; i < steps.size(); ++i)
-    order[begin[static_cast<size_t>(kSafe - steps[i].heaviest)]++] = i;
-  return order;
-}
+ private:
+  bool fits(size_t at, const std::array<uint8_t, 2 * kSums>& room) const {
+    uint8_t excess = 0;
+    for (size_t i = 0; i < room.size(); ++i)
+      excess |= static_cast<uint8_t>(std::max(used_[at][i], room[i]) - room[i]);
+    return excess == 0;
+  }
+  // Follows links to where they end and shortens them on the way.
+  static size_t find(std::vector<uint32_t>& links, size_t at) {
+    while (links[at] != at) {
+      links[at] = links[links[at]];
+      at = links[at];
+    }
+    return at;
+  }
 
-// An untaken step behind `at` that may be added to it: first among those of complementary weight, then the lightest.
-// Its place in `order`, or the end.
-size_t find_partner(const std::vector<Step>& steps, const std::vector<uint32_t>& order,
-                    const std::vector<bool>& taken, size_t at) {
-  constexpr int32_t kUsual = 190;  // sums of two steps are seldom heaviest in the same lane
-  constexpr int kTries = 24, kLastTries = 8;
-  const Step& step = steps[order[at]];
-  const auto first = std::partition_point(
-      order.begin() + static_cast<ptrdiff_t>(at) + 1, order.end(),
-      [&](uint32_t i) { return steps[i].heaviest > kUsual - step.heaviest; });
-  int tries = 0;
-  for (auto i = static_cast<size_t>(first - order.begin()); i < order.size() && tries < kTries; ++i) {
-    if (taken[i]) continue;
-    if (step.fits_with(steps[order[i]])) return i;
-    ++tries;
-  }
-  tries = 0;
-  for (size_t i = order.size(); i-- > at + 1 && tries < kLastTries;) {
-    if (taken[i]) continue;
-    if (step.fits_with(steps[order[i]])) return i;
-    ++tries;
-  }
-  return order.size();
-}
+  std::vector<uint32_t> order_;
+  std::vector<std::array<uint8_t, 2 * kSums>> used_;  // in that order
+  std::array<uint32_t, kSafe + 2> begin_{};           // of the steps whose heaviest sum is kSafe - i
+  // A taken place links to its neighbor; previous_ is one place further, so that 0 is an end too.
+  std::vector<uint32_t> next_, previous_;
+};
 
 // The order of steps: doubles first, then what stays alone.
 struct Arranged {
@@ -113,20 +131,20 @@ struct Arranged {
   std::vector<uint32_t> order;
 };
 Arranged arrange(const std::vector<Step>& steps) {
-  const std::vector<uint32_t> order = by_weight(steps);
+  Waiting waiting(steps);
   std::vector<uint32_t> doubles, singles;
-  std::vector<bool> taken(steps.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (taken[i]) continue;
-    taken[i] = true;
-    const size_t partner = find_partner(steps, order, taken, i);
-    if (partner == order.size()) {
-      singles.push_back(order[i]);
+  doubles.reserve(steps.size());
+  for (size_t i = waiting.next(0); i < waiting.size(); i = waiting.next(i)) {
+    waiting.take(i);
+    const uint32_t step = waiting.step(i);
+    const size_t partner = waiting.find_partner(i, steps[step].heaviest);
+    if (partner == waiting.size()) {
+      singles.push_back(step);
       continue;
     }
-    taken[partner] = true;
-    doubles.push_back(order[i]);
-    doubles.push_back(order[partner]);
+    waiting.take(partner);
+    doubles.push_back(step);
+    doubles.push_back(waiting.step(partner));
   }
   const BlockSteps counts = {0, static_cast<uint32_t>(doubles.size() / 2),
                              static_cast<uint32_t>(singles.size())};
@@ -137,22 +155,47 @@ Arranged arrange(const std::vector<Step>& steps) {
 bool offsets_fold(const ConvI8Params& source) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  const bool output_first = source.order == WeightOrder::kOihw;
   for (int32_t oc = 0; oc < f.out_channels; ++oc) {
     const int32_t offset = weight_offset_of(source, oc);
     if (offset == 0) continue;
-    for (int32_t i = 0; i < f.in_channels; ++i) {
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const int32_t w =
-            source.weights[plain_weight_index(f, source.order, oc, i, tap)] + offset;
-        if (w < -128 || w > 127) return false;
-      }
+    // Rows of weights that lie together.
+    const int64_t rows = output_first ? 1 : f.in_channels;
+    const int64_t count = output_first ? f.in_channels * taps : taps;
+    const int8_t* row = source.weights + (output_first ? oc * count : oc * taps);
+    int8_t low = 0, high = 0;
+    for (int64_t i = 0; i < rows; ++i, row += f.out_channels * taps) {
+      for (int64_t k = 0; k < count; ++k) low = std::min(low, row[k]), high = std::max(high, row[k]);
     }
+    if (low + offset < -128 || high + offset > 127) return false;
   }
   return true;
 }
 
-std::vector<Step> steps_of_block(const ConvI8Params& source, bool fold, int32_t block,
-                                 int32_t* sums) {
+// Of bytes whose sum is one too.
+int8_t add_bytes(int8_t a, int8_t b) {
+  return static_cast<int8_t>(static_cast<uint8_t>(a) + static_cast<uint8_t>(b));
+}
+
+// The sum of a channel's weights, with the offset where it is folded.
+int32_t sum_of_channel(const ConvI8Params& source, bool fold, int32_t oc) {
+  const ConvFilter& f = source.filter;
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w, count = f.in_channels * taps;
+  const bool output_first = source.order == WeightOrder::kOihw;
+  int32_t sum = 0;
+  if (output_first) {
+    const int8_t* const row = source.weights + oc * count;
+    for (int64_t i = 0; i < count; ++i) sum += row[i];
+  } else {
+    for (int64_t i = 0; i < f.in_channels; ++i) {
+      const int8_t* const row = source.weights + (i * f.out_channels + oc) * taps;
+      for (int64_t tap = 0; tap < taps; ++tap) sum += row[tap];
+    }
+  }
+  return sum + (fold ? weight_offset_of(source, oc) * static_cast<int32_t>(count) : 0);
+}
+
+std::vector<Step> steps_of_block(const ConvI8Params& source, bool fold, int32_t block) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   const int32_t lanes = lanes_of_block(f.out_channels, block);
@@ -160,21 +203,30 @@ std::vector<Step> steps_of_block(const ConvI8Params& source, bool fold, int32_t 
   const bool output_first = source.order == WeightOrder::kOihw;
   const int64_t in_step = output_first ? taps : f.out_channels * taps;
   const int64_t out_step = output_first ? f.in_channels * taps : taps;
-  std::vector<Step> steps;
+  std::vector<Step> steps, quad(static_cast<size_t>(taps));
   steps.reserve(static_cast<size_t>((f.in_channels + 3) / 4 * taps));
   for (int32_t in = 0; in < f.in_channels; in += 4) {
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      Step step;
-      step.place = static_cast<uint16_t>((in / kHostBlock * taps + tap) * 4 + in % kHostBlock / 4);
-      for (int32_t lane = 0; lane < lanes; ++lane) {
-        const int32_t oc = block * kHostBlock + lane;
-        const int32_t offset = fold ? weight_offset_of(source, oc) : 0;
-        for (int32_t k = 0; k < 4 && in + k < f.in_channels; ++k) {
-          const int32_t w = source.weights[oc * out_step + (in + k) * in_step + tap] + offset;
-          step.weights[static_cast<size_t>(lane * 4 + k)] = static_cast<int8_t>(w);
-          sums[lane] += w;
+    const int32_t channels = std::min(4, f.in_channels - in);
+    if (channels < 4) quad.assign(quad.size(), {});
+    for (int32_t lane = 0; lane < lanes; ++lane) {
+      const int32_t oc = block * kHostBlock + lane;
+      const auto offset = static_cast<int8_t>(fold ? weight_offset_of(source, oc) : 0);
+      const int8_t* const from = source.weights + oc * out_step + in * in_step;
+      const auto at = static_cast<size_t>(lane) * 4;
+      if (in_step == 1 && channels == 4) {
+        for (size_t k = 0; k < 4; ++k) quad[0].weights[at + k] = add_bytes(from[k], offset);
+        continue;
+      }
+      for (int32_t k = 0; k < channels; ++k) {
+        for (int64_t tap = 0; tap < taps; ++tap) {
+          quad[static_cast<size_t>(tap)].weights[at + static_cast<size_t>(k)] =
+              add_bytes(from[k * in_step + tap], offset);
         }
       }
+    }
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      Step& step = quad[static_cast<size_t>(tap)];
+      step.place = static_cast<uint16_t>((in / kHostBlock * taps + tap) * 4 + in % kHostBlock / 4);
       add_step(step, steps);
     }
   }
@@ -184,10 +236,8 @@ std::vector<Step> steps_of_block(const ConvI8Params& source, bool fold, int32_t 
 // Multiplications beside those of int16 factors, judged by one block of output channels.
 double products_per_int16(const ConvI8Params& params) {
   const ConvFilter& f = params.filter;
-  int32_t sums[kHostBlock] = {};
   const int32_t block = channel_blocks(f.out_channels) / 2;
-  const BlockSteps counts =
-      arrange(steps_of_block(params, offsets_fold(params), block, sums)).counts;
+  const BlockSteps counts = arrange(steps_of_block(params, offsets_fold(params), block)).counts;
   const double quads = static_cast<double>((f.in_channels + 3) / 4) * f.kernel.h * f.kernel.w;
   return (3.0 * counts.doubles + 2.0 * counts.singles) / (2.0 * quads);
 }
@@ -240,10 +290,8 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   std::vector<BlockSteps> counts;
   std::vector<uint16_t> all_places;
   std::vector<uint8_t> all_weights;
-  std::vector<int32_t> sums(channels);
   for (int32_t block = 0; block < blocks; ++block) {
-    const std::vector<Step> steps =
-        steps_of_block(source, fold, block, sums.data() + block * kHostBlock);
+    const std::vector<Step> steps = steps_of_block(source, fold, block);
     const Arranged arranged = arrange(steps);
     counts.push_back(arranged.counts);
     counts.back().first = static_cast<uint32_t>(all_places.size());
@@ -284,7 +332,7 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
     offset[i] = weight_offset_of(source, c);
     // Modulo 2^32, which the true sum fits.
     start[i] = static_cast<int32_t>((bias_first ? static_cast<uint32_t>(bias[i]) : 0u) -
-                                    128u * static_cast<uint32_t>(sums[i]));
+                                    128u * static_cast<uint32_t>(sum_of_channel(source, fold, c)));
   }
   std::copy(counts.begin(), counts.end(), block_steps);
   std::copy(all_places.begin(), all_places.end(), places);

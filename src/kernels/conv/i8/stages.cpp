@@ -71,9 +71,28 @@ bool make_pairs(const ConvLookup& s, int32_t* pairs) {
   return true;
 }
 
+constexpr int64_t kMostBytes = int64_t{1} << 18;  // of a table of bytes; usual are 2^15 to 2^17
+
+// What becomes of every index, in pieces that lie on one straight line: where both ends of a piece give one byte, so does
+// all between them.
+void fill_bytes(const ConvLookup& s, const OutputStage& output, const StageConstants& c,
+                int8_t* bytes) {
+  ConvLookup at_index = s;  // v is the index
+  at_index.multiplier = 1, at_index.addend = 0, at_index.shift = 0;
+  const auto byte_at = [&](int64_t t) { return to_output(look_up(at_index, t), output); };
+  const int64_t piece = int64_t{1} << s.entry_shift;
+  for (int64_t t = c.lowest; t <= c.highest;) {
+    // Lines end at every multiple of a piece, counted from 0.
+    const int64_t last = std::min<int64_t>(c.highest, (t >> s.entry_shift) * piece + piece - 1);
+    const int8_t first_byte = byte_at(t), last_byte = byte_at(last);
+    for (; t <= last; ++t)
+      bytes[t - c.lowest] = first_byte == last_byte ? first_byte : byte_at(t);
+  }
+}
+
 // The float route rounds exactly below 2^22 and keeps order beyond, so values whose byte is the end of int8 anyway need
 // not be exact.
-bool float_holds(const PackedConvI8& packed, const ConvLookup& s, StageConstants& c) {
+bool lookup_holds(const PackedConvI8& packed, const ConvLookup& s, StageConstants& c) {
   constexpr int64_t kExact = int64_t{1} << 22, kExactSum = int64_t{1} << 24;
   const ConvI8Params& p = packed.params;
   if (packed.acc_bound >= kExactSum || p.has_residual || p.relu_after_add || s.addend != 0 ||
@@ -89,13 +108,31 @@ bool float_holds(const PackedConvI8& packed, const ConvLookup& s, StageConstants
   // Every v beyond 2^22 lies beyond both ends of t.
   const int64_t reached = scale_round(kExact - 1, s.multiplier, s.shift);
   if (packed.acc_bound >= kExact && (reached < c.highest || -reached > c.lowest)) return false;
-  const int64_t line = std::max(scaled_bound(above, s.above), scaled_bound(below, s.below));
-  const int64_t y = sum_of(line, 1 << 17);
-  const int64_t out = scaled_bound(y, p.output.scale);
-  const auto few_bits = [](int64_t scale) { return magnitude(scale) < 1 << 24; };
-  return y >= 0 && y < kExact && out >= 0 && out < kExact && c.highest < kExact &&
-         c.lowest > -kExact && few_bits(s.above.scale) && few_bits(s.below.scale) &&
-         few_bits(p.output.scale.scale);
+  return int64_t{c.highest} - c.lowest < kMostBytes;
+}
+
+// Factors from sums to the output's unit in one step. The stages round twice on the way, which moves the result by at
+// most `moved`, and floats less than 2^-14 of where int8 does not end yet.
+bool slope_holds(const PackedConvI8& packed, float* positive, float* negative, StageConstants& c) {
+  constexpr int64_t kExactSum = int64_t{1} << 24;
+  constexpr double kExact = int64_t{1} << 22;
+  const ConvI8Params& p = packed.params;
+  if (packed.acc_bound >= kExactSum || p.has_residual || p.relu_after_add) return false;
+  const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
+  const double unit = std::ldexp(p.output.scale.scale, -p.output.scale.shift);
+  const auto moved_by = [&](double factor) { return (0.5 * std::abs(factor) + 0.5) * std::abs(unit); };
+  double moved = moved_by(c.positive_scale), largest = 0;
+  for (int32_t i = 0; i < p.filter.out_channels; ++i) {
+    if (multiplier[i] < 0) return false;
+    const double m = multiplier[i] * unit;
+    positive[i] = static_cast<float>(m * std::ldexp(c.positive_scale, -p.multiplier_shift));
+    negative[i] = static_cast<float>(m * c.negative_first_scale * c.negative_scale[i]);
+    moved = std::max(moved, moved_by(c.negative_scale[i]));
+    largest = std::max<double>({largest, std::abs(positive[i]), std::abs(negative[i])});
+  }
+  c.positive = positive, c.negative = negative;
+  c.near = static_cast<float>(0.5 - moved - 0x1p-14);
+  return c.near > 0.4f && largest * static_cast<double>(packed.acc_bound) < kExact;
 }
 
 }  // namespace
@@ -163,15 +200,19 @@ int64_t look_up(const ConvLookup& s, int64_t v) {
 Status pack_stages(PackedConvI8& packed) {
   const ConvI8Params& p = packed.params;
   if (!p.lookup && !p.slope) return ok_status();
-  constexpr uint64_t kHeader = 128;
+  constexpr uint64_t kHeader = 192;
   static_assert(sizeof(StageConstants) <= kHeader);
   const auto channels = static_cast<uint64_t>(align_up(p.filter.out_channels, kLaneTile));
-  const uint64_t bytes =
-      kHeader + (p.lookup ? kLookupPairs * sizeof(int32_t) : channels * sizeof(double));
-  RK_ASSIGN(packed.stages, Buffer::try_make(bytes, kMaxObjectBytes));
   StageConstants c;
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
   c.double_route = stages_below(packed, multiplier, kDoubleLimits);
+  c.float_route = p.lookup && c.double_route && lookup_holds(packed, *p.lookup, c);
+  constexpr uint64_t kPairBytes = kLookupPairs * sizeof(int32_t), kReadBeyond = 3;
+  const uint64_t table =
+      c.float_route ? static_cast<uint64_t>(c.highest - c.lowest) + 1 + kReadBeyond : 0;
+  const uint64_t bytes =
+      kHeader + (p.lookup ? kPairBytes + table : channels * (sizeof(double) + 2 * sizeof(float)));
+  RK_ASSIGN(packed.stages, Buffer::try_make(bytes, kMaxObjectBytes));
   if (p.lookup) {
     const ConvLookup& s = *p.lookup;
     auto* const pairs = reinterpret_cast<int32_t*>(packed.stages.data() + kHeader);
@@ -183,7 +224,13 @@ Status pack_stages(PackedConvI8& packed) {
     c.above = std::ldexp(s.above.scale, -s.above.shift);
     c.pairs = pairs;
     c.double_route = c.double_route && s.entry_shift <= 8 && make_pairs(s, pairs);
-    c.float_route = c.double_route && float_holds(packed, s, c);
+    c.float_route = c.float_route && c.double_route;
+    if (c.float_route) {
+      auto* const of_indices =
+          reinterpret_cast<int8_t*>(packed.stages.data() + kHeader + kPairBytes);
+      fill_bytes(s, p.output, c, of_indices);
+      c.bytes = of_indices;
+    }
   } else {
     const ConvSlope& s = *p.slope;
     auto* const factors = reinterpret_cast<double*>(packed.stages.data() + kHeader);
@@ -194,6 +241,8 @@ Status pack_stages(PackedConvI8& packed) {
       factors[at] = std::ldexp(s.factor[s.factor.size() == 1 ? 0 : at], -s.negative_shift);
     }
     c.negative_scale = factors;
+    auto* const positive = reinterpret_cast<float*>(factors + channels);
+    c.float_route = c.double_route && slope_holds(packed, positive, positive + channels, c);
   }
   std::memcpy(packed.stages.data(), &c, sizeof c);
   return ok_status();

@@ -39,17 +39,24 @@ inline constexpr size_t kLookupPairs = 2 * kLookupEntries - 1;
 
 // What vector kernels want of a lookup or a slope, at the head of PackedConvI8::stages.
 struct StageConstants {
-  bool float_route = false;   // exact in float32 throughout (lookup without addend, residual and further activation),
-  bool double_route = false;  // or in float64
+  // Without residual and further activation: of a lookup without addend the index t is exact in float32, and a table
+  // `bytes` holds what becomes of each; of a slope floats give the result but near halves, where it is made again in
+  // doubles.
+  bool float_route = false;
+  bool double_route = false;  // exact in float64
   bool is_lookup = false;
   int32_t start = 0, end = 0, entry_shift = 0;  // of the table
-  int32_t lowest = 0, highest = 0;  // there both lines have left int8; the float route goes no further
+  int32_t lowest = 0, highest = 0;  // there both lines have left int8; `bytes` goes no further
   double index_scale = 1, index_addend = 0;
   double below = 0, above = 0;
   double positive_scale = 1, negative_first_scale = 1;
   // Entry k: the table at start + (k << entry_shift) in the low half, the way to the next entry in the high half.
   const int32_t* pairs = nullptr;
+  const int8_t* bytes = nullptr;  // of t = lowest and on; 3 more may be read
   const double* negative_scale = nullptr;  // factor / 2^negative_shift per output channel
+  // From sums to the output's unit, per output channel, and how close to a whole number the result must be.
+  const float *positive = nullptr, *negative = nullptr;
+  float near = 0;
 };
 
 // Fills packed.stages; bounds, bias and multipliers are set already. Nothing to do for usual stages.

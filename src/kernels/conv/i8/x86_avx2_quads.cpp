@@ -263,9 +263,11 @@ class QuadConv {
     int8_t* const output = args_.output + n * stride + at;
     const bool has_residual = args_.packed->params.has_residual;
     const int8_t* const residual = has_residual ? args_.residual + n * dense + at : nullptr;
+    // A copy, which the bytes that are stored cannot alias: its constants stay in registers.
+    const Finish finish(finish_);
     for (int64_t i = 0; i < end; ++i) {
       const int64_t to = int64_t{scratch.band.output[i]} * kLanes;
-      finish_(scratch.acc[i], block, has_residual ? residual + to : nullptr, output + to);
+      finish(scratch.acc[i], block, has_residual ? residual + to : nullptr, output + to);
     }
   }
 
