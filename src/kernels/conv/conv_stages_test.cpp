@@ -135,9 +135,9 @@ std::vector<Case> cases() {
             [](auto& p) {
               p.slope->positive_shift = 8, p.slope->negative_shift = 8, p.output.scale.shift = 34;
             })},
-      // The output is half of the sum, or a quarter below zero.
+      // The output is half of the sum, or a 64th below zero: many halves.
       {"SlopeTies", {2, 18}, points,
-       with(slope({8192}), [](auto& p) { p.output.scale = {16384, 28}; }), 3, 50, 0, 16384},
+       with(slope({512}), [](auto& p) { p.output.scale = {16384, 28}; }), 3, 500, 0, 16384},
       {"SlopeAdded", dense, same, with(slope({4000}), add)},
       {"MultiplierShift", dense, same,
        with(ConvI8Params{}, [](auto& p) { p.multiplier_shift = 11, p.output = {{17000, 29}, 5}; })},

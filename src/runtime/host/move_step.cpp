@@ -5,13 +5,16 @@
 //
 // Note: padding lanes of a blocked output come from nowhere. Only whole channels and neighbors of a plain input move to
 // such outputs; what else does is left to the general way.
+#include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "evaluator/evaluate.h"
 #include "ir/graph.h"
+#include "kernels/eltwise/eltwise.h"
 #include "kernels/layout/convert.h"
 #include "kernels/layout/move.h"
+#include "kernels/layout/quantize.h"
 #include "runtime/host/select.h"
 #include "runtime/host/stages.h"
 
@@ -22,6 +25,7 @@ using program::ProgramTensor;
 
 // Finding the loops takes a few nanoseconds for each.
 constexpr int64_t kMostElements = 1 << 24;
+constexpr int64_t kTableCycles = 2048;  // of one unit of table_i8, roughly
 
 // Where in memory the elements of a tensor lie, by their number in plain order.
 class Places {
@@ -129,16 +133,31 @@ std::optional<MoveFunction> gather_of(const StepContext& context, size_t output,
   };
 }
 
-// Neighbors of a plain input, which become a blocked picture: a part of a batch, for instance.
+// Neighbors of a plain input, which become a blocked picture, or whole pictures of a blocked batch.
 std::optional<MoveFunction> part_of(const StepContext& context, size_t output,
                                     const Tensor& sources) {
   const int32_t to = context.step.outputs[output];
   const HostTensor& from = context.host(context.step.inputs[0]);
   const ProgramTensor& out = context.output(output);
-  if (from.blocked || from.interleaved || !context.host(to).blocked) return std::nullopt;
+  if (from.interleaved || !context.host(to).blocked) return std::nullopt;
   const auto* const at = sources.data<int32_t>();
   for (int64_t i = 1; i < sources.elements(); ++i) {
     if (at[i] != at[0] + i) return std::nullopt;
+  }
+  if (from.blocked) {
+    const PictureExtents in = picture_extents(context.input(0).shape);
+    const PictureExtents picture = picture_extents(out.shape);
+    if (in.c != picture.c || in.h != picture.h || in.w != picture.w ||
+        at[0] % (in.c * in.h * in.w) != 0) {
+      return std::nullopt;
+    }
+    // Blocks of a picture lie together, their padding lanes too.
+    const int64_t begin = Places(context.input(0), from).of(at[0]);
+    const auto offset = static_cast<uint64_t>(begin) * byte_size(out.dtype);
+    const uint64_t bytes = context.host(to).size_bytes;
+    return [=](const StepCall& call, const uint8_t* source) {
+      std::memcpy(call.data<uint8_t>(to), source + offset, bytes);
+    };
   }
   const uint64_t first = static_cast<uint64_t>(at[0]) * byte_size(out.dtype);
   return [=](const StepCall& call, const uint8_t* source) {
@@ -172,6 +191,30 @@ std::optional<MoveFunction> loops_of(const StepContext& context, size_t output,
     args.output = call.data<uint8_t>(index);
     call.parallel(kernels::move_units(args), cost,
                   [&](IndexRange units) { kernels::move_elements(args, units); });
+  };
+}
+
+// int8 of one scale to int8 of another, element by element.
+std::vector<int8_t> rescaling_table(const ProgramTensor& from, const ProgramTensor& to) {
+  std::vector<int8_t> table(256);
+  std::iota(table.begin(), table.end(), static_cast<int8_t>(-128));
+  float values[256];
+  kernels::i8_to_f32(table.data(), values, {from.scale, from.zero_point}, {0, 256});
+  kernels::f32_to_i8(values, table.data(), {to.scale, to.zero_point}, {0, 256});
+  return table;
+}
+
+// Bytes are moved first and then changed where they lie; padding lanes like all others.
+MoveFunction rescaled(const StepContext& context, size_t output, MoveFunction move) {
+  const int32_t to = context.step.outputs[output];
+  const auto bytes = static_cast<int64_t>(context.host(to).size_bytes);
+  return [=, table = rescaling_table(context.input(0), context.output(output))](
+             const StepCall& call, const uint8_t* source) {
+    move(call, source);
+    const kernels::TableI8Args args = {call.data<int8_t>(to), call.data<int8_t>(to), table.data(),
+                                       bytes};
+    call.parallel(kernels::eltwise_units(bytes), kTableCycles,
+                  [&](IndexRange units) { kernels::table_i8(args, units); });
   };
 }
 
@@ -209,7 +252,15 @@ std::optional<StepFunction> prepare_move(const StepContext& context, const progr
   }
   const int32_t input = context.step.inputs[0];
   ProgramTensor as = context.input(0);
-  if (same_element(as, context.output())) {
+  bool raw = true, bytes = as.dtype == DType::kI8;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    raw &= same_element(as, context.output(i));
+    bytes &= context.output(i).dtype == DType::kI8;
+  }
+  if (raw || bytes) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (!same_element(as, context.output(i))) parts[i] = rescaled(context, i, std::move(parts[i]));
+    }
     return [=](const StepCall& call) {
       for (const MoveFunction& part : parts) part(call, call.data<const uint8_t>(input));
       return ok_status();

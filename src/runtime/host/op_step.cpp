@@ -154,11 +154,13 @@ bool moves_and_converts(const StepContext& context, const program::OpParams& p) 
     return t.dtype == DType::kF16 ? !t.quantized() : t.dtype == DType::kI8 && t.quantized();
   };
   if (!context.has_input(0) || !is_activation(context.input(0))) return false;
+  bool alike = true, bytes = context.input(0).dtype == DType::kI8;
   for (size_t i = 0; i < context.step.outputs.size(); ++i) {
-    if (!is_activation(context.output(i)) || !same_element(context.output(i), context.output()))
-      return false;
+    if (!is_activation(context.output(i))) return false;
+    alike &= same_element(context.output(i), context.output());
+    bytes &= context.output(i).dtype == DType::kI8;
   }
-  return true;
+  return alike || bytes;
 }
 
 bool moves_elements(const StepContext& context, const program::OpParams& p) {

@@ -171,6 +171,48 @@ TEST_P(StoredStepTest, PadsWithAValueByReflectionAndByCutting) {
   }
 }
 
+// Whole pictures of a batch, the second of another scale where they are int8.
+TEST_P(StoredStepTest, SplitsABatchWhosePartsHaveScalesOfTheirOwn) {
+  const Storage storage = GetParam();
+  TestProgram p;
+  const TestProgram::Type batch = storage.type({2, kChannels, 3, 5});
+  const TestProgram::Type part = storage.type({1, kChannels, 3, 5});
+  constexpr float kOther = 0.4f;
+  constexpr int32_t kOtherZero = -4;
+  const bool bytes = storage.dtype == DType::kI8;
+  TestProgram::Type other = part;
+  if (bytes) other = {part.dtype, part.shape, kOther, kOtherZero};
+  program::PoolParams single;
+  single.kernel = single.stride = {1, 1};
+  int32_t x = p.input("x", batch);
+  if (storage.blocked) {
+    const int32_t pooled = p.internal("pooled", batch);
+    p.step("MaxPool", {x}, {pooled}, single);
+    x = pooled;
+  }
+  const int32_t a = p.internal("a", part), b = p.internal("b", other);
+  p.step("Split", {x}, {a, b}, program::OpParams{"Split", {{"axis", int64_t{0}}}});
+  p.step("MaxPool", {a}, {p.output("first", part)}, single);
+  p.step("MaxPool", {b}, {p.output("second", other)}, single);
+  auto model = LoadedModel::from_program(std::move(p.program), {});
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  auto opened = Session::create(model.value(), {});
+  ASSERT_TRUE(opened.ok()) << opened.status().message();
+  const Floats values = numbers(2 * kChannels * kPixels, 11, 6);
+  const CallerFormat plain{.dtype = DType::kF32, .format = TensorFormat::kNchw};
+  ASSERT_TRUE((*opened)->set_input(0, plain, values.data(), values.size() * 4).ok());
+  ASSERT_TRUE((*opened)->run().ok());
+  Floats first(values.size() / 2), second(values.size() / 2);
+  ASSERT_TRUE((*opened)->get_output(0, plain, first.data(), first.size() * 4).ok());
+  ASSERT_TRUE((*opened)->get_output(1, plain, second.data(), second.size() * 4).ok());
+  for (size_t i = 0; i < first.size(); ++i) {
+    ASSERT_EQ(first[i], storage.stored(values[i])) << i;
+    const float kept = storage.stored(values[first.size() + i]);
+    const float again = static_cast<float>(quantize_f32(kept, kOther, kOtherZero) - kOtherZero) * kOther;
+    ASSERT_FLOAT_EQ(second[i], bytes ? again : kept) << i;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Storages, StoredStepTest,
                          testing::Values(Storage{DType::kF16, true}, Storage{DType::kF16, false},
                                          Storage{DType::kI8, true}, Storage{DType::kI8, false}));

@@ -345,6 +345,7 @@ class FinishSlope {
   void operator()(const int32_t* acc, int64_t block, const int8_t*, int8_t* output) const {
     using Vector = typename Float::Vector;
     constexpr int kVectors = kLanes / Float::kLanes;
+    const int32_t* const given = acc;
     int32_t sum[kLanes];
     if constexpr (kTotals) {
       sums_with_offsets<true>(acc, offset_, block, sum);
@@ -369,15 +370,19 @@ class FinishSlope {
     if (Float::largest(distance) < near_) {
       Float::store_bits(y, base_, output);
     } else {
-      again(acc, block, output);
+      again(given, block, output);
     }
   }
 
  private:
-  __attribute__((noinline)) void again(const int32_t* sum, int64_t block, int8_t* output) const {
-    double v[kLanes];
-    for (int c = 0; c < kLanes; ++c) v[c] = sum[c];
-    exact_.finish(v, block, nullptr, output);
+  __attribute__((noinline)) void again(const int32_t* acc, int64_t block, int8_t* output) const {
+    if constexpr (kTotals) {
+      exact_(acc, block, nullptr, output);
+    } else {
+      double v[kLanes];
+      for (int c = 0; c < kLanes; ++c) v[c] = acc[c];
+      exact_.finish(v, block, nullptr, output);
+    }
   }
 
   const FinishStaged<Float, kTotals> exact_;
