@@ -154,13 +154,15 @@ check-cost: configure-release
 	@$(call NINJA,release,cost_check)
 	@$(PYTHON) tests/check.py check-cost -- $(PYTHON) tests/cost/check.py $(BUILD)/release/tests/cost/cost_check
 
-# Applications: generated programs, the 2D engine's calls, the examples. arm64 programs where build/aarch64 has the library.
+# Applications: generated programs, the 2D engine's calls, the examples.
+EXAMPLE_PROGRAMS := $(foreach name,face mobilenet pool tracking vad yolov5,rknn_$(name)_demo)
 .PHONY: check-applications
 check-applications: configure-release
-	@$(call NINJA,release,rknn rknn_toolkit rknnrt rga rga_caller)
+	@$(call NINJA,release,rknn rknn_toolkit rknnrt rga rga_caller $(EXAMPLE_PROGRAMS))
 	@$(PYTHON) tests/check.py check-applications \
 	  -- $(BUILD)/release/tests/applications/rga_caller \
 	  -- $(PYTHON) tests/applications/rga_check.py $(BUILD)/release/src/rga/librga.so \
+	  -- $(PYTHON) -B tests/applications/examples_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/examples \
 	  -- $(PYTHON) tests/applications/codegen_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/codegen
 
 # One wheel for every Python: both packages, both libraries with what they need, headers, the rknn command.
