@@ -150,8 +150,10 @@ def native_files(build, sysroot):
         if name != "librknnrt.so":
             yield "openrknn/lib/" + name, read(others[name])
     include = os.path.join(ROOT, "include")
-    for name in sorted(os.listdir(include)):
-        yield "openrknn/include/" + name, read(os.path.join(include, name))
+    for folder, _, names in sorted(os.walk(include)):
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            yield "openrknn/include/" + os.path.relpath(path, include).replace(os.sep, "/"), read(path)
     yield "openrknn/include/rknn_toolkit_c.h", read(os.path.join(ROOT, "src", "toolkit", "rknn_toolkit_c.h"))
 
 
