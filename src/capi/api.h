@@ -4,6 +4,7 @@
 #pragma once
 
 #pragma GCC visibility push(default)
+#include "openrknn_plugin.h"
 #include "rknn_api.h"
 #include "rknn_custom_op.h"
 #include "rknn_matmul_api.h"

@@ -12,6 +12,7 @@
 #include "capi/attributes.h"
 #include "capi/context.h"
 #include "capi/guard.h"
+#include "ir/flat_attr.h"
 #include "runtime/gpu/opencl.h"
 
 namespace rk::capi {
@@ -25,12 +26,7 @@ struct CustomInstance {
   bool built_in = false;  // init asked for the library's own implementation
 
   // Answers of rknn_custom_op_get_op_attr: the bytes of each attribute that was asked for.
-  struct AttrData {
-    rknn_tensor_type type = RKNN_TENSOR_FLOAT32;
-    uint32_t n_elems = 0;
-    std::vector<uint8_t> bytes;
-  };
-  std::map<std::string, AttrData, std::less<>> attrs;
+  std::map<std::string, FlatAttr, std::less<>> attrs;
 };
 
 namespace {
@@ -41,7 +37,8 @@ using runtime::CustomOperand;
 struct Table {
   std::mutex mutex;
   std::map<uint64_t, CustomInstance*> instances;
-  uint64_t last = 0;
+  // Two libraries with such a table may be in one process: their numbers differ.
+  uint64_t last = reinterpret_cast<uintptr_t>(this);
 };
 Table& table() {
   static auto* const table = new Table;
@@ -76,55 +73,20 @@ rknn_custom_op_tensor to_c(const CustomOperand& operand, size_t index) {
   return out;
 }
 
-template <typename T>
-CustomInstance::AttrData data_of(rknn_tensor_type type, const T* values, size_t count) {
-  CustomInstance::AttrData out{type, static_cast<uint32_t>(count), {}};
-  out.bytes.resize(count * sizeof(T));
-  if (count != 0) std::memcpy(out.bytes.data(), values, out.bytes.size());
-  return out;
-}
-
-struct AttrToData {
-  using Data = CustomInstance::AttrData;
-  Data operator()(int64_t v) const { return data_of(RKNN_TENSOR_INT64, &v, 1); }
-  Data operator()(float v) const { return data_of(RKNN_TENSOR_FLOAT32, &v, 1); }
-  Data operator()(const std::string& v) const {
-    return data_of(RKNN_TENSOR_UINT8, v.data(), v.size());
-  }
-  Data operator()(const std::vector<int64_t>& v) const {
-    return data_of(RKNN_TENSOR_INT64, v.data(), v.size());
-  }
-  Data operator()(const std::vector<float>& v) const {
-    return data_of(RKNN_TENSOR_FLOAT32, v.data(), v.size());
-  }
-  // Texts one after another, each with a zero at its end.
-  Data operator()(const std::vector<std::string>& v) const {
-    std::string all;
-    for (const std::string& text : v) all.append(text).push_back('\0');
-    return data_of(RKNN_TENSOR_UINT8, all.data(), all.size());
-  }
-  Data operator()(const Tensor& v) const {
-    const auto count = static_cast<size_t>(v.shape().elements());
-    Data out = data_of(to_rknn_type(v.dtype()), v.data<uint8_t>(), count * byte_size(v.dtype()));
-    out.n_elems = static_cast<uint32_t>(count);
-    return out;
-  }
-};
-
 void get_attr(CustomInstance& instance, std::string_view name, rknn_custom_op_attr& out) {
   auto it = instance.attrs.find(name);
   if (it == instance.attrs.end()) {
     const auto attr = instance.node->attrs.find(name);
     if (attr != instance.node->attrs.end()) {
-      it = instance.attrs.emplace(std::string(name), std::visit(AttrToData{}, attr->second)).first;
+      it = instance.attrs.emplace(std::string(name), flat_attr(attr->second)).first;
     } else if (name == "name") {
-      it = instance.attrs.emplace("name", AttrToData{}(instance.node->name)).first;
+      it = instance.attrs.emplace("name", flat_attr(instance.node->name)).first;
     } else {
       return;
     }
   }
-  out.dtype = it->second.type;
-  out.n_elems = it->second.n_elems;
+  out.dtype = to_rknn_type(it->second.dtype);
+  out.n_elems = it->second.count;
   out.data = it->second.bytes.data();
 }
 
@@ -183,14 +145,57 @@ void end_all(std::vector<std::unique_ptr<CustomInstance>>& instances) {
 Status compute(CustomInstance& instance) {
   const auto call = [&](auto* callback, const char* name) -> Status {
     if (callback == nullptr) return ok_status();
-    const int code = callback(&instance.context, instance.inputs.data(),
-                              static_cast<uint32_t>(instance.inputs.size()),
-                              instance.outputs.data(),
-                              static_cast<uint32_t>(instance.outputs.size()));
+    const int code = callback(
+        &instance.context, instance.inputs.data(), static_cast<uint32_t>(instance.inputs.size()),
+        instance.outputs.data(), static_cast<uint32_t>(instance.outputs.size()));
     return code == 0 ? ok_status() : call_failed(instance, name, code);
   };
   RK_TRY(call(instance.op.prepare, "prepare"));
   return call(instance.op.compute, "compute");
+}
+
+// A node with its operator, known to rknn_custom_op_get_op_attr.
+Result<std::unique_ptr<CustomInstance>> make_instance(const rknn_custom_op& op,
+                                                      const std::string& source,
+                                                      std::shared_ptr<runtime::CustomNode> node) {
+  auto instance = std::make_unique<CustomInstance>();
+  instance->op = op;
+  instance->node = std::move(node);
+  instance->node->on_gpu = op.target == RKNN_TARGET_TYPE_GPU;
+  instance->context.target = op.target;
+  if (op.target == RKNN_TARGET_TYPE_GPU) {
+    auto kernel =
+        runtime::GpuKernel::make({text_of(op.cl_kernel_name, sizeof op.cl_kernel_name), source,
+                                  text_of(op.cl_build_options, sizeof op.cl_build_options)});
+    if (!kernel.ok())
+      return kernel.status().with_context(str("custom operator '", instance->node->type, "'"));
+    instance->gpu = std::move(kernel).value();
+    instance->context.gpu_ctx = {instance->gpu->context(), instance->gpu->queue(),
+                                 instance->gpu->kernel()};
+  }
+  for (size_t i = 0; i < instance->node->inputs.size(); ++i)
+    instance->inputs.push_back(to_c(instance->node->inputs[i], i));
+  for (size_t i = 0; i < instance->node->outputs.size(); ++i)
+    instance->outputs.push_back(to_c(instance->node->outputs[i], i));
+  const std::lock_guard lock(table().mutex);
+  instance->context.internal_ctx = ++table().last;
+  table().instances[table().last] = instance.get();
+  return instance;
+}
+
+// 0 or, where the operator asks for the library's own implementation, that code; any other is a failure.
+Status call_init(CustomInstance& instance) {
+  if (instance.op.init == nullptr) return ok_status();
+  const int code = instance.op.init(
+      &instance.context, instance.inputs.data(), static_cast<uint32_t>(instance.inputs.size()),
+      instance.outputs.data(), static_cast<uint32_t>(instance.outputs.size()));
+  instance.built_in = code == RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE;
+  if (code != 0 && !instance.built_in) return call_failed(instance, "init", code);
+  if (instance.built_in && !instance.node->has_built_in)
+    return unsupported(str("node '", instance.node->name, "': init of the custom operator '",
+                           instance.node->type, "' asks for the library's own implementation (",
+                           code, "), which has none of this type"));
+  return ok_status();
 }
 
 }  // namespace
@@ -207,43 +212,39 @@ Status CustomOps::attach(runtime::Session& session, const Operator& one,
   if (nodes.empty())
     log(LogLevel::kWarning, str("the model has no node of the custom operator '", type, "'"));
   for (const auto& node : nodes) {
-    auto instance = std::make_unique<CustomInstance>();
-    instance->op = one.op;
-    instance->node = node;
-    instance->context.target = one.op.target;
-    if (one.op.target == RKNN_TARGET_TYPE_GPU) {
-      auto kernel = runtime::GpuKernel::make(
-          {text_of(one.op.cl_kernel_name, sizeof one.op.cl_kernel_name), one.source,
-           text_of(one.op.cl_build_options, sizeof one.op.cl_build_options)});
-      if (!kernel.ok()) return kernel.status().with_context(str("custom operator '", type, "'"));
-      instance->gpu = std::move(kernel).value();
-      instance->context.gpu_ctx = {instance->gpu->context(), instance->gpu->queue(),
-                                   instance->gpu->kernel()};
-    }
-    for (size_t i = 0; i < node->inputs.size(); ++i)
-      instance->inputs.push_back(to_c(node->inputs[i], i));
-    for (size_t i = 0; i < node->outputs.size(); ++i)
-      instance->outputs.push_back(to_c(node->outputs[i], i));
-    {
-      const std::lock_guard lock(table().mutex);
-      instance->context.internal_ctx = ++table().last;
-      table().instances[table().last] = instance.get();
-    }
-    CustomInstance& placed = *instance;
+    RK_ASSIGN(std::unique_ptr<CustomInstance> instance, make_instance(one.op, one.source, node));
     made.push_back(std::move(instance));
-    if (placed.op.init == nullptr) continue;
-    const int code = placed.op.init(&placed.context, placed.inputs.data(),
-                                    static_cast<uint32_t>(placed.inputs.size()),
-                                    placed.outputs.data(),
-                                    static_cast<uint32_t>(placed.outputs.size()));
-    placed.built_in = code == RKNN_WARNING_SKIP_CUSTOM_OP_COMPUTE;
-    if (code != 0 && !placed.built_in) return call_failed(placed, "init", code);
-    if (placed.built_in && !node->has_built_in)
-      return unsupported(str("node '", node->name, "': init of the custom operator '", type,
-                             "' asks for the library's own implementation (", code,
-                             "), which has none of this type"));
+    RK_TRY(call_init(*made.back()));
   }
   return ok_status();
+}
+
+Status compute_once(const rknn_custom_op& op, std::shared_ptr<runtime::CustomNode> node,
+                    std::vector<std::pair<std::string, FlatAttr>> attrs) {
+  RK_TRY(check(op));
+  RK_ASSIGN(const std::string source, gpu_source(op));
+  RK_ASSIGN(const std::unique_ptr<CustomInstance> instance,
+            make_instance(op, source, std::move(node)));
+  for (auto& [name, value] : attrs) instance->attrs.emplace(std::move(name), std::move(value));
+  Status status = call_init(*instance);
+  if (status.ok()) status = compute(*instance);
+  end(*instance);
+  return status;
+}
+
+int infer_once(const rknn_custom_op& op, std::shared_ptr<runtime::CustomNode> node,
+               std::vector<std::pair<std::string, FlatAttr>> attrs,
+               const std::function<int(rknn_custom_op_context*)>& infer) {
+  // No kernel of a GPU operator is built for a question about shapes.
+  rknn_custom_op plain = op;
+  plain.target = RKNN_TARGET_TYPE_CPU;
+  plain.destroy = nullptr;
+  const auto instance = make_instance(plain, "", std::move(node));
+  if (!instance.ok()) return to_rknn_error(instance.status().code());
+  for (auto& [name, value] : attrs) (*instance)->attrs.emplace(std::move(name), std::move(value));
+  const int code = infer(&(*instance)->context);
+  end(**instance);
+  return code;
 }
 
 void CustomOps::remove(runtime::Session& session, std::string_view type) {
@@ -300,7 +301,8 @@ Status CustomOps::add(runtime::Session& session, std::span<const rknn_custom_op>
 void CustomOps::add_plugins(runtime::Session& session) {
   const std::vector<std::string> needed = runtime::custom_types(session.variant());
   if (needed.empty() || !session.model().can_run()) return;
-  for (const rknn_custom_op& op : plugin_operators()) {
+  for (const Plugin& plugin : plugin_operators()) {
+    const rknn_custom_op& op = plugin.op;
     const std::string type = text_of(op.op_type, sizeof op.op_type);
     const bool known = std::any_of(operators_.begin(), operators_.end(), [&](const Operator& one) {
       return text_of(one.op.op_type, sizeof one.op.op_type) == type;
@@ -339,8 +341,8 @@ int rknn_register_custom_ops(rknn_context ctx, rknn_custom_op* op, uint32_t cust
     if (op == nullptr || custom_op_num == 0)
       return rk::invalid_argument("op is NULL or custom_op_num is 0");
     if (custom_op_num > rk::capi::kMaxCustomOps)
-      return rk::invalid_argument(rk::str("custom_op_num ", custom_op_num, " is beyond ",
-                                          rk::capi::kMaxCustomOps));
+      return rk::invalid_argument(
+          rk::str("custom_op_num ", custom_op_num, " is beyond ", rk::capi::kMaxCustomOps));
     return locked->custom_ops.add(locked.session(), {op, custom_op_num});
   });
 }

@@ -2,12 +2,14 @@
 // The operators that an application, or a plug-in library, has added to a context.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "capi/api.h"
+#include "ir/flat_attr.h"
 #include "runtime/session/session.h"
 
 namespace rk::capi {
@@ -47,8 +49,21 @@ class CustomOps {
   std::vector<std::unique_ptr<CustomInstance>> instances_;
 };
 
+// One life of a node outside a context: init, prepare, compute, destroy.
+Status compute_once(const rknn_custom_op& op, std::shared_ptr<runtime::CustomNode> node,
+                    std::vector<std::pair<std::string, FlatAttr>> attrs);
+// Inside `infer`, rknn_custom_op_get_op_attr answers these attributes.
+int infer_once(const rknn_custom_op& op, std::shared_ptr<runtime::CustomNode> node,
+               std::vector<std::pair<std::string, FlatAttr>> attrs,
+               const std::function<int(rknn_custom_op_context*)>& infer);
+
+struct Plugin {
+  rknn_custom_op op;
+  openrknn_infer_shapes_func infer_shapes;  // null: the plug-in has none
+};
+
 // Operators of all librkcst_*.so in RKNN_OP_PLUGIN_DIR (folders with ':' between them) and the vendor's folder, in the
 // order of folders and names; each library is loaded once per process. What cannot be used is logged once.
-std::vector<rknn_custom_op> plugin_operators();
+std::vector<Plugin> plugin_operators();
 
 }  // namespace rk::capi

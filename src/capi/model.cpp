@@ -5,11 +5,11 @@
 #include "base/log.h"
 #include "capi/context.h"
 #include "capi/guard.h"
-#include "runtime/device/core_mask.h"
 #include "capi/memory.h"
+#include "runtime/device/core_mask.h"
+#include "runtime/device/status_page.h"
 #include "runtime/report/dump.h"
 #include "runtime/report/memory_table.h"
-#include "runtime/device/status_page.h"
 
 namespace rk::capi {
 namespace {
@@ -98,6 +98,7 @@ Result<std::shared_ptr<const runtime::LoadedModel>> load(const void* model, uint
 Result<rknn_context> open_context(std::shared_ptr<const runtime::LoadedModel> model,
                                   uint32_t flag) {
   runtime::SessionOptions options;
+  options.prior_gpu = (flag & RKNN_FLAG_EXECUTE_FALLBACK_PRIOR_DEVICE_GPU) != 0;
   options.collect_perf = (flag & RKNN_FLAG_COLLECT_PERF_MASK) != 0 || log_level() >= kLayerTable;
   RK_ASSIGN(std::unique_ptr<runtime::Session> session,
             runtime::Session::create(std::move(model), options));

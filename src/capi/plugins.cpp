@@ -49,7 +49,7 @@ std::vector<std::string> libraries(const std::string& folder) {
   return out;
 }
 
-std::optional<rknn_custom_op> load(const std::string& path) {
+std::optional<Plugin> load(const std::string& path) {
   const auto refuse = [&](std::string_view why) {
     log(LogLevel::kWarning, str("plug-in '", path, "' is not used: ", why));
     return std::nullopt;
@@ -64,16 +64,18 @@ std::optional<rknn_custom_op> load(const std::string& path) {
   const rknn_custom_op* const op = get();
   if (op == nullptr) return refuse("get_rknn_custom_op returned NULL");
   log(LogLevel::kInfo, str("custom operator '", op->op_type, "' from plug-in '", path, "'"));
-  return *op;
+  const auto infer =
+      reinterpret_cast<openrknn_infer_shapes_func>(dlsym(library, "openrknn_infer_shapes"));
+  return Plugin{*op, infer};
 }
 
 }  // namespace
 
-std::vector<rknn_custom_op> plugin_operators() {
+std::vector<Plugin> plugin_operators() {
   static std::mutex mutex;
-  static auto* const loaded = new std::map<std::string, std::optional<rknn_custom_op>>;
+  static auto* const loaded = new std::map<std::string, std::optional<Plugin>>;
   const std::lock_guard lock(mutex);
-  std::vector<rknn_custom_op> out;
+  std::vector<Plugin> out;
   for (const std::string& folder : folders()) {
     for (const std::string& path : libraries(folder)) {
       auto it = loaded->find(path);

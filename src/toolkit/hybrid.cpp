@@ -9,8 +9,8 @@
 #include "base/crc32.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "frontends/frontend.h"
 #include "base/suggest.h"
+#include "frontends/frontend.h"
 #include "toolkit/config_check.h"
 #include "toolkit/hybrid_data.h"
 #include "toolkit/quantization_cfg.h"
@@ -30,7 +30,8 @@ std::vector<std::string> value_names(const Graph& graph) {
 Result<Value*> find_tensor(const Graph& graph, std::string_view name, std::string_view where) {
   if (Value* value = graph.find(name)) return value;
   const std::string close = close_names(name, value_names(graph));
-  return invalid_argument(str(where, " names '", name, "', which is not a tensor of the .model file",
+  return invalid_argument(str(where, " names '", name,
+                              "', which is not a tensor of the .model file",
                               close.empty() ? "" : "; close names: ", close));
 }
 
@@ -103,7 +104,8 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   for (const auto& border : options.custom_hybrid) RK_TRY(add_between(graph, border, cfg));
   if (options.proposal) {
     RK_ASSIGN(const quant::FloatLayers proposed,
-              propose_float_layers(build, static_cast<size_t>(std::max(options.proposal_dataset_size, 1))));
+              propose_float_layers(
+                  build, static_cast<size_t>(std::max(options.proposal_dataset_size, 1))));
     for (const std::string& name : proposed) cfg.layers[name] = "float16";
   }
   RK_ASSIGN(const Graph quantized,
@@ -142,6 +144,7 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
                                 "' do not belong together: give the two files of one "
                                 "hybrid_quantization_step1, unchanged"));
   }
+  RK_TRY(add_plugins());
   const frontends::ModelFile file{"", model};
   auto imported = frontends::import_files({&file, 1}, "onnx", {}, state_->registry());
   if (!imported.ok()) return imported.status().with_context(str("'", files.model, "'"));

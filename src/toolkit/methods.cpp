@@ -195,6 +195,7 @@ Result<Json> Methods::load_rknn(const Json& options) {
   RK_TRY(runtime::LoadedModel::from_bytes(file, {.device = {}, .info_only = true})
              .status()
              .with_context(path));
+  RK_TRY(toolkit_.add_plugins());
   file_ = std::move(file);
   std::error_code error;
   rknn_path_ = std::filesystem::absolute(path, error).string();
@@ -298,7 +299,8 @@ Result<Json> Methods::eval_perf(const Json& options) {
   RK_ASSIGN(Simulator* const simulator, running("eval_perf"));
   const std::string text = simulator->performance();
   log(LogLevel::kInfo,
-      "eval_perf: times are predicted for the chip (docs/board-model.md); `rknn bench` measures this machine");
+      "eval_perf: times are predicted for the chip (docs/board-model.md); `rknn bench` measures "
+      "this machine");
   return Json(text);
 }
 

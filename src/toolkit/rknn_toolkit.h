@@ -81,6 +81,8 @@ class Toolkit {
   Status config(Config config);
   // Before load or hybrid_quantization_step2(); a type that was registered before is replaced.
   Status reg_custom_op(ops::CustomOp op);
+  // Registers what plug-in libraries have and nobody registered; load and hybrid_quantization_step2() do it themselves.
+  Status add_plugins();
   // What the graphs and Programs of this object may use; null: the standard operators.
   std::shared_ptr<const OpRegistry> operators() const;
   // The files of one model in the order of its load_... call; `format` is the word of that call ("onnx", "tflite",

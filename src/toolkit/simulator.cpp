@@ -74,8 +74,8 @@ Result<std::unique_ptr<Simulator>> Simulator::create(program::Program program,
                                                      std::shared_ptr<const OpRegistry> operators) {
   RK_TRY(check_options(options));
   RK_ASSIGN(const runtime::Device device, device_for(options));
-  auto model = runtime::LoadedModel::from_program(
-      std::move(program), {.device = device, .operators = operators.get()});
+  auto model = runtime::LoadedModel::from_program(std::move(program),
+                                                  {.device = device, .operators = operators.get()});
   if (!model.ok()) return about_target(model.status(), options);
   return start(std::move(*model), options, std::move(operators));
 }
@@ -84,8 +84,8 @@ Result<std::unique_ptr<Simulator>> Simulator::create(ByteSpan file, const Runtim
                                                      std::shared_ptr<const OpRegistry> operators) {
   RK_TRY(check_options(options));
   RK_ASSIGN(const runtime::Device device, device_for(options));
-  auto model = runtime::LoadedModel::from_bytes(
-      file, {.device = device, .operators = operators.get()});
+  auto model =
+      runtime::LoadedModel::from_bytes(file, {.device = device, .operators = operators.get()});
   if (!model.ok()) return about_target(model.status(), options);
   return start(std::move(*model), options, std::move(operators));
 }
@@ -94,10 +94,10 @@ Result<std::unique_ptr<Simulator>> Simulator::start(
     std::shared_ptr<const runtime::LoadedModel> model, const RuntimeOptions& options,
     std::shared_ptr<const OpRegistry> operators) {
   // A simulated board has the cores of its chip; the simulator takes a mask that they would.
-  const Status mask =
-      options.core_mask == 0
-          ? ok_status()
-          : runtime::check_core_mask(model->chip(), options.core_mask, model->program().single_core);
+  const Status mask = options.core_mask == 0
+                          ? ok_status()
+                          : runtime::check_core_mask(model->chip(), options.core_mask,
+                                                     model->program().single_core);
   if (!options.target.empty()) {
     RK_TRY(mask);
     log(LogLevel::kWarning, str("no rknn_server is reachable: running on the simulated ",
@@ -112,7 +112,9 @@ Result<std::unique_ptr<Simulator>> Simulator::start(
   out->options_ = options;
   out->operators_ = std::move(operators);
   RK_ASSIGN(out->session_,
-            runtime::Session::create(std::move(model), {.collect_perf = options.perf_debug}));
+            runtime::Session::create(std::move(model),
+                                     {.collect_perf = options.perf_debug,
+                                      .prior_gpu = options.fallback_prior_device == "gpu"}));
   if (!mask.ok()) {
     log(LogLevel::kWarning, str("core_mask has no effect: ", mask.message()));
   } else if (options.core_mask != 0) {
@@ -147,9 +149,10 @@ Status Simulator::set_input(size_t i, const Feed& feed) {
   }
   if (is_batch_of_one_without_its_axis(feed.array.shape, wanted)) {
     if (!warned_of_batch_) {
-      log(LogLevel::kWarning, str("The input(", attr.name, ") need ", wanted.rank(), "dims input, but ",
-                                  feed.array.shape.rank(), "dims input buffer feed: a batch of 1 is ",
-                                  "assumed; np.expand_dims(array, 0) says so"));
+      log(LogLevel::kWarning,
+          str("The input(", attr.name, ") need ", wanted.rank(), "dims input, but ",
+              feed.array.shape.rank(), "dims input buffer feed: a batch of 1 is ",
+              "assumed; np.expand_dims(array, 0) says so"));
     }
     warned_of_batch_ = true;
   } else if (!(feed.array.shape == wanted)) {

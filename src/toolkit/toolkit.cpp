@@ -20,6 +20,7 @@
 #include "target/sparse.h"
 #include "toolkit/config_check.h"
 #include "toolkit/dynamic_shapes.h"
+#include "toolkit/plugins.h"
 #include "toolkit/state.h"
 #include "toolkit/version.h"
 
@@ -69,8 +70,7 @@ void warn_of_overflow(const Graph& quantized, const quant::Ranges& ranges) {
             "which ends at ", kMaxF16, ": it becomes infinite. Scale the model down before it, or ",
             "end the model before this layer"));
   }
-  if (count > kNamed)
-    log(LogLevel::kWarning, str("so do ", count - kNamed, " further values"));
+  if (count > kNamed) log(LogLevel::kWarning, str("so do ", count - kNamed, " further values"));
 }
 
 // One line for all that the board would refuse: by operator, with a count, the first name and its reason.
@@ -236,6 +236,16 @@ Status Toolkit::reg_custom_op(ops::CustomOp op) {
   return ok_status();
 }
 
+Status Toolkit::add_plugins() {
+  for (ops::CustomOp& op : plugin_ops()) {
+    const bool known =
+        std::any_of(state_->custom_ops.begin(), state_->custom_ops.end(),
+                    [&](const ops::CustomOp& other) { return other.type == op.type; });
+    if (!known) RK_TRY(reg_custom_op(std::move(op)));
+  }
+  return ok_status();
+}
+
 std::shared_ptr<const OpRegistry> Toolkit::operators() const {
   return state_->registries.empty() ? nullptr : state_->registries.back();
 }
@@ -243,8 +253,10 @@ std::shared_ptr<const OpRegistry> Toolkit::operators() const {
 Status Toolkit::load(const std::vector<std::string>& paths, const std::string& format,
                      const LoadOptions& options) {
   if (!state_->config) {
-    return invalid_argument(str(format.empty() ? "load" : "load_", format, ": call config() first"));
+    return invalid_argument(
+        str(format.empty() ? "load" : "load_", format, ": call config() first"));
   }
+  RK_TRY(add_plugins());
   frontends::ImportOptions import;
   import.inputs = options.inputs;
   import.input_shapes = options.input_size_list;
@@ -333,7 +345,8 @@ Status Toolkit::build_float(const BuildOptions& options) {
   state_->quantized = optimized.clone();
   state_->program = std::move(program);
   if (config.sparse_infer)
-    log(LogLevel::kWarning, "sparse_infer has no effect in float16: the NPU skips int8 weights only");
+    log(LogLevel::kWarning,
+        "sparse_infer has no effect in float16: the NPU skips int8 weights only");
   return ok_status();
 }
 
@@ -428,8 +441,8 @@ Result<analysis::Trial> Toolkit::build_fitting_trial(quant::FloatLayers& layers)
               quantized_graph(graph, state_->ranges, config, *state_->target, types));
     quant::correct_biases(quantized, state_->stats);
     RK_ASSIGN(const auto unfit,
-              compiler::unfit_layers(quantized, compile_options(config, *state_->target, quantized,
-                                                                true, layers)));
+              compiler::unfit_layers(
+                  quantized, compile_options(config, *state_->target, quantized, true, layers)));
     const size_t known = layers.size();
     for (const compiler::UnfitLayer& layer : unfit) {
       if (!layers.insert(layer.output).second) continue;
@@ -467,7 +480,8 @@ Status Toolkit::build_quantized(const BuildOptions& options) {
 Status Toolkit::export_optimized(const std::string& path,
                                  const std::vector<std::string>& passes) const {
   if (!state_->imported) return invalid_argument("export_optimized: load a model first");
-  RK_ASSIGN(const Graph graph, optimize(*state_->imported, *state_->config, *state_->target, passes));
+  RK_ASSIGN(const Graph graph,
+            optimize(*state_->imported, *state_->config, *state_->target, passes));
   RK_ASSIGN(const std::vector<uint8_t> model, frontends::export_onnx(graph));
   return write_file(path, model);
 }
@@ -492,8 +506,8 @@ Result<compiler::PlacementReport> Toolkit::placement() const {
   if (!state_->program || !state_->quantized)
     return invalid_argument("placement: build the model first");
   return compiler::report_placement(
-      *state_->quantized, compile_options(*state_->config, *state_->target, *state_->quantized, true,
-                                          state_->float_layers));
+      *state_->quantized, compile_options(*state_->config, *state_->target, *state_->quantized,
+                                          true, state_->float_layers));
 }
 
 Result<std::vector<uint8_t>> Toolkit::rknn_bytes() const {

@@ -72,6 +72,8 @@ def main():
 
     headers = json.loads(args.facts.read_text())["headers"]
     functions = {name for facts in headers.values() for name in facts["functions"]}
+    own = args.map.parent.parent.parent / "include" / "openrknn_plugin.h"
+    functions |= set(re.findall(r"\b(openrknn_plugin_\w+)\(", own.read_text()))
     problems = list(compare(args.map.name, names_in_map(args.map), functions))
     if args.library:
         problems += library_problems(args.library, functions, args.sanitizers.split(","))

@@ -3,6 +3,7 @@
 // built-in ones.
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -64,7 +67,8 @@ std::vector<uint8_t> image(const program::Program& program) {
 rknn_context open(const program::Program& program, uint32_t flags = 0) {
   std::vector<uint8_t> file = image(program);
   rknn_context context = 0;
-  EXPECT_EQ(rknn_init(&context, file.data(), static_cast<uint32_t>(file.size()), flags, nullptr), 0);
+  EXPECT_EQ(rknn_init(&context, file.data(), static_cast<uint32_t>(file.size()), flags, nullptr),
+            0);
   return context;
 }
 
@@ -271,6 +275,51 @@ TEST_F(CustomOp, TheSameNetworkWithBuiltInOperatorsGivesTheSameResult) {
                       largest_difference(built_in[1], custom[1]), 0.0201);
 }
 
+// The words of a row of RKNN_QUERY_PERF_DETAIL: ID, OpType, DataType, Target, InputShape, OutputShape, Cycles, Time(us)...
+std::vector<std::string> perf_row(rknn_context context, std::string_view type) {
+  rknn_perf_detail detail{};
+  if (rknn_query(context, RKNN_QUERY_PERF_DETAIL, &detail, sizeof detail) != 0) return {};
+  std::istringstream text(std::string(detail.perf_data, detail.data_len));
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream words(line);
+    const std::vector<std::string> row{std::istream_iterator<std::string>(words), {}};
+    if (row.size() > 7 && row[1] == type) return row;
+  }
+  return {};
+}
+
+TEST_F(CustomOp, ItsRowHasTheTimeOfTheCallbackAndTheProcessor) {
+  rknn_context context = open(network(true), RKNN_FLAG_COLLECT_PERF_MASK);
+  rknn_custom_op pair = pair_op(), slow = softmax_op();
+  slow.prepare = [](rknn_custom_op_context*, rknn_custom_op_tensor*, uint32_t,
+                    rknn_custom_op_tensor*, uint32_t) {
+    usleep(20000);
+    return 0;
+  };
+  ASSERT_EQ(rknn_register_custom_ops(context, &slow, 1), 0);
+  ASSERT_EQ(rknn_register_custom_ops(context, &pair, 1), 0);
+  ASSERT_EQ(run(context), 0) << error_;
+  const std::vector<std::string> row = perf_row(context, "cstSoftmax");
+  ASSERT_FALSE(row.empty());
+  EXPECT_EQ(row[3], "CPU");
+  EXPECT_GE(std::stol(row[7]), 20000);
+  EXPECT_EQ(rknn_destroy(context), 0);
+}
+
+TEST_F(CustomOp, OperatorsOfTheLibraryAreShownWhereTheyArePlaced) {
+  program::Program placed = network(false);
+  placed.variants[0].steps[1].processor = program::Processor::kGpu;
+  placed.variants[0].steps[2].processor = program::Processor::kCpu;
+  for (const uint32_t flag : {0, RKNN_FLAG_EXECUTE_FALLBACK_PRIOR_DEVICE_GPU}) {
+    rknn_context context = open(placed, RKNN_FLAG_COLLECT_PERF_MASK | flag);
+    ASSERT_EQ(run(context), 0) << error_;
+    EXPECT_EQ(perf_row(context, "Softmax").at(3), "NPU");
+    EXPECT_EQ(perf_row(context, "Add").at(3), "GPU");
+    EXPECT_EQ(perf_row(context, "Sub").at(3), flag == 0 ? "CPU" : "GPU");
+    EXPECT_EQ(rknn_destroy(context), 0);
+  }
+}
+
 TEST_F(CustomOp, WhatCannotBeRegisteredIsRefusedAndChangesNothing) {
   rknn_context context = open(network(true));
   rknn_custom_op op = softmax_op();
@@ -339,8 +388,8 @@ TEST_F(CustomOp, ConstantsAndInt64ArriveAsTheyAre) {
   const int32_t x = p.input("x", {DType::kF32, {2, 3}});
   const int32_t table = p.constant("table", {DType::kF32, {3}},
                                    TestProgram::bytes_of(std::vector<float>{10, 20, 30}));
-  const int32_t order = p.constant("order", {DType::kI64, {3}},
-                                   TestProgram::bytes_of(std::vector<int64_t>{2, 0, 1}));
+  const int32_t order =
+      p.constant("order", {DType::kI64, {3}}, TestProgram::bytes_of(std::vector<int64_t>{2, 0, 1}));
   const int32_t y = p.output("y", {DType::kF32, {2, 3}});
   p.step("cstPick", {x, table, order}, {y}, OpParams{"custom.cstPick", {}});
   rknn_context context = open(p.program);
@@ -435,7 +484,8 @@ int dual_residual(rknn_custom_op_context* context, rknn_custom_op_tensor* in, ui
                   rknn_custom_op_tensor* out, uint32_t n_out) {
   rknn_custom_op_attr alpha{};
   rknn_custom_op_get_op_attr(context, "alpha", &alpha);
-  if (n_in != 2 || n_out != 2 || alpha.n_elems != 1 || alpha.dtype != RKNN_TENSOR_FLOAT32) return -1;
+  if (n_in != 2 || n_out != 2 || alpha.n_elems != 1 || alpha.dtype != RKNN_TENSOR_FLOAT32)
+    return -1;
   const float a = *static_cast<const float*>(alpha.data);
   for (uint32_t i = 0; i < in[0].attr.n_elems; ++i) {
     data_of(out[0])[i] = a * data_of(in[0])[i] - data_of(in[1])[i];
@@ -486,7 +536,8 @@ TEST_F(CustomOp, TheVendorsDualResidualFilesGiveThePublishedOutputs) {
       file.read(reinterpret_cast<char*>(wanted.data()), 1200);
       ASSERT_EQ(file.gcount(), 1200);
       for (int e = 0; e < 300; ++e)
-        worst = std::max(worst, std::fabs(double{wanted[e]} - static_cast<float*>(outputs[i].buf)[e]));
+        worst =
+            std::max(worst, std::fabs(double{wanted[e]} - static_cast<float*>(outputs[i].buf)[e]));
     }
     EXPECT_EQ(rknn_outputs_release(context, 2, outputs), 0);
     EXPECT_EQ(rknn_destroy(context), 0);

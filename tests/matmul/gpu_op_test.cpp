@@ -42,7 +42,9 @@ rknn_context open(bool custom) {
   auto file = format::write_rknn(network(custom));
   EXPECT_TRUE(file.ok());
   rknn_context context = 0;
-  EXPECT_EQ(rknn_init(&context, file->data(), static_cast<uint32_t>(file->size()), 0, nullptr), 0);
+  EXPECT_EQ(rknn_init(&context, file->data(), static_cast<uint32_t>(file->size()),
+                      RKNN_FLAG_COLLECT_PERF_MASK, nullptr),
+            0);
   return context;
 }
 
@@ -131,6 +133,12 @@ TEST_F(GpuOp, AKernelFromTextOrFileEqualsTheBuiltInOperator) {
   ASSERT_EQ(rknn_register_custom_ops(context, &op, 1), 0) << error_;
   e2e::figure_holds("GPU operator from source text against the built-in one",
                     run(context) == wanted, "equal", "equal");
+  rknn_perf_detail detail{};
+  ASSERT_EQ(rknn_query(context, RKNN_QUERY_PERF_DETAIL, &detail, sizeof detail), 0);
+  const std::string table(detail.perf_data, detail.data_len);
+  const size_t row = table.find("cstLeaky");
+  ASSERT_NE(row, std::string::npos) << table;
+  EXPECT_NE(table.substr(row, table.find('\n', row) - row).find("GPU"), std::string::npos) << table;
   EXPECT_EQ(rknn_destroy(context), 0);
   const std::string path = testing::TempDir() + "leaky_kernel_of_test.cl";
   std::ofstream(path) << kSource;

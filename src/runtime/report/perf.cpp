@@ -147,7 +147,7 @@ std::string perf_table(const Session& session, PerfTimes times) {
   for (size_t i = 0; i < variant.steps.size() && (predicted || i < durations.size()); ++i) {
     const program::Step& step = variant.steps[i];
     const program::ProgramTensor& out = tensor(step.outputs.front());
-    RowFacts facts{.type = step.type, .dtype = out.dtype, .processor = step.processor};
+    RowFacts facts{.type = step.type, .dtype = out.dtype, .processor = session.processor(i)};
     // The type a step computes on: that of what it reads.
     const auto read = std::ranges::find_if(step.inputs, [&](int32_t index) {
       return index != program::kNone && !tensor(index).is_constant();

@@ -30,6 +30,7 @@ struct CustomNode {
   std::string type;  // as the application knows it
   AttrMap attrs;
   bool has_built_in = false;  // the library has an operator of this type
+  bool on_gpu = false;        // the application's code uses OpenCL
   std::vector<CustomOperand> inputs, outputs;
 };
 

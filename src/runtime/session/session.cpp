@@ -2,6 +2,7 @@
 #include "runtime/session/session.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 
@@ -42,6 +43,15 @@ uint8_t* sample_of(const Buffer& all, int64_t sample, int64_t samples) {
   return const_cast<uint8_t*>(all.data()) + static_cast<size_t>(sample) * one;
 }
 
+// Once per process: the figures of such steps are those of the CPU.
+void tell_about_gpu(const std::string& step) {
+  static std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
+  log(LogLevel::kInfo, str("step '", step,
+                           "' is placed on the GPU: operators of the library are "
+                           "computed by the CPU and reported as GPU"));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedModel> model,
@@ -67,8 +77,14 @@ Status Session::prepare_variant() {
   for (size_t i = 0; i < inputs; ++i)
     input_affine_.push_back(input_affine(input_tensor(i), model_->program().inputs[i]));
   own_steps_.clear();
+  gpu_steps_.clear();
   if (!model_->can_run()) return ok_status();
   RK_ASSIGN(plan_, model_->plan(variant_index_));
+  for (size_t i = 0; i < variant().steps.size(); ++i) {
+    if (processor(i) != program::Processor::kGpu) continue;
+    tell_about_gpu(variant().steps[i].name);
+    break;
+  }
   if (lanes_.empty()) RK_TRY(add_lane());
   for (Lane& lane : lanes_) {
     if (lane.arena.size() >= plan_->arena_bytes) continue;
@@ -368,12 +384,25 @@ Result<std::vector<std::shared_ptr<CustomNode>>> Session::custom_nodes(
 
 void Session::set_custom(std::shared_ptr<CustomNode> node, std::function<Status()> compute) {
   own_steps_.resize(plan_->steps.size());
+  if (node->on_gpu) gpu_steps_.push_back(node->step);
   host::StepFunction& slot = own_steps_[node->step];
   slot = custom_step(variant(), std::move(node), std::move(compute));
 }
 
 void Session::remove_custom(const CustomNode& node) {
   if (node.step < own_steps_.size()) own_steps_[node.step] = nullptr;
+  std::erase(gpu_steps_, node.step);
+}
+
+program::Processor Session::processor(size_t step) const {
+  using program::Processor;
+  const bool own = step < own_steps_.size() && own_steps_[step];
+  if (own) {
+    const bool gpu = std::ranges::find(gpu_steps_, step) != gpu_steps_.end();
+    return gpu ? Processor::kGpu : Processor::kCpu;
+  }
+  const Processor placed = variant().steps[step].processor;
+  return placed == Processor::kCpu && options_.prior_gpu ? Processor::kGpu : placed;
 }
 
 Status Session::observe(int32_t index) const {

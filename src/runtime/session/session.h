@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "ir/tensor.h"
-#include "runtime/session/loaded_model.h"
 #include "runtime/device/memory.h"
 #include "runtime/session/custom_step.h"
+#include "runtime/session/loaded_model.h"
 #include "runtime/session/tensor_attr.h"
 
 namespace rk::runtime {
@@ -26,6 +26,7 @@ struct InputQuestion;
 struct SessionOptions {
   int threads = 0;            // 0: RKNN_NUM_THREADS, else the CPUs of this process
   bool collect_perf = false;  // time every step
+  bool prior_gpu = false;     // what the NPU does not take counts as the GPU's
 };
 
 // How the elements of an input or output lie in the caller's memory.
@@ -117,6 +118,9 @@ class Session {
   void set_custom(std::shared_ptr<CustomNode> node, std::function<Status()> compute);
   void remove_custom(const CustomNode& node);
 
+  // Where a step counts as done. Steps of the GPU are computed by the CPU, unless they are custom operators with OpenCL.
+  program::Processor processor(size_t step) const;
+
   // Called after every step for each tensor it wrote, with its stored elements in plain order, and before the first
   // step for each input. Makes a copy of every tensor: for analysis and dumps.
   using Observer = std::function<Status(int32_t tensor, const Tensor& stored)>;
@@ -164,8 +168,9 @@ class Session {
   std::shared_ptr<const LoadedModel> model_;
   SessionOptions options_;
   size_t variant_index_ = 0;
-  const host::HostPlan* plan_ = nullptr;  // the model's; null when it cannot run
+  const host::HostPlan* plan_ = nullptr;       // the model's; null when it cannot run
   std::vector<host::StepFunction> own_steps_;  // by step, in place of the plan's; empty: none
+  std::vector<size_t> gpu_steps_;              // of own_steps_, those on the GPU
   int cores_ = 1;
   int first_core_ = 0;
   int batch_lanes_ = 0;
