@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <new>
 
 #include "base/checked_math.h"
 #include "base/half.h"
@@ -169,7 +170,8 @@ void store_unsaturated(DType dtype, uint8_t* to, double value) {
 
 Tensor Tensor::make(const TensorType& type) {
   auto out = try_make(type);
-  RK_ASSERT(out.ok(), "memory for a tensor of validated size");
+  if (out.status().code() == Code::kOutOfMemory) throw std::bad_alloc();
+  RK_ASSERT(out.ok(), "a tensor of validated size");
   return std::move(out).value();
 }
 

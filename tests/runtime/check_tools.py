@@ -27,8 +27,18 @@ def check_bench(rknn, models):
     with tempfile.TemporaryDirectory() as folder:
         benchmark = os.path.join(folder, "rknn_benchmark")
         os.symlink(os.path.abspath(rknn), benchmark)
-        lines = output(benchmark, models + "/picture.rknn", "", "4", "7").splitlines()
-    assert sum("Elapsed Time = " in line and "FPS = " in line for line in lines) == 4, lines
+        home = os.getcwd()
+        model = os.path.abspath(models + "/picture.rknn")
+        os.chdir(folder)  # outputs are written where it is started
+        try:
+            lines = output(benchmark, model, "", "4", "7").splitlines()
+            with open("rt_output0.npy", "rb") as saved:
+                assert saved.read(6) == b"\x93NUMPY"
+        finally:
+            os.chdir(home)
+    for start in ("rknn_api/rknnrt version: ", "total weight size: ", "model input num: ", "  index=0, name=", "---- Top5"):
+        assert any(line.startswith(start) for line in lines), (start, lines)
+    assert sum("Elapse Time = " in line and "FPS = " in line for line in lines) == 4, lines
     assert any(line.startswith("Avg Time ") and "Avg FPS = " in line for line in lines), lines
 
 

@@ -8,9 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <sstream>
 
 #include "base/json.h"
+#include "base/npy.h"
 #include "rknn/api_context.h"
 #include "rknn/arguments.h"
 #include "rknn/commands.h"
@@ -250,6 +252,72 @@ void print(const char* flow, const Times& times) {
       at_fraction(total, 0.5), at_fraction(total, 0.9), mean(total) == 0 ? 0 : 1e6 / mean(total));
 }
 
+// What the vendor's tool prints before it runs.
+Status describe(const Loaded& loaded) {
+  const rknn_context context = loaded.context.handle;
+  rknn_sdk_version version{};
+  rknn_mem_size sizes{};
+  RK_TRY(
+      check(rknn_query(context, RKNN_QUERY_SDK_VERSION, &version, sizeof version), "rknn_query"));
+  RK_TRY(check(rknn_query(context, RKNN_QUERY_MEM_SIZE, &sizes, sizeof sizes), "rknn_query"));
+  std::printf("rknn_api/rknnrt version: %s, driver version: %s\n", version.api_version,
+              version.drv_version);
+  std::printf("total weight size: %u, total internal size: %u\ntotal dma used size: %llu\n",
+              sizes.total_weight_size, sizes.total_internal_size,
+              static_cast<unsigned long long>(sizes.total_dma_allocated_size));
+  std::printf("model input num: %u, output num: %u\n", loaded.counts.n_input,
+              loaded.counts.n_output);
+  const auto print_attrs = [&](const char* title, rknn_query_cmd command,
+                               uint32_t count) -> Status {
+    RK_ASSIGN(const auto attrs, query_attrs(context, command, count));
+    std::printf("%s\n", title);
+    for (const rknn_tensor_attr& attr : attrs) {
+      std::string dims;
+      for (uint32_t i = 0; i < attr.n_dims; ++i) dims += str(i == 0 ? "" : ", ", attr.dims[i]);
+      std::printf(
+          "  index=%u, name=%s, n_dims=%u, dims=[%s], n_elems=%u, size=%u, w_stride = %u, "
+          "size_with_stride=%u, fmt=%s, type=%s, qnt_type=%s, zp=%d, scale=%f\n",
+          attr.index, attr.name, attr.n_dims, dims.c_str(), attr.n_elems, attr.size, attr.w_stride,
+          attr.size_with_stride, get_format_string(attr.fmt), get_type_string(attr.type),
+          get_qnt_type_string(attr.qnt_type), attr.zp, static_cast<double>(attr.scale));
+    }
+    return ok_status();
+  };
+  RK_TRY(print_attrs("input tensors:", RKNN_QUERY_INPUT_ATTR, loaded.counts.n_input));
+  return print_attrs("output tensors:", RKNN_QUERY_OUTPUT_ATTR, loaded.counts.n_output);
+}
+
+// The five largest values of every output, and the outputs as rt_output0.npy, ... in the current folder.
+Status show_outputs(Loaded& loaded) {
+  const rknn_context context = loaded.context.handle;
+  RK_TRY(copying_frame(loaded, nullptr));
+  RK_ASSIGN(const auto attrs, query_attrs(context, RKNN_QUERY_OUTPUT_ATTR, loaded.counts.n_output));
+  std::vector<rknn_output> outputs(loaded.counts.n_output);
+  for (rknn_output& output : outputs) output.want_float = 1;
+  RK_TRY(check(rknn_outputs_get(context, loaded.counts.n_output, outputs.data(), nullptr),
+               "rknn_outputs_get"));
+  Status status = ok_status();
+  for (uint32_t i = 0; i < loaded.counts.n_output && status.ok(); ++i) {
+    const auto* const values = static_cast<const float*>(outputs[i].buf);
+    const size_t count = std::min<size_t>(attrs[i].n_elems, outputs[i].size / sizeof(float));
+    std::vector<size_t> order(count);
+    std::iota(order.begin(), order.end(), size_t{0});
+    const size_t shown = std::min<size_t>(5, count);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
+                      order.end(), [&](size_t a, size_t b) { return values[a] > values[b]; });
+    std::printf("---- Top5 of output %u ----\n", i);
+    for (size_t k = 0; k < shown; ++k)
+      std::printf("%8.6f - %zu\n", static_cast<double>(values[order[k]]), order[k]);
+    NpyArray array;
+    array.shape.assign(attrs[i].dims, attrs[i].dims + attrs[i].n_dims);
+    const auto* const bytes = static_cast<const uint8_t*>(outputs[i].buf);
+    array.bytes.assign(bytes, bytes + count * sizeof(float));
+    status = write_npy(str("rt_output", i, ".npy"), array);
+  }
+  rknn_outputs_release(context, loaded.counts.n_output, outputs.data());
+  return status;
+}
+
 Result<int64_t> count_of(const Arguments& args, std::string_view option, std::string_view otherwise,
                          int64_t least) {
   RK_ASSIGN(const auto values, parse_ints(option, args.get(option, otherwise)));
@@ -312,16 +380,19 @@ Status benchmark_command(const std::vector<std::string>& words) {
   };
   job.loops = std::clamp<int64_t>(number(2, 10), 1, 1'000'000);
   job.core_mask = number(3, -1);
+  Loaded loaded;
+  RK_TRY(open(job, 0, loaded));
+  RK_TRY(describe(loaded));
   RK_ASSIGN(const Times times, measure_copying(job));
   std::printf("Warmup: %lld runs. Times are this CPU's, not an NPU's\n",
               static_cast<long long>(job.warmup));
   for (size_t i = 0; i < times.run.size(); ++i) {
-    std::printf("%4zu: Elapsed Time = %.2fms, FPS = %.2f\n", i, times.run[i] / 1e3,
+    std::printf("%4zu: Elapse Time = %.2fms, FPS = %.2f\n", i, times.run[i] / 1e3,
                 1e6 / std::max(times.run[i], 1e-3));
   }
   const double average = std::max(mean(times.run), 1e-3);
   std::printf("\nAvg Time %.2fms, Avg FPS = %.3f\n", average / 1e3, 1e6 / average);
-  return ok_status();
+  return show_outputs(loaded);
 }
 
 }  // namespace rk::tools
