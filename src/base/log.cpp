@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <unistd.h>
+
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <mutex>
 #include <string>
+
+#include "base/log_environment.h"
 
 namespace rk {
 namespace {
@@ -35,15 +39,28 @@ int level_from_environment() {
   return static_cast<int>(value < 0 ? 0 : value > 5 ? 5 : value);
 }
 
-void write_all(std::string_view text) {
+std::string& log_file() {
+  static auto* path = new std::string;
+  return *path;
+}
+
+void write_all(int file, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    const ssize_t written = ::write(file, text.data(), text.size());
     if (written <= 0) return;  // a closed standard error is not our failure
     text.remove_prefix(static_cast<size_t>(written));
   }
 }
 
 }  // namespace
+
+void read_log_environment() {
+  const char* const level = std::getenv("RKNN_LOG_LEVEL");
+  if (level != nullptr && *level != '\0') set_log_level(level_from_environment());
+  const char* const file = ::secure_getenv("RKNN_LOG_FILE");
+  const std::lock_guard lock(sink_mutex());
+  log_file() = file == nullptr ? "" : file;
+}
 
 int log_level() {
   int level = g_level.load(std::memory_order_relaxed);
@@ -73,7 +90,13 @@ void log(LogLevel level, std::string_view text) {
   if (sink()) {
     sink()(level, line);
   } else {
-    write_all(line);
+    write_all(STDERR_FILENO, line);
+  }
+  if (!log_file().empty()) {
+    const int file = ::open(log_file().c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0) return;
+    write_all(file, line);
+    ::close(file);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/log_environment.h"
 #include "capi/context.h"
 #include "capi/guard.h"
 #include "capi/memory.h"
@@ -120,6 +121,7 @@ Result<rknn_context> open_context(std::shared_ptr<const runtime::LoadedModel> mo
 Status init(rknn_context* context, const void* model, uint32_t size, uint32_t flag,
             const rknn_init_extend* extend) {
   if (context == nullptr) return invalid_argument("context is NULL");
+  read_log_environment();
   if (model == nullptr)
     return invalid_argument("model is NULL: give a file image and its size, or a path and size 0");
   if ((flag & RKNN_FLAG_SHARE_SRAM) != 0 && (flag & RKNN_FLAG_ENABLE_SRAM) == 0)

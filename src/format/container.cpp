@@ -64,9 +64,10 @@ Status explain_foreign(ByteSpan file) {
     return invalid_model(
         "this looks like an ONNX model, not a .rknn file. Convert it first: rknn convert");
   }
-  if (file.empty()) return invalid_model("not a .rknn file: it is empty");
+  // The vendor's words, which people search for.
+  if (file.empty()) return invalid_model("Invalid RKNN format! not a .rknn file: it is empty");
   return invalid_model(
-      str("not a .rknn file: ", file.size(),
+      str("Invalid RKNN format! not a .rknn file: ", file.size(),
           " bytes that start with neither the magic RKNN nor a flatbuffer named RKNN"));
 }
 
@@ -96,9 +97,9 @@ Result<std::optional<Section>> read_section(ByteReader& in, ByteSpan file) {
 Status check_version(uint64_t version) {
   if (version == 1 || version == 2 || version == 6 || version == kSmallContainerVersion)
     return ok_status();
-  return unsupported(
-      str("container version ", version,
-          " is not known; versions 1, 2, 6 and 4100 are (toolkit2 1.1 to 2.5). "
+  return invalid_model(
+      str("Invalid RKNN model version ", version,
+          ": container versions 1, 2, 6 and 4100 are known (toolkit2 1.1 to 2.5). "
           "If a newer toolkit made this file, convert the model with this one instead"));
 }
 
@@ -115,11 +116,10 @@ Status split_small_body(ByteSpan body, Container& out) {
       std::tuple(words[0], words[1], words[2], words[3], words[4], words[5], words[6]);
   const uint64_t sum = uint64_t{sizeof words} + tasks + registers + helpers + weights + flatbuffer;
   if (sum != body.size() || uint64_t{task_count} * 40 > tasks) {
-    return invalid_model(str("container 0x1004: its parts (", task_count, " tasks in ", tasks,
-                             " bytes, ", registers, " of register words, ", helpers,
-                             " of helpers, ", weights, " of weights, ", flatbuffer,
-                             " of flatbuffer) do not fill its ", body.size(),
-                             " bytes; the file is damaged"));
+    return invalid_model(
+        str("container 0x1004: its parts (", task_count, " tasks in ", tasks, " bytes, ", registers,
+            " of register words, ", helpers, " of helpers, ", weights, " of weights, ", flatbuffer,
+            " of flatbuffer) do not fill its ", body.size(), " bytes; the file is damaged"));
   }
   SmallBody small;
   RK_ASSIGN(small.tasks, in.take(tasks));

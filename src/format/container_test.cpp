@@ -80,7 +80,8 @@ TEST(ContainerTest, AcceptsABareFlatbufferAndForeignBytesAfterTheTrailer) {
 
 TEST(ContainerTest, SaysWhatAForeignFileIs) {
   EXPECT_THAT(refusal({}), HasSubstr("it is empty"));
-  EXPECT_THAT(refusal(bytes_of("hello, world, no model")), HasSubstr("not a .rknn file: 22 bytes"));
+  EXPECT_THAT(refusal(bytes_of("hello, world, no model")),
+              HasSubstr("Invalid RKNN format! not a .rknn file: 22 bytes"));
   EXPECT_THAT(refusal(bytes_of("CYPTRKNN and the rest")), HasSubstr("encrypted"));
   EXPECT_THAT(refusal(bytes_of("RKNX and the rest of it")), HasSubstr("RKNN3"));
   EXPECT_THAT(refusal(bytes_of("VPMN and the rest of it")), HasSubstr("first RKNN Toolkit"));
@@ -133,7 +134,7 @@ TEST(ContainerTest, SplitsTheBodyOfSmallChips) {
 TEST(ContainerTest, RefusesUnknownVersionsNamingThem) {
   std::vector<uint8_t> file = join_container(region(), "{}", {});
   file[8] = 9;
-  EXPECT_THAT(refusal(file), HasSubstr("container version 9"));
+  EXPECT_THAT(refusal(file), HasSubstr("Invalid RKNN model version 9: container versions 1, 2,"));
   file[15] = 0x80;
   EXPECT_THAT(refusal(file), HasSubstr("container version"));
 }

@@ -7,6 +7,7 @@
 #include "format/writer.h"
 #include "target/target.h"
 #include "toolkit/config_check.h"
+#include "toolkit/dynamic_shapes.h"
 #include "toolkit/methods.h"
 #include "toolkit/options.h"
 #include "toolkit/state.h"
@@ -191,6 +192,27 @@ std::optional<analysis::Proposal> cut_off(const analysis::AccuracyReport& report
                             report.worst_output_cosine(), after};
 }
 
+// An array in the model's own layout, or a picture's with channels last. Pictures are made to fit.
+bool fits(const std::string& file, const std::vector<int64_t>& shape) {
+  if (!file.ends_with(".npy")) return true;
+  const auto tensor = quant::load_npy_tensor(file);
+  if (!tensor.ok()) return true;  // said where it is loaded
+  const auto given = tensor->shape().dims();
+  if (std::ranges::equal(given, shape)) return true;
+  return shape.size() == 4 && given.size() == 4 && given[0] == shape[0] && given[1] == shape[2] &&
+         given[2] == shape[3] && given[3] == shape[1];
+}
+
+// The set of dynamic_input that the files have the shapes of; none: only the largest will say what is wrong.
+const ShapeSet* set_of(const std::vector<std::string>& files, const std::vector<ShapeSet>& sets) {
+  for (const ShapeSet& set : sets) {
+    bool all = set.size() == files.size();
+    for (size_t i = 0; i < files.size() && all; ++i) all = fits(files[i], set[i]);
+    if (all) return &set;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Result<analysis::TrialInput> Toolkit::load_trial_input(
@@ -243,9 +265,32 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
                                                             const AnalysisOptions& options) const {
   if (!state_->program || !state_->quantized)
     return invalid_argument("accuracy_analysis: build the model first");
+  const std::vector<ShapeSet> sets = max_shape_first(state_->config->dynamic_input);
+  const ShapeSet* const chosen = sets.empty() ? nullptr : set_of(files, sets);
+  if (chosen != nullptr && chosen != &sets.front()) {
+    // The model as if it had been built at this shape alone, with the parameters of the build at hand.
+    Toolkit other;
+    State& state = *other.state_;
+    state.config = *state_->config;
+    state.config->dynamic_input.clear();
+    state.target = state_->target;
+    RK_ASSIGN(const Graph imported, state_->import(*chosen));
+    RK_ASSIGN(Graph golden, optimize(imported, *state_->config, *state_->target));
+    quant::equalize_alike(golden, state_->equalized);
+    RK_ASSIGN(Graph quantized, graph_of_shapes(*chosen));
+    state.float_layers = state_->float_layers;
+    RK_ASSIGN(state.program,
+              compiler::compile(quantized,
+                                compile_options(*state.config, *state.target, quantized,
+                                                !state_->dataset.empty(), state.float_layers)));
+    state.optimized = std::move(golden);
+    state.quantized = std::move(quantized);
+    state.equalized = state_->equalized;
+    return other.accuracy_analysis(files, options);
+  }
   RK_ASSIGN(const analysis::TrialInput input, load_trial_input(files));
   const Graph& graph = *state_->quantized;
-  // Batches only repeat: one picture is analysed.
+  // Batches only repeat: one picture is analyzed.
   program::Program program = *state_->program;
   program.batch = 1;
   analysis::AccuracyOptions how{options.output_dir, {}, options.progress};

@@ -92,11 +92,13 @@ std::string eye() {
 
 TEST_F(Build, ALayerThatIntegersCannotExpressComputesInFloatBetweenIntegerLayers) {
   sample({1, 8, 16, 16}, alternating());
-  const std::string head = str("graph \"g\" { input %x: f32[1,8,16,16] const %w: f32[8,8,1,1] = ",
-                               eye(), " %c = Conv(%x, %w) %g = GlobalAveragePool(%c) ");
+  const std::string head =
+      str("graph \"g\" { input %x: f32[1,8,16,16] const %w: f32[8,8,1,1] = ", eye(),
+          " %c = Conv(%x, %w) %g = GlobalAveragePool(%c) ");
   for (const std::string& tail :
-       {std::string("output %g }"), std::string("%s = Conv(%g, %w) %h = HardSigmoid(%s) "
-                                                "%y = Mul(%c, %h) output %y }"),
+       {std::string("output %g }"),
+        std::string("%s = Conv(%g, %w) %h = HardSigmoid(%s) "
+                    "%y = Mul(%c, %h) output %y }"),
         std::string("%s = Conv(%g, %w) %r = Relu(%s) %t = Conv(%r, %w) %h = HardSigmoid(%t) "
                     "%m = Mul(%c, %h) %y = Add(%c, %m) output %y }")}) {
     log_.clear();
@@ -136,6 +138,27 @@ TEST_F(Build, ValuesBeyondFloat16AreSaidBeforeAnybodyRunsTheModel) {
   sample({1, 4, 2, 2}, std::vector<float>(16, 3.0f));
   ASSERT_TRUE(build(text, "rk3588", {}).ok());
   EXPECT_THAT(log_, Not(HasSubstr("float16, which ends")));
+}
+
+// (x - mean) / std by hand: (5 - 1) / 2, (5 - 2) / 2, (5 - 3) / 4.
+TEST_F(Build, InputsThatAreNoPicturesAreNormalizedPerEntryOfTheirSecondAxis) {
+  const auto graph =
+      parse_graph(R"(graph "g" { input %x: f32[1,3] %y = Neg(%x) output %y })", ops::registry());
+  ASSERT_TRUE(graph.ok());
+  ASSERT_TRUE(write_file(path("flat.onnx"), *frontends::export_onnx(*graph)).ok());
+  Config config;
+  config.target_platform = "rk3588";
+  config.mean_values = {{1, 2}};
+  config.std_values = {{2, 2, 4}};
+  ASSERT_TRUE(toolkit_.config(config).ok());
+  EXPECT_THAT(toolkit_.load_onnx(path("flat.onnx")).message(), HasSubstr("found 2, expect 3!"));
+  config.mean_values = {{1, 2, 3}};
+  ASSERT_TRUE(toolkit_.config(config).ok());
+  const Status loaded = toolkit_.load_onnx(path("flat.onnx"));
+  ASSERT_TRUE(loaded.ok()) << loaded.message();
+  const auto golden = toolkit_.golden({Tensor::f32({1, 3}, {5, 5, 5})});
+  ASSERT_TRUE(golden.ok()) << golden.status().message();
+  EXPECT_THAT(golden->at(0).to_f32(), testing::ElementsAre(-2, -1.5f, -0.5f));
 }
 
 TEST_F(Build, LayersThatTheBoardWouldRefuseAreNamedOncePerOperator) {

@@ -126,8 +126,7 @@ Status check_batch(int& batch) {
   constexpr int kMaxBatch = 1024;
   if (batch == -1) batch = 1;
   if (batch >= 1 && batch <= kMaxBatch) return ok_status();
-  return invalid_argument(
-      str("Invalid rknn_batch_size ", batch, ", expect 1 to ", kMaxBatch, "!"));
+  return invalid_argument(str("Invalid rknn_batch_size ", batch, ", expect 1 to ", kMaxBatch, "!"));
 }
 
 Status check_inputs(const Config& config, const Graph& graph) {
@@ -140,7 +139,7 @@ Status check_inputs(const Config& config, const Graph& graph) {
     }
     for (size_t i = 0; i < lists.size(); ++i) {
       const Shape& shape = graph.inputs()[i]->shape();
-      const int64_t channels = shape.rank() == 4 ? shape[1] : 1;
+      const int64_t channels = shape.rank() > 1 ? shape[1] : 1;
       const auto found = static_cast<int64_t>(lists[i].size());
       if (found > 1 && found != channels) {
         return invalid_argument(str("The len of ", name, " for input ", i, " ('",

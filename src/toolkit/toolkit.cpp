@@ -99,6 +99,47 @@ void warn_of_unsupported(const compiler::PlacementReport& report, const target::
           in_float && target.has_i8 ? ". Build with do_quantization=True for int8" : ""));
 }
 
+// Inputs that are no pictures: the runtime normalizes pictures only, so (x - mean) / std becomes part of the graph.
+Status normalize_flat_inputs(Graph& graph, const Config& config) {
+  const auto list_of = [](const std::vector<std::vector<float>>& lists, size_t i) {
+    return i < lists.size() ? lists[i] : std::vector<float>();
+  };
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    Value* const input = graph.inputs()[i];
+    const Shape& shape = input->shape();
+    if (shape.rank() == 4 || input->dtype() != DType::kF32 || input->uses().empty()) continue;
+    const int64_t channels = shape.rank() > 1 ? shape[1] : 1;
+    std::vector<int64_t> dims(static_cast<size_t>(std::max(shape.rank() - 1, 1)), 1);
+    dims.front() = channels;
+    Node* const first = graph.nodes().front();
+    const std::vector<Use> readers = input->uses();
+    Value* value = input;
+    const auto apply = [&](const char* op, std::vector<float> list, float nothing) -> Status {
+      const bool idle = std::ranges::all_of(list, [&](float x) { return x == nothing; });
+      const auto count = static_cast<int64_t>(list.size());
+      if (idle || (count != 1 && count != channels)) return ok_status();  // check_inputs() refuses
+      list.resize(static_cast<size_t>(channels), list.front());
+      RK_ASSIGN(const Shape per_channel, Shape::make(dims));
+      Value* const constant = graph.add_constant(graph.unique_name(str(input->name(), "_", op)),
+                                                 Tensor::f32(per_channel, list));
+      RK_ASSIGN(Node* const node,
+                graph.add_node({op,
+                                graph.unique_name(str(input->name(), "_normalize_", op)),
+                                {value, constant},
+                                {graph.unique_name(str(input->name(), "_after_", op))},
+                                {}},
+                               first));
+      value = &node->output();
+      return ok_status();
+    };
+    RK_TRY(apply("Sub", list_of(config.mean_values, i), 0));
+    RK_TRY(apply("Div", list_of(config.std_values, i), 1));
+    if (value == input) continue;
+    for (const Use& reader : readers) graph.set_input(reader.node, reader.index, value);
+  }
+  return ok_status();
+}
+
 bool has_resize(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(),
                              [](const Node* node) { return node->op() == "Resize"; });
@@ -264,13 +305,14 @@ Status Toolkit::load(const std::vector<std::string>& paths, const std::string& f
   import.input_initial_values = options.input_initial_val;
   import.input_is_nchw = options.input_is_nchw;
   const std::vector<ShapeSet>& sets = state_->config->dynamic_input;
-  state_->import = [paths, format, import,
+  state_->import = [paths, format, import, config = *state_->config,
                     &registry = state_->registry()](const ShapeSet& shapes) -> Result<Graph> {
     frontends::ImportOptions at = import;
     if (!shapes.empty()) at.input_shapes = shapes;
     RK_ASSIGN(frontends::Imported model, frontends::import_model(paths, format, at, registry));
     for (const std::string& note : model.notes) log(LogLevel::kWarning, note);
     RK_TRY(quant::float_borders(model.graph));
+    RK_TRY(normalize_flat_inputs(model.graph, config));
     return std::move(model.graph);
   };
   auto imported = state_->import(sets.empty() ? ShapeSet{} : sets[max_shape(sets)]);

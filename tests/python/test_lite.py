@@ -2,6 +2,8 @@
 """rknnlite.api.RKNNLite: the runtime library as programs on a board use it, private names included."""
 import ctypes
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 from collections import OrderedDict
@@ -160,6 +162,24 @@ class Lite(unittest.TestCase):
             for picture in (self.pictures[0], self.pictures[0].transpose(2, 0, 1), self.pictures[0]):
                 self.assertEqual(lite.inference([picture])[0].tobytes(), wanted)
         self.assertEqual(err.getvalue().count("a batch of 1 is assumed"), 1)
+
+    def test_a_verbose_object_logs_layers_also_into_its_file(self):
+        script = ("import sys, numpy\n"
+                  "from rknnlite.api import RKNNLite\n"
+                  "for options in ({}, {'verbose': True, 'verbose_file': sys.argv[2]}):\n"
+                  "    lite = RKNNLite(**options)\n"
+                  "    assert lite.load_rknn(sys.argv[1]) == 0 and lite.init_runtime() == 0\n"
+                  "    assert lite.inference([numpy.zeros((1, 28, 28, 1), 'uint8')]) is not None\n"
+                  "    sys.stderr.write('next\\n')\n")
+        file = os.path.join(self.folder.name, "verbose.log")
+        result = subprocess.run([sys.executable, "-c", script, self.path, file], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, universal_newlines=True)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        quiet, loud = result.stderr.split("next\n")[:2]
+        self.assertNotIn("Network Layer Information Table", quiet)
+        self.assertIn("Network Layer Information Table", loud)
+        with open(file) as text:
+            self.assertIn("Network Layer Information Table", text.read())
 
     def test_a_with_statement_releases(self):
         with RKNNLite() as lite:

@@ -289,6 +289,24 @@ class Mistakes(unittest.TestCase):
                 self.assertEqual(rknn.inference([picture], **options)[0].tobytes(), wanted)
         self.assertEqual(err.getvalue().count("a batch of 1 is assumed"), 1)
 
+    def test_accuracy_analysis_takes_any_listed_shape(self):
+        rknn = RKNN()
+        rknn.config(std_values=[[255, 255, 255]], target_platform="rk3588",
+                    dynamic_input=[[[1, 3, 160, 160]], [[1, 3, 192, 192]]])
+        self.assertEqual(rknn.load_onnx(os.path.join(models.SIGNS, "signs.onnx")), 0)
+        self.assertEqual(rknn.build(do_quantization=False), 0)
+        with tempfile.TemporaryDirectory() as folder:
+            for size, ret in ((160, 0), (192, 0), (128, -1)):
+                path = os.path.join(folder, "%d.npy" % size)
+                np.save(path, np.random.RandomState(1).randint(0, 256, (1, size, size, 3)).astype("uint8"))
+                with models.captured() as (out, _):
+                    self.assertEqual(rknn.accuracy_analysis([path], output_dir=folder), ret, size)
+                if ret == 0:
+                    golden = os.path.join(folder, "golden")
+                    stem = sorted(n[:-4] for n in os.listdir(golden) if n.endswith(".npy"))[0]
+                    text = np.loadtxt(os.path.join(golden, stem + ".txt"), dtype="float32", ndmin=1)
+                    self.assertEqual(text.tobytes(), np.load(os.path.join(golden, stem + ".npy")).tobytes())
+
     def test_get_frame_id_counts(self):
         with models.digits() as rknn:
             rknn.init_runtime()

@@ -29,6 +29,8 @@ class RKNNLite(object):
         self.rknn_runtime = None
         if self.verbose:
             os.environ.setdefault("RKNN_LOG_LEVEL", "4")  # the library's per-layer table
+            if verbose_file:
+                os.environ["RKNN_LOG_FILE"] = os.path.abspath(verbose_file)
 
     def __enter__(self):
         return self
