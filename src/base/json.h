@@ -82,7 +82,7 @@ class Json {
   template <typename Range>
   static Json array_of(const Range& values);
 
-  bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
+  bool is_null() const { return std::holds_alternative<Null>(value_); }
   bool is_bool() const { return std::holds_alternative<bool>(value_); }
   bool is_int() const { return std::holds_alternative<int64_t>(value_); }
   bool is_number() const { return is_int() || std::holds_alternative<double>(value_); }
@@ -115,7 +115,15 @@ class Json {
   bool operator==(const Json& other) const;
 
  private:
-  std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> value_;
+  // Not trivial to copy, on purpose: where all alternatives are known to stay valid, libstdc++ 12 ends a variant whose
+  // copy ran out of memory by an index that it does not have.
+  struct Null {
+    Null() = default;
+    Null(const Null&) noexcept {}
+    Null& operator=(const Null&) noexcept { return *this; }
+    bool operator==(const Null&) const { return true; }
+  };
+  std::variant<Null, bool, int64_t, double, std::string, Array, Object> value_;
 };
 
 struct Json::Member {
