@@ -176,10 +176,10 @@ wheel-arm64: deps wheel
 	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
 	@cmake/configure.sh aarch64 $(BUILD)
 	@$(call NINJA,aarch64,rknn_toolkit rknnrt rknn)
-	@$(PYTHON) python/make_wheel.py --build $(BUILD)/aarch64 --output $(BUILD)/dist --platform linux_aarch64 \
+	@$(PYTHON) python/make_wheel.py --build $(BUILD)/aarch64 --output $(BUILD)/dist --machine aarch64 \
 	  --sysroot $(BUILD)/sysroot-arm64
 	@$(PYTHON) tests/python/check_arm64.py --sysroot $(BUILD)/sysroot-arm64 \
-	  --wheel $(BUILD)/dist/openrknn-*-py3-none-linux_aarch64.whl
+	  --wheel $(BUILD)/dist/openrknn-*-py3-none-manylinux_*_aarch64.whl
 
 # The runtime for 64-bit ARM and its kernel tests under qemu-user: needs crossbuild-essential-arm64, qemu-user, libgtest-dev.
 .PHONY: test-arm64
@@ -191,7 +191,7 @@ test-arm64: configure-release configure-aarch64-tests
 
 .PHONY: check-python
 check-python: wheel
-	@$(PYTHON) tests/python/check.py --wheel $(BUILD)/dist/openrknn-*-py3-none-linux_$(shell uname -m).whl
+	@$(PYTHON) tests/python/check.py --wheel $(BUILD)/dist/openrknn-*-py3-none-manylinux_*_$(shell uname -m).whl
 
 # Kernels with Google Benchmark, then whole networks beside ONNX Runtime where a python has it (see bench/run.py).
 BENCH := --build $(BUILD)/release --work $(BUILD)/bench

@@ -8,7 +8,10 @@ importlib.metadata and pip for those names, and some install the vendor's packag
 The standard library is enough: a wheel is a zip file with METADATA, WHEEL and RECORD. One wheel serves every Python,
 because nothing in it is compiled against one. Same inputs give the same bytes.
 
-usage: make_wheel.py --build build/release --output build/dist [--platform linux_aarch64 --sysroot FOLDER]
+The file's name says which C library it needs (manylinux_2_NN): pip then refuses it on systems that are too old, where
+importing it would fail.
+
+usage: make_wheel.py --build build/release --output build/dist [--machine aarch64 --sysroot FOLDER]
 """
 import argparse
 import base64
@@ -157,6 +160,24 @@ def native_files(build, sysroot):
     yield "openrknn/include/rknn_toolkit_c.h", read(os.path.join(ROOT, "src", "toolkit", "rknn_toolkit_c.h"))
 
 
+# The glibc of the oldest system whose libstdc++ has GLIBCXX_3.4.N, as the manylinux policies pair them.
+GLIBC_OF_LIBSTDCXX = {28: 31, 29: 34, 30: 35, 31: 38, 32: 38, 33: 40}
+
+
+def platform_tag(files, machine):
+    """manylinux_2_NN_<machine>: the smallest glibc that has every symbol version the ELF files ask for."""
+    glibc, libstdcxx = 17, 0
+    for _, data in files:
+        if data.startswith(b"\x7fELF"):
+            glibc = max([glibc] + [int(n) for n in re.findall(rb"\0GLIBC_2\.(\d+)", data)])
+            libstdcxx = max([libstdcxx] + [int(n) for n in re.findall(rb"\0GLIBCXX_3\.4\.(\d+)", data)])
+    if libstdcxx >= min(GLIBC_OF_LIBSTDCXX):
+        if libstdcxx not in GLIBC_OF_LIBSTDCXX:
+            raise SystemExit("make_wheel: GLIBCXX_3.4.%d is not in GLIBC_OF_LIBSTDCXX" % libstdcxx)
+        glibc = max(glibc, GLIBC_OF_LIBSTDCXX[libstdcxx])
+    return "manylinux_2_%d_%s" % (glibc, machine)
+
+
 def write_zip(files, info, path):
     """The files with their RECORD, dated 1980: the same bytes every time."""
     record = ""
@@ -202,11 +223,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("--output", required=True)
-    parser.add_argument("--platform", default="linux_" + os.uname().machine)
+    parser.add_argument("--machine", default=os.uname().machine)
     parser.add_argument("--sysroot", help="where libraries for another machine are")
     args = parser.parse_args()
     files = list(package_files()) + list(native_files(args.build, args.sysroot))
-    print(write_wheel(files, args.output, args.platform))
+    for old in glob.glob(os.path.join(args.output, "openrknn-*-py3-none-*linux_*%s.whl" % args.machine)):
+        os.remove(old)
+    print(write_wheel(files, args.output, platform_tag(files, args.machine)))
     for name in ALIASES:
         print(write_alias(name, args.output))
     return 0
