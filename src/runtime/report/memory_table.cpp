@@ -42,46 +42,74 @@ struct Amounts {
 std::string memory_table(const LoadedModel& model, uint64_t sram_bytes) {
   const program::Variant& variant = model.variant();
   const std::vector<uint64_t> offsets = constant_offsets(variant);
+  const auto is_border = [&](int32_t index) {
+    return std::ranges::find(variant.inputs, index) != variant.inputs.end() ||
+           std::ranges::find(variant.outputs, index) != variant.outputs.end();
+  };
+  const auto hit_of = [&](const ProgramTensor& tensor) -> uint64_t {
+    if (tensor.is_constant() || tensor.offset_in_arena >= sram_bytes) return 0;
+    return std::min(tensor.size_bytes, sram_bytes - tensor.offset_in_arena);
+  };
+  uint64_t peak = 0;
+  for (size_t i = 0; i < variant.tensors.size(); ++i) {
+    const ProgramTensor& tensor = variant.tensors[i];
+    if (tensor.is_constant() || is_border(static_cast<int32_t>(i))) continue;
+    peak = std::max(peak, tensor.offset_in_arena + tensor.size_bytes);
+  }
   std::vector<Cells> features, constants;
   Amounts amounts;
+  // A tensor has its row where it is read; the star is at the end of the internal memory.
+  const auto add_row = [&](size_t id, const std::string& user, int32_t index) {
+    const ProgramTensor& tensor = variant.tensors[static_cast<size_t>(index)];
+    const bool constant = tensor.is_constant(), border = is_border(index);
+    const uint64_t start = constant ? offsets[static_cast<size_t>(index)] : tensor.offset_in_arena;
+    const uint64_t end = start + tensor.size_bytes;
+    const bool at_peak = !constant && !border && end == peak;
+    Cells row = {
+        std::to_string(id),
+        user,
+        tensor.name,
+        std::string(table_type_name(tensor.dtype)),
+        table_shape(tensor.shape),
+        table_shape(tensor.native_shape),
+        "| " + hex(start) + (at_peak ? "*" : " ") + hex(end) + " " + hex(tensor.size_bytes)};
+    if (!constant) row.push_back(border ? "| \\" : "| " + hex(hit_of(tensor)));
+    (constant ? constants : features).push_back(std::move(row));
+  };
   size_t id = 0;
   for (const program::Step& step : variant.steps) {
     ++id;
-    const auto add = [&](int32_t index) {
+    const auto count = [&](int32_t index) {
       if (index == program::kNone) return;
       const ProgramTensor& tensor = variant.tensors[static_cast<size_t>(index)];
-      const bool constant = tensor.is_constant();
-      const uint64_t start =
-          constant ? offsets[static_cast<size_t>(index)] : tensor.offset_in_arena;
-      const uint64_t hit =
-          constant || start >= sram_bytes ? 0 : std::min(tensor.size_bytes, sram_bytes - start);
-      (constant ? amounts.weight : amounts.internal) += tensor.size_bytes;
-      amounts.sram += hit;
-      Cells row = {std::to_string(id),
-                   step.type,
-                   tensor.name,
-                   std::string(table_type_name(tensor.dtype)),
-                   table_shape(tensor.shape),
-                   table_shape(tensor.native_shape),
-                   "| [" + hex(start) + ", " + hex(start + tensor.size_bytes) + ")",
-                   hex(tensor.size_bytes)};
-      if (!constant) row.push_back("| " + hex(hit));
-      (constant ? constants : features).push_back(std::move(row));
+      (tensor.is_constant() ? amounts.weight : amounts.internal) += tensor.size_bytes;
+      if (!is_border(index)) amounts.sram += hit_of(tensor);
     };
-    for (const int32_t input : step.inputs) add(input);
-    for (const int32_t output : step.outputs) add(output);
+    for (const int32_t input : step.inputs) {
+      count(input);
+      if (input != program::kNone) add_row(id, step.type, input);
+    }
+    for (const int32_t output : step.outputs) count(output);
   }
-  Cells header = {"ID",        "User",        "Tensor",         "DataType",
-                  "OrigShape", "NativeShape", "| [Start, End)", "Size"};
+  for (const int32_t output : variant.outputs) add_row(++id, "OutputOperator", output);
+  Cells header = {"ID",
+                  "User",
+                  "Tensor",
+                  "DataType",
+                  "OrigShape",
+                  "NativeShape",
+                  "|     [Start       End)       Size"};
   const std::string const_table = draw_table("Const Tensor Information Table", header, constants);
-  header.emplace_back("| SramHit");
-  const auto kib = [](uint64_t bytes) { return str(bytes / 1024, "KB"); };
-  return draw_table("Feature Tensor Information Table", header, features) + const_table +
+  header.emplace_back("|    SramHit");
+  const std::string sram = sram_bytes == 0 ? ""
+                                           : str("Total allocated Internal SRAM Size: ", sram_bytes,
+                                                 ", Addr: [", hex(0), ", ", hex(sram_bytes), ")\n");
+  return sram + draw_table("Feature Tensor Information Table", header, features) + const_table +
          str("Total Weight Memory Size: ", model.weight_bytes(), "\n",
              "Total Internal Memory Size: ", model.internal_bytes(), "\n",
-             "Predict Internal Memory RW Amount: ", kib(amounts.internal), "\n",
-             "Predict Weight Memory RW Amount: ", kib(amounts.weight), "\n",
-             "Predict SRAM Hit RW Amount: ", kib(amounts.sram), "\n");
+             "Predict Internal Memory RW Amount: ", amounts.internal, "\n",
+             "Predict Weight Memory RW Amount: ", amounts.weight, "\n",
+             "Predict SRAM Hit RW Amount: ", amounts.sram, "\n");
 }
 
 }  // namespace rk::runtime
