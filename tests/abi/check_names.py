@@ -54,9 +54,8 @@ def names_in_header(header, compiler):
 def main(facts_path, include_dir, compiler):
     headers = json.loads(pathlib.Path(facts_path).read_text())["headers"]
     known, problems = set(), []
-    # Headers of our own beside the vendor's have a prefix of their own.
-    present = {path.name for path in pathlib.Path(include_dir).rglob("*")
-               if path.is_file() and not path.name.startswith("openrknn_")}
+    # Beside the headers of this interface lie our own, with a prefix of theirs, and those of the 2D engine (rga/).
+    present = {path.name for path in pathlib.Path(include_dir).glob("rknn_*.h")}
     if present != set(headers):
         problems.append(f"include/ holds {sorted(present)}, expected {sorted(headers)}")
     for header, facts in headers.items():
