@@ -288,10 +288,10 @@ void OnnxImporter::note_unsupported(Scope& scope, const onnx::NodeProto& proto,
        {str(label, ": "), str("node '", name, "' (", proto.op_type(), "): ")}) {
     if (reason.starts_with(own)) reason.remove_prefix(own.size());
   }
-  // Classical machine learning behind or before a network: no NPU runs it.
+  // Classical machine learning behind or before a network.
   const std::string_view advice =
       domain == "ai.onnx.ml"
-          ? " (no chip runs classifiers, trees and maps of 'ai.onnx.ml'; export the network "
+          ? " (of 'ai.onnx.ml', numbers are taken, texts and maps are not; export the model "
             "without them and run them in the application)"
           : "";
   unsupported_.push_back(str(label, ": ", reason, advice, cut_advice(scope, proto)));

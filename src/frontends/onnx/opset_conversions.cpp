@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/opset_conversions.h"
 
+#include "frontends/onnx/ml_parts.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -106,9 +108,23 @@ constexpr Row kRows[] = {
     {kMicrosoft, "SkipLayerNormalization", kAlways, split_skip_layer_norm},
     {kMicrosoft, "SkipSimplifiedLayerNormalization", kAlways, split_skip_layer_norm},
 
-    // Classical machine learning, as far as it is ordinary arithmetic.
+    // Classical machine learning: ordinary arithmetic and trees.
     {kMl, "ArrayFeatureExtractor", kAlways, feature_extractor_to_gather},
     {kMl, "Binarizer", kAlways, binarizer_to_greater},
+    {kMl, "FeatureVectorizer", kAlways, feature_vectorizer_to_concat},
+    {kMl, "Imputer", kAlways, imputer_to_where},
+    {kMl, "LabelEncoder", kAlways, label_encoder_to_where},
+    {kMl, "LinearClassifier", kAlways, linear_classifier_to_gemm},
+    {kMl, "LinearRegressor", kAlways, linear_regressor_to_gemm},
+    {kMl, "Normalizer", kAlways, normalizer_to_division},
+    {kMl, "OneHotEncoder", kAlways, one_hot_encoder_to_equal},
+    {kMl, "SVMClassifier", kAlways, svm_classifier_to_arithmetic},
+    {kMl, "SVMRegressor", kAlways, svm_regressor_to_arithmetic},
+    {kMl, "Scaler", kAlways, scaler_to_arithmetic},
+    {kMl, "TreeEnsemble", kAlways, tree_ensemble_to_trees},
+    {kMl, "TreeEnsembleClassifier", kAlways, tree_classifier_to_trees},
+    {kMl, "TreeEnsembleRegressor", kAlways, tree_regressor_to_trees},
+    {kMl, "ZipMap", kAlways, drop_zip_map},
 };
 
 // Attributes an operator of ours may lack because only one value of theirs is meant to work, or because they do not
