@@ -291,7 +291,7 @@ Status chunk(Call& call) {
   RK_ASSIGN(const int64_t axis, call.axis_of(call.integer_or(2, 0), value->shape().rank()));
   RK_ASSIGN(const int64_t extent, extent_along(value, axis));
   if (count < 1) return invalid_model(str("into ", count, " parts"));
-  const int64_t size = std::max<int64_t>((extent + count - 1) / count, 1);
+  const int64_t size = std::max<int64_t>(extent / count + (extent % count != 0 ? 1 : 0), 1);
   std::vector<int64_t> sizes;
   for (int64_t begin = 0; begin < extent && sizes.size() < 5000; begin += size) {
     sizes.push_back(std::min(size, extent - begin));

@@ -89,6 +89,7 @@ Status text_padding(Call& call, size_t i, int spatial, ConvForm& form) {
   if (mode != "same") return invalid_model(str("padding '", mode, "'"));
   RK_ASSIGN(const Value* const weight, call.tensor(1));
   if (weight->shape().rank() != spatial + 2) return invalid_model("has weights of another rank");
+  RK_TRY(at_least(form.dilation, 1, "a dilation"));
   form.pads.assign(static_cast<size_t>(2 * spatial), 0);
   for (size_t axis = 0; axis < static_cast<size_t>(spatial); ++axis) {
     const int64_t total = form.dilation[axis] * (weight->shape()[static_cast<int>(axis) + 2] - 1);
