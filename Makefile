@@ -151,8 +151,9 @@ check-vendor: release
 # What a model costs on a chip, counted beside the tables of the vendor's compiler.
 .PHONY: check-cost
 check-cost: configure-release
-	@$(call NINJA,release,cost_check)
-	@$(PYTHON) tests/check.py check-cost -- $(PYTHON) tests/cost/check.py $(BUILD)/release/tests/cost/cost_check
+	@$(call NINJA,release,cost_check rknn)
+	@$(PYTHON) tests/check.py check-cost -- $(PYTHON) tests/cost/check.py $(BUILD)/release/tests/cost/cost_check \
+	  -- $(PYTHON) tests/cost/boards.py $(BUILD)/release/tools/rknn/rknn
 
 # Applications: generated programs, the 2D engine's calls, the examples.
 EXAMPLE_PROGRAMS := $(foreach name,face mobilenet pool tracking vad yolov5,rknn_$(name)_demo)

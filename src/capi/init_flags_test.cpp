@@ -81,6 +81,23 @@ TEST(InitFlagsTest, PlacesOutsideTheBufferAreRefused) {
   }
 }
 
+TEST(InitFlagsTest, ModelsBeyondTheMemoryLimitFailAsOnABoard) {
+  std::vector<uint8_t> image = image_of(picture_program());
+  const auto init = [&] {
+    rknn_context context = 0;
+    const int code =
+        rknn_init(&context, image.data(), static_cast<uint32_t>(image.size()), 0, nullptr);
+    if (code == RKNN_SUCC) EXPECT_EQ(rknn_destroy(context), RKNN_SUCC);
+    return code;
+  };
+  {
+    const Environment limit("RKNN_MEM_LIMIT", "64");
+    EXPECT_EQ(init(), RKNN_ERR_MALLOC_FAIL);
+  }
+  const Environment enough("RKNN_MEM_LIMIT", "1M");
+  EXPECT_EQ(init(), RKNN_SUCC);
+}
+
 TEST(InitFlagsTest, SramIsSharedByTheContextsThatAskForIt) {
   const TestContext without;
   EXPECT_EQ(without.memory().total_sram_size, 0u);

@@ -96,8 +96,20 @@ Result<std::shared_ptr<const runtime::LoadedModel>> load(const void* model, uint
   return runtime::LoadedModel::from_bytes(bytes, options);
 }
 
+// A board without enough memory fails so; applications are written against this line and this code.
+Status check_memory_limit(const runtime::LoadedModel& model) {
+  const std::optional<uint64_t> limit = runtime::memory_limit();
+  const program::ChipMemory& memory = model.memory();
+  if (!limit || memory.total() <= *limit) return ok_status();
+  return out_of_memory(str(
+      "failed to allocate fd, ret: -1, errno: 12, errstr: Cannot allocate memory: the model needs ",
+      memory.total(), " bytes (weights ", memory.weight_bytes, ", internal ", memory.internal_bytes,
+      ", commands ", memory.command_bytes, "), RKNN_MEM_LIMIT leaves ", *limit));
+}
+
 Result<rknn_context> open_context(std::shared_ptr<const runtime::LoadedModel> model,
                                   uint32_t flag) {
+  RK_TRY(check_memory_limit(*model));
   runtime::SessionOptions options;
   options.prior_gpu = (flag & RKNN_FLAG_EXECUTE_FALLBACK_PRIOR_DEVICE_GPU) != 0;
   options.collect_perf = (flag & RKNN_FLAG_COLLECT_PERF_MASK) != 0 || log_level() >= kLayerTable;

@@ -64,9 +64,11 @@ Status answer_attr(const Answer& answer, const runtime::Session& session, bool i
 uint64_t allocated_bytes(const Context& context) {
   const runtime::LoadedModel& model = context.model();
   if (context.has_flag(RKNN_FLAG_MEM_ALLOC_OUTSIDE)) return 0;
-  if (context.has_flag(RKNN_FLAG_INTERNAL_ALLOC_OUTSIDE)) return model.weight_bytes();
-  const uint64_t internal = model.internal_bytes();
-  return model.weight_bytes() + internal - std::min(internal, context.sram.bytes());
+  const program::ChipMemory& memory = model.memory();
+  const uint64_t constants = memory.weight_bytes + memory.command_bytes;
+  if (context.has_flag(RKNN_FLAG_INTERNAL_ALLOC_OUTSIDE)) return constants;
+  const uint64_t internal = memory.internal_bytes;
+  return constants + internal - std::min(internal, context.sram.bytes());
 }
 
 Status answer_mem_size(const Answer& answer, const Context& context) {
@@ -78,8 +80,10 @@ Status answer_mem_size(const Answer& answer, const Context& context) {
       static_cast<uint32_t>(std::min<uint64_t>(model.internal_bytes(), UINT32_MAX));
   out.total_dma_allocated_size = allocated_bytes(context);
   if (context.has_flag(RKNN_FLAG_ENABLE_SRAM)) {
-    out.total_sram_size = static_cast<uint32_t>(model.chip().sram_bytes);
-    out.free_sram_size = static_cast<uint32_t>(runtime::free_sram_bytes(model.chip()));
+    out.total_sram_size =
+        static_cast<uint32_t>(std::min<uint64_t>(runtime::sram_capacity(model.chip()), UINT32_MAX));
+    out.free_sram_size = static_cast<uint32_t>(
+        std::min<uint64_t>(runtime::free_sram_bytes(model.chip()), UINT32_MAX));
   }
   return write(answer, out, 2 * sizeof(uint32_t));
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/layout.h"
 
+#include <algorithm>
+#include <set>
+
+#include "base/checked_math.h"
 #include "program/native_layout.h"
 
 namespace rk::compiler {
@@ -8,6 +12,55 @@ namespace rk::compiler {
 using program::FeatureUse;
 using program::ProgramTensor;
 using program::TensorKind;
+
+namespace {
+
+FeatureUse use_of(const program::Variant& variant, const program::Step& step) {
+  if (const auto* conv = std::get_if<program::ConvParams>(&step.params)) {
+    const Shape& in = variant.tensors[static_cast<size_t>(step.inputs[0])].shape;
+    const bool depthwise = conv->group > 1 && in.rank() == 4 && conv->group == in[1];
+    return depthwise ? FeatureUse::kDepthwiseOutput : FeatureUse::kConvOutput;
+  }
+  const auto* pool = std::get_if<program::PoolParams>(&step.params);
+  return pool != nullptr && pool->kind == program::PoolKind::kAverage ? FeatureUse::kDepthwiseOutput
+                                                                      : FeatureUse::kOther;
+}
+
+// Operands joined along the channels keep their own blocks, the last one of each not always full.
+Result<uint64_t> joined_bytes(const program::Variant& variant, const program::Step& step) {
+  const ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
+  const int64_t block = out.native_shape.back();
+  const int64_t channels = align_up<int64_t>(std::max<int64_t>(out.shape[1], 1), block);
+  int64_t taken = 0;
+  for (const int32_t index : step.inputs) {
+    if (index == program::kNone) continue;
+    const Shape& in = variant.tensors[static_cast<size_t>(index)].shape;
+    taken += align_up<int64_t>(in.rank() == 4 ? in[1] : 0, block);
+  }
+  const auto size = checked_mul(out.size_bytes / static_cast<uint64_t>(channels),
+                                static_cast<uint64_t>(std::max(taken, channels)));
+  if (!size) return invalid_model(str("'", out.name, "' exceeds the chip's memory"));
+  return *size;
+}
+
+Status copy_pooled(int copies, program::Variant& variant) {
+  std::set<int32_t> pooled;
+  for (const program::Step& step : variant.steps) {
+    const auto* pool = std::get_if<program::PoolParams>(&step.params);
+    if (pool == nullptr || pool->kind != program::PoolKind::kMax) continue;
+    pooled.insert({step.inputs[0], step.outputs[0]});
+  }
+  for (const int32_t index : pooled) {
+    ProgramTensor& tensor = variant.tensors[static_cast<size_t>(index)];
+    if (tensor.kind != TensorKind::kInternal) continue;
+    const auto size = checked_mul(tensor.size_bytes, static_cast<uint64_t>(copies));
+    if (!size) return invalid_model(str("'", tensor.name, "' exceeds the chip's memory"));
+    tensor.size_bytes = *size;
+  }
+  return ok_status();
+}
+
+}  // namespace
 
 Status assign_layouts(const target::Target& target, program::Variant& variant) {
   std::vector<const program::Step*> writer(variant.tensors.size());
@@ -20,9 +73,7 @@ Status assign_layouts(const target::Target& target, program::Variant& variant) {
     const program::Step* step = writer[i];
     FeatureUse use = FeatureUse::kOther;
     if (tensor.kind == TensorKind::kInput) use = FeatureUse::kInput;
-    if (step != nullptr && std::holds_alternative<program::ConvParams>(step->params)) {
-      use = FeatureUse::kConvOutput;
-    }
+    if (step != nullptr) use = use_of(variant, *step);
     auto feature = program::native_feature(target, tensor.dtype, tensor.shape, use,
                                            tensor.kind == TensorKind::kOutput);
     if (!feature.ok()) return feature.status().with_context(str("tensor '", tensor.name, "'"));
@@ -31,7 +82,13 @@ Status assign_layouts(const target::Target& target, program::Variant& variant) {
     tensor.size_bytes = feature->size_bytes;
     tensor.plane_align = feature->plane_align;
     tensor.width_align = feature->width_align;
+    const bool blocked = tensor.layout == program::Layout::kNc1hwc2;
+    if (step == nullptr || !blocked || tensor.kind != TensorKind::kInternal) continue;
+    const auto* concat = std::get_if<program::ConcatParams>(&step->params);
+    if (concat == nullptr || concat->axis != 1) continue;
+    RK_ASSIGN(tensor.size_bytes, joined_bytes(variant, *step));
   }
+  if (target.memory.pool_copies > 1) return copy_pooled(target.memory.pool_copies, variant);
   return ok_status();
 }
 

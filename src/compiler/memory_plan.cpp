@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/checked_math.h"
+#include "program/cost.h"
 
 namespace rk::compiler {
 namespace {
@@ -15,6 +16,76 @@ bool overlap(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;
 }
 
+// When each step runs on the chip: steps that become ready first run first, so branches advance side by side. The host
+// finishes one branch before it begins the next, which its caches like better; places in the arena are the chip's.
+std::vector<int64_t> turns(const program::Variant& variant) {
+  const size_t count = variant.steps.size();
+  std::vector<std::vector<size_t>> readers(variant.tensors.size());
+  std::vector<bool> made(variant.tensors.size(), false);
+  for (const program::Step& step : variant.steps)
+    for (const int32_t out : step.outputs) made[static_cast<size_t>(out)] = true;
+  std::vector<size_t> missing(count, 0), queue;
+  for (size_t i = 0; i < count; ++i) {
+    for (const int32_t in : variant.steps[i].inputs) {
+      if (in == program::kNone || !made[static_cast<size_t>(in)]) continue;
+      readers[static_cast<size_t>(in)].push_back(i);
+      ++missing[i];
+    }
+    if (missing[i] == 0) queue.push_back(i);
+  }
+  std::vector<int64_t> turn(count, 0);
+  for (size_t next = 0; next < queue.size(); ++next) {
+    turn[queue[next]] = static_cast<int64_t>(next);
+    for (const int32_t out : variant.steps[queue[next]].outputs)
+      for (const size_t reader : readers[static_cast<size_t>(out)])
+        if (--missing[reader] == 0) queue.push_back(reader);
+  }
+  return turn;
+}
+
+// The tensor whose place each has: its own, or that of what an activation reads when nobody else does.
+std::vector<size_t> homes(const program::Variant& variant) {
+  std::vector<size_t> home(variant.tensors.size()), readers(variant.tensors.size(), 0);
+  std::iota(home.begin(), home.end(), size_t{0});
+  for (const program::Step& step : variant.steps)
+    for (const int32_t in : step.inputs)
+      if (in != program::kNone) ++readers[static_cast<size_t>(in)];
+  for (const program::Step& step : variant.steps) {
+    if (!program::joins_step_before(step) || step.outputs.size() != 1) continue;
+    const auto in = static_cast<size_t>(step.inputs[0]), out = static_cast<size_t>(step.outputs[0]);
+    const program::ProgramTensor& from = variant.tensors[in];
+    const program::ProgramTensor& to = variant.tensors[out];
+    const bool internal =
+        from.kind == program::TensorKind::kInternal && to.kind == program::TensorKind::kInternal;
+    if (internal && readers[in] == 1 && to.size_bytes <= from.size_bytes) home[out] = home[in];
+  }
+  return home;
+}
+
+// What steps need beside their operands.
+std::vector<Lifetime> scratch(const target::Target& target, const program::Variant& variant,
+                              const std::vector<int64_t>& turn) {
+  std::vector<Lifetime> result;
+  if (!target.memory.concat_scratch) return result;
+  for (size_t s = 0; s < variant.steps.size(); ++s) {
+    const program::Step& step = variant.steps[s];
+    const int64_t at = turn[s];
+    const auto* concat = std::get_if<program::ConcatParams>(&step.params);
+    const auto& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
+    const bool blocked = out.layout == program::Layout::kNc1hwc2;
+    if (concat == nullptr || concat->axis != 1 || !blocked) continue;
+    const int64_t block = out.native_shape.back();
+    bool full = true;
+    for (size_t i = 0; i + 1 < step.inputs.size(); ++i) {
+      if (step.inputs[i] == program::kNone) continue;
+      const Shape& in = variant.tensors[static_cast<size_t>(step.inputs[i])].shape;
+      full &= in.rank() == 4 && in[1] % block == 0;
+    }
+    if (!full) result.push_back({out.size_bytes, at, at});
+  }
+  return result;
+}
+
 }  // namespace
 
 Plan plan_memory(std::span<const Lifetime> lifetimes) {
@@ -23,21 +94,17 @@ Plan plan_memory(std::span<const Lifetime> lifetimes) {
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(
-      order, [&](size_t a, size_t b) { return lifetimes[a].size_bytes > lifetimes[b].size_bytes; });
+      order, [&](size_t a, size_t b) { return lifetimes[a].first < lifetimes[b].first; });
   std::vector<size_t> placed;  // by offset
   for (const size_t current : order) {
     const uint64_t size = lifetimes[current].size_bytes;
-    uint64_t best = UINT64_MAX, best_gap = UINT64_MAX, end = 0;
+    uint64_t offset = 0;
     for (const size_t other : placed) {
       if (!overlap(lifetimes[current], lifetimes[other])) continue;
-      const uint64_t begin = plan.offset[other];
-      if (begin >= end + size && begin - end < best_gap) {
-        best = end;
-        best_gap = begin - end;
-      }
-      end = std::max(end, align_up(begin + lifetimes[other].size_bytes, kAlignment));
+      if (plan.offset[other] >= offset + size) break;
+      offset =
+          std::max(offset, align_up(plan.offset[other] + lifetimes[other].size_bytes, kAlignment));
     }
-    const uint64_t offset = best == UINT64_MAX ? end : best;
     plan.offset[current] = offset;
     plan.size_bytes = std::max(plan.size_bytes, offset + size);
     const auto place = std::ranges::upper_bound(placed, offset, {},
@@ -47,11 +114,13 @@ Plan plan_memory(std::span<const Lifetime> lifetimes) {
   return plan;
 }
 
-void assign_memory(program::Variant& variant) {
+void assign_memory(const target::Target& target, program::Variant& variant) {
   const auto steps = static_cast<int64_t>(variant.steps.size());
   std::vector<int64_t> first(variant.tensors.size(), steps), last(variant.tensors.size(), -1);
-  for (int64_t s = 0; s < steps; ++s) {
-    const program::Step& step = variant.steps[static_cast<size_t>(s)];
+  const std::vector<int64_t> turn = turns(variant);
+  for (size_t i = 0; i < variant.steps.size(); ++i) {
+    const program::Step& step = variant.steps[i];
+    const int64_t s = turn[i];
     for (const auto* tensors : {&step.inputs, &step.outputs}) {
       for (const int32_t i : *tensors) {
         if (i == program::kNone) continue;
@@ -67,17 +136,26 @@ void assign_memory(program::Variant& variant) {
   }
   for (const int32_t i : variant.outputs) last[static_cast<size_t>(i)] = steps;
 
-  std::vector<Lifetime> lifetimes;
+  // Scratch goes before the tensors: it begins with a step and is placed before the step's result.
+  const std::vector<size_t> home = homes(variant);
+  for (size_t i = 1; i < variant.tensors.size(); ++i) {
+    first[home[i]] = std::min(first[home[i]], first[i]);
+    last[home[i]] = std::max(last[home[i]], last[i]);
+  }
+  std::vector<Lifetime> lifetimes = scratch(target, variant, turn);
+  const size_t of_steps = lifetimes.size();
   std::vector<size_t> tensors;
   for (size_t i = 1; i < variant.tensors.size(); ++i) {
-    if (variant.tensors[i].is_constant()) continue;
+    if (variant.tensors[i].is_constant() || home[i] != i) continue;
     lifetimes.push_back({variant.tensors[i].size_bytes, first[i], last[i]});
     tensors.push_back(i);
   }
   const Plan plan = plan_memory(lifetimes);
   for (size_t i = 0; i < tensors.size(); ++i) {
-    variant.tensors[tensors[i]].offset_in_arena = plan.offset[i];
+    variant.tensors[tensors[i]].offset_in_arena = plan.offset[of_steps + i];
   }
+  for (size_t i = 1; i < variant.tensors.size(); ++i)
+    variant.tensors[i].offset_in_arena = variant.tensors[home[i]].offset_in_arena;
   variant.arena_bytes = plan.size_bytes;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "program/program.h"
+#include "target/target.h"
 
 namespace rk::compiler {
 
@@ -22,11 +23,11 @@ struct Plan {
   uint64_t size_bytes = 0;       // max(offset + size)
 };
 
-// Largest first, each into the smallest gap that holds it.
+// In the order they begin, each at the lowest offset that is free: the vendor's compiler plans so (docs/board-model.md).
 Plan plan_memory(std::span<const Lifetime> lifetimes);
 
-// Offsets of inputs, outputs and internal tensors, and the arena's size. Inputs exist from the
-// start, outputs to the end; both may share places with internal tensors.
-void assign_memory(program::Variant& variant);
+// Offsets of inputs, outputs and internal tensors, and the arena's size. Inputs exist from the start; both inputs and
+// outputs may share places with internal tensors.
+void assign_memory(const target::Target& target, program::Variant& variant);
 
 }  // namespace rk::compiler

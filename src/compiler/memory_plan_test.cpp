@@ -5,6 +5,9 @@
 
 #include <random>
 
+#include "compiler/layout.h"
+#include "program/memory.h"
+
 namespace rk::compiler {
 namespace {
 
@@ -16,22 +19,15 @@ TEST(MemoryPlanTest, TensorsThatDoNotMeetShareAPlace) {
   EXPECT_EQ(plan.size_bytes, 768u);
 }
 
-TEST(MemoryPlanTest, TakesTheSmallestGapThatFits) {
-  // At step 0 the three large blocks lie at 0, 1000 -> 1024 and 1984; later the middle ones leave
-  // gaps of 960 and 128.
+TEST(MemoryPlanTest, TakesTheLowestGapThatFitsInTheOrderOfExecution) {
   const Lifetime blocks[] = {
       {1000, 0, 0},  // 0
-      {960, 0, 1},   // 1024
+      {960, 0, 1},   // 1000 -> 1024
       {900, 0, 0},   // 1984
-      {800, 0, 1},   // 2944 -> 2892 aligned to 2944
-      {700, 1, 1},   // between: gap [0, 1024) or [1984, 2944)
+      {800, 0, 1},   // 2884 -> 2944
+      {700, 1, 1},   // [0, 1024) is free again, and lower than the tighter [1984, 2944)
   };
-  const Plan plan = plan_memory(blocks);
-  EXPECT_EQ(plan.offset[0], 0u);
-  EXPECT_EQ(plan.offset[1], 1024u);
-  EXPECT_EQ(plan.offset[2], 1984u);
-  EXPECT_EQ(plan.offset[3], 2944u);
-  EXPECT_EQ(plan.offset[4], 1984u);  // 960 wide, the other gap is 1024
+  EXPECT_EQ(plan_memory(blocks).offset, (std::vector<uint64_t>{0, 1024, 1984, 2944, 0}));
 }
 
 TEST(MemoryPlanTest, NeverOverlapsAndIsAligned) {
@@ -58,6 +54,80 @@ TEST(MemoryPlanTest, NeverOverlapsAndIsAligned) {
 }
 
 TEST(MemoryPlanTest, EmptyNeedsNothing) { EXPECT_EQ(plan_memory({}).size_bytes, 0u); }
+
+// The network of the guide's SRAM sample (section 5.7.3.4): MobileNetV1 in int8 on RK3588, places and sizes as printed
+// there for 512 KiB of SRAM, relative to where the arena begins.
+struct GuideRow {
+  int64_t channels, edge;
+  uint64_t start, size, hit;
+};
+constexpr GuideRow kGuide[] = {
+    {32, 112, 0x24c00, 0x62000, 0x5b400}, {32, 112, 0x86c00, 0xc4000, 0},
+    {64, 112, 0x14ac00, 0xc4000, 0},      {64, 56, 0x00000, 0x31000, 0x31000},
+    {128, 56, 0x31000, 0x62000, 0x4f000}, {128, 56, 0x93000, 0x62000, 0},
+    {128, 56, 0x00000, 0x62000, 0x62000}, {128, 28, 0x62000, 0x18800, 0x18800},
+    {256, 28, 0x00000, 0x31000, 0x31000}, {256, 28, 0x31000, 0x31000, 0x31000},
+    {256, 28, 0x00000, 0x31000, 0x31000}, {256, 14, 0x31000, 0x0c400, 0x0c400},
+    {512, 14, 0x00000, 0x18800, 0x18800}, {512, 14, 0x18800, 0x18800, 0x18800},
+    {512, 14, 0x00000, 0x18800, 0x18800}, {512, 14, 0x18800, 0x18800, 0x18800},
+    {512, 14, 0x00000, 0x18800, 0x18800}, {512, 14, 0x18800, 0x18800, 0x18800},
+    {512, 14, 0x00000, 0x18800, 0x18800}, {512, 14, 0x18800, 0x18800, 0x18800},
+    {512, 14, 0x00000, 0x18800, 0x18800}, {512, 14, 0x18800, 0x18800, 0x18800},
+    {512, 14, 0x00000, 0x18800, 0x18800}, {512, 7, 0x18800, 0x06800, 0x06800},
+    {1024, 7, 0x00000, 0x0d000, 0x0d000}, {1024, 7, 0x0d000, 0x0d000, 0x0d000},
+    {1024, 7, 0x00000, 0x0d000, 0x0d000}, {1024, 1, 0x0d000, 0x00400, 0x00400},
+    {1000, 1, 0x00000, 0x00400, 0x00400},
+};
+
+program::Variant guide_network() {
+  program::Variant variant;
+  variant.tensors.resize(1);
+  const auto add = [&](const Shape& shape, DType dtype, program::TensorKind kind) {
+    variant.tensors.push_back({.dtype = dtype, .kind = kind, .shape = shape});
+    return static_cast<int32_t>(variant.tensors.size() - 1);
+  };
+  int32_t last = add({1, 3, 224, 224}, DType::kI8, program::TensorKind::kInput);
+  variant.inputs = {last};
+  constexpr size_t kPool = 27;
+  for (size_t i = 0; i < std::size(kGuide); ++i) {
+    const GuideRow& row = kGuide[i];
+    const int32_t out =
+        add({1, row.channels, row.edge, row.edge}, DType::kI8, program::TensorKind::kInternal);
+    program::Step step{.inputs = {last}, .outputs = {out}};
+    if (i == kPool) {
+      step.params = program::PoolParams{.kind = program::PoolKind::kAverage};
+    } else {
+      const bool depthwise = i < kPool && i % 2 == 1;
+      step.params =
+          program::ConvParams{.group = depthwise ? static_cast<int32_t>(row.channels) : 1};
+    }
+    variant.steps.push_back(std::move(step));
+    last = out;
+  }
+  const int32_t out = add({1, 1000, 1, 1}, DType::kF32, program::TensorKind::kOutput);
+  variant.steps.push_back(
+      {.inputs = {last}, .outputs = {out}, .params = program::OpParams{.op = "Softmax"}});
+  variant.outputs = {out};
+  return variant;
+}
+
+TEST(MemoryPlanTest, GuideSampleHasThePrintedPlacesAndTraffic) {
+  constexpr uint64_t kSram = 524288;
+  const target::Target* const rk3588 = target::find_target("rk3588").value();
+  program::Variant variant = guide_network();
+  ASSERT_TRUE(assign_layouts(*rk3588, variant).ok());
+  assign_memory(*rk3588, variant);
+  for (size_t i = 0; i < std::size(kGuide); ++i) {
+    const program::ProgramTensor& tensor = variant.tensors[i + 2];
+    EXPECT_EQ(tensor.offset_in_arena, kGuide[i].start) << i;
+    EXPECT_EQ(tensor.size_bytes, kGuide[i].size) << i;
+    EXPECT_EQ(program::bytes_in_sram(tensor, kSram), kGuide[i].hit) << i;
+  }
+  EXPECT_EQ(variant.arena_bytes, 2157568u);
+  const program::FeatureTraffic traffic = program::feature_traffic(variant, kSram);
+  EXPECT_EQ(traffic.bytes, 11068320u);
+  EXPECT_EQ(traffic.sram_bytes, 6688768u);
+}
 
 }  // namespace
 }  // namespace rk::compiler

@@ -2,6 +2,8 @@
 #include "program/cost.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 
 #include "program/core_split.h"
 #include "target/target.h"
@@ -24,28 +26,8 @@ DType counted_type(DType dtype) { return dtype == DType::kI8 ? DType::kI8 : DTyp
 
 target::NpuCost conv_step_cost(const target::Target& target, const Variant& variant,
                                const Step& step, const ConvParams& conv) {
-  const ProgramTensor& in = tensor(variant, step.inputs[0]);
-  const ProgramTensor& out = tensor(variant, step.outputs[0]);
-  if (in.shape.rank() != 4 || out.shape.rank() != 4) return {};
-  target::ConvGeometry geometry{
-      .dtype = counted_type(in.dtype),
-      .batch = in.shape[0],
-      .in_channels = in.shape[1],
-      .in_h = in.shape[2],
-      .in_w = in.shape[3],
-      .out_channels = out.shape[1],
-      .out_h = out.shape[2],
-      .out_w = out.shape[3],
-      .kernel_h = conv.kernel.h,
-      .kernel_w = conv.kernel.w,
-      .group = std::max(conv.group, 1),
-      .has_bias = step.inputs.size() > 2 && step.inputs[2] != kNone,
-      .has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone,
-  };
-  const int64_t channels = geometry.in_channels;
-  geometry.picture =
-      is_model_input(variant, step.inputs[0]) && (channels == 1 || channels == 3 || channels == 4);
-  return target::conv_cost(target, geometry);
+  const auto geometry = conv_geometry(variant, step, conv);
+  return geometry ? target::conv_cost(target, *geometry) : target::NpuCost{};
 }
 
 target::NpuCost matmul_step_cost(const target::Target& target, const Variant& variant,
@@ -100,21 +82,36 @@ double largest_share(const Step& step, int cores) {
   return all == 0 ? 1 : static_cast<double>(most) / static_cast<double>(all);
 }
 
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> list) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+// Activations that a convolution looks up.
+bool has_table(const Step& step) {
+  return step.type.starts_with("Conv") && (step.type.find("Ex") != std::string::npos ||
+                                           step.type.find("Sigmoid") != std::string::npos ||
+                                           step.type.find("Swish") != std::string::npos);
+}
+
 double step_us(const target::Target& target, const Step& step, const StepCost& cost,
                const CostOptions& options) {
   const target::TimeModel& time = target.time;
-  const double mhz = options.npu_mhz > 0 ? options.npu_mhz : std::max(time.npu_mhz, 1);
-  const double megabytes = static_cast<double>(cost.counted.read_bytes) / kMegabyte;
-  if (step.processor != Processor::kNpu) {
-    return 1000 * time.cpu_ms_per_mb *
-           (megabytes + static_cast<double>(cost.counted.written_bytes) / kMegabyte);
+  const double read = static_cast<double>(cost.counted.read_bytes) / kMegabyte;
+  const double written = static_cast<double>(cost.counted.written_bytes) / kMegabyte;
+  if (step.processor != Processor::kNpu) return 1000 * time.cpu_ms_per_mb * (read + written);
+  const bool counted = cost.counted.npu_cycles != 0;
+  if (joins_step_before(step) && !counted) return 1000 * time.activate_ms_per_mb * written;
+  if (is_one_of(step.type, {"exSDPAttention", "Softmax", "exSoftmax13", "MatMul", "exMatMul"}))
+    return time.us_per_step + 1000 * time.attention_ms_per_mb * (read + written);
+  if (counted) {
+    // Cores share the multiplications, not the memory.
+    const double share = largest_share(step, options.cores);
+    return target::counted_us(target, cost.counted, share, options.npu_mhz) +
+           (has_table(step) ? 1000 * time.activate_ms_per_mb * written : 0);
   }
-  if (cost.counted.total_cycles() == 0) return time.us_per_step + 1000 * time.ms_per_mb * megabytes;
-  // Cores share the multiplications, not the memory.
-  const double share = largest_share(step, options.cores);
-  const double cycles = std::max(static_cast<double>(cost.counted.npu_cycles) * share,
-                                 static_cast<double>(cost.counted.ddr_cycles));
-  return time.us_per_step + time.cycle_factor * cycles / mhz;
+  const bool product =
+      is_one_of(step.type, {"Gemm", "LayerNormalization", "exLayerNorm", "exNorm"});
+  return time.us_per_step + 1000 * (product ? time.product_ms_per_mb : time.move_ms_per_mb) * read;
 }
 
 double mac_usage(const target::Target& target, const Step& step, const StepCost& cost,
@@ -129,6 +126,38 @@ double mac_usage(const target::Target& target, const Step& step, const StepCost&
 }
 
 }  // namespace
+
+bool joins_step_before(const Step& step) {
+  return step.processor == Processor::kNpu &&
+         is_one_of(step.type, {"exSwish", "Sigmoid", "Relu", "LeakyRelu", "Clip", "HardSwish",
+                               "HardSigmoid", "exGelu", "Tanh", "PRelu", "Elu"});
+}
+
+std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const Step& step,
+                                                  const ConvParams& conv) {
+  const ProgramTensor& in = tensor(variant, step.inputs[0]);
+  const ProgramTensor& out = tensor(variant, step.outputs[0]);
+  if (in.shape.rank() != 4 || out.shape.rank() != 4) return std::nullopt;
+  target::ConvGeometry geometry{
+      .dtype = counted_type(in.dtype),
+      .batch = in.shape[0],
+      .in_channels = in.shape[1],
+      .in_h = in.shape[2],
+      .in_w = in.shape[3],
+      .out_channels = out.shape[1],
+      .out_h = out.shape[2],
+      .out_w = out.shape[3],
+      .kernel_h = conv.kernel.h,
+      .kernel_w = conv.kernel.w,
+      .group = std::max(conv.group, 1),
+      .has_bias = step.inputs.size() > 2 && step.inputs[2] != kNone,
+      .has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone,
+  };
+  const int64_t channels = geometry.in_channels;
+  geometry.picture =
+      is_model_input(variant, step.inputs[0]) && (channels == 1 || channels == 3 || channels == 4);
+  return geometry;
+}
 
 ProgramCost cost_of(const target::Target& target, const Variant& variant,
                     const CostOptions& options) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "program/program.h"
@@ -31,6 +32,14 @@ struct ProgramCost {
   uint64_t cycles = 0;  // sum of the steps' total cycles
   double fps() const { return us > 0 ? 1e6 / us : 0; }
 };
+
+// An activation that is a step of its own in the Program, while the chip computes it as the step before writes its
+// result: no time of a step, no place of its own.
+bool joins_step_before(const Step& step);
+
+// What the counts need of a convolution step; empty for shapes that are not pictures.
+std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const Step& step,
+                                                  const ConvParams& conv);
 
 // `variant` must be of a verified Program for `target`.
 ProgramCost cost_of(const target::Target& target, const Variant& variant,

@@ -108,8 +108,11 @@ Result<NativeFeature> native_feature(const target::Target& target, DType dtype, 
   if (use == FeatureUse::kConvOutput) {
     channel_align = i8 ? target.conv_output_channel_align_i8 : target.conv_output_channel_align_f16;
   }
+  const int64_t taken = use == FeatureUse::kDepthwiseOutput
+                            ? target::depthwise_channels(target, dtype, c)
+                            : align_up(c, channel_align);
   const int64_t plane = h * w == 1 ? 1 : align_up<int64_t>(h * w, target.plane_align);
-  const int64_t planes = ceil_div(align_up(c, channel_align), c2);
+  const int64_t planes = ceil_div(taken, c2);
   out.plane_align = static_cast<uint32_t>(target.plane_align);
   RK_ASSIGN(out.size_bytes, product({n, planes, plane, c2, element}));
   int64_t c1 = ceil_div(c, c2);

@@ -75,8 +75,9 @@ Result<ConvConstants> unpack_conv_constants(const Program& program, const Varian
 
 // Who made a feature or who reads it: decides its layout and its size in chip memory.
 enum class FeatureUse {
-  kInput,       // model input
-  kConvOutput,  // written by a convolution
+  kInput,            // model input
+  kConvOutput,       // written by a convolution
+  kDepthwiseOutput,  // by a depthwise convolution or an average pooling, which runs as one
   kOther,
 };
 

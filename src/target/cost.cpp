@@ -106,6 +106,70 @@ NpuCost conv_cost(const Target& target, const ConvGeometry& g) {
   return cost;
 }
 
+namespace {
+
+// `count` in full blocks; the rest in the smallest of least, 2 * least, ... that holds it.
+int64_t in_blocks(int64_t count, int64_t block, int64_t least) {
+  const int64_t rest = count % block;
+  if (rest == 0) return count;
+  int64_t width = least;
+  while (width < rest) width *= 2;
+  return count - rest + std::min(width, block);
+}
+
+uint64_t to_64(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+double counted_us(const Target& target, const NpuCost& cost, double share, int mhz) {
+  const TimeModel& time = target.time;
+  const double highest = std::max(time.npu_mhz, 1);
+  return time.us_per_step +
+         time.npu_factor * share * static_cast<double>(cost.npu_cycles) /
+             (mhz > 0 ? mhz : highest) +
+         time.ddr_factor * static_cast<double>(cost.ddr_cycles) / highest;
+}
+
+int64_t depthwise_channels(const Target& target, DType dtype, int64_t channels) {
+  const MemoryModel& memory = target.memory;
+  const bool i8 = dtype == DType::kI8;
+  const int64_t rest = i8 ? memory.depthwise_rest_i8 : memory.depthwise_rest_f16;
+  if (rest != 0 && channels > 64 && channels % 64 != 0) return channels / 64 * 64 + rest;
+  const int64_t align = std::max(1, i8 ? memory.depthwise_align_i8 : memory.depthwise_align_f16);
+  const int64_t spare = i8 ? memory.depthwise_spare_i8 : memory.depthwise_spare_f16;
+  return blocks(channels, align) * align + (channels > align && channels % 64 != 0 ? spare : 0);
+}
+
+uint64_t weight_bytes(const Target& target, const ConvGeometry& g) {
+  const MemoryModel& memory = target.memory;
+  const bool i8 = g.dtype == DType::kI8;
+  const auto taps = static_cast<int64_t>(product({g.kernel_h, g.kernel_w, element_bytes(g.dtype)}));
+  uint64_t bytes = 0;
+  int64_t bias_align =
+      i8 ? target.conv_output_channel_align_i8 : target.conv_output_channel_align_f16;
+  int64_t bias_bytes = i8 ? memory.bias_bytes_i8 : 4;
+  const bool depthwise = g.group > 1 && g.group == g.in_channels && g.out_channels == g.in_channels;
+  if (depthwise) {
+    const int64_t least = i8 ? memory.depthwise_least_i8 : memory.depthwise_least_f16;
+    bytes = product({in_blocks(g.out_channels, i8 ? 64 : 32, least), taps,
+                     i8 ? memory.depthwise_copies : memory.depthwise_copies_f16});
+    bias_align = i8 ? memory.depthwise_align_i8 : memory.depthwise_align_f16;
+    if (i8) bias_bytes = target.cost.depthwise_bias_bytes_i8;
+  } else {
+    const int64_t channels = g.in_channels / std::max<int64_t>(1, g.group);
+    const int64_t lane = i8 ? memory.picture_lane_i8 : memory.picture_lane_f16;
+    const int64_t in = g.picture ? std::max(channels, lane)
+                       : i8 ? in_blocks(channels, memory.weight_block_i8, memory.weight_least_i8)
+                            : in_blocks(channels, memory.weight_block_f16, memory.weight_least_f16);
+    const int64_t out = g.out_channels + (i8 && memory.even_outputs ? g.out_channels % 2 : 0);
+    bytes = product({out, in, taps});
+  }
+  bias_align = std::max<int64_t>(1, bias_align);
+  const uint64_t bias =
+      g.has_bias ? product({blocks(g.out_channels, bias_align) * bias_align, bias_bytes}) : 0;
+  return to_64(bytes) + to_64(bias);
+}
+
 NpuCost matmul_cost(const Target& target, DType dtype, int64_t batch, int64_t m, int64_t k,
                     int64_t n) {
   const Lanes lanes = lanes_of(target.cost, dtype);

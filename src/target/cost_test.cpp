@@ -219,5 +219,60 @@ TEST(CostTest, EveryChipHasAnArrayAndAMemory) {
   }
 }
 
+struct ConstantRow {
+  const char* chip;
+  DType dtype;
+  Shape weight;
+  bool picture;
+  uint64_t weight_bytes, bias_bytes;  // as listed, before they are rounded up to 64
+};
+
+TEST(CostTest, WeightsTakeWhatTheConstantTablesSay) {
+  const ConstantRow rows[] = {
+      {"rk3588", DType::kI8, {39, 48, 1, 1}, false, 1920, 512},
+      {"rk3588", DType::kI8, {16, 3, 3, 3}, true, 2304, 256},
+      {"rk3588", DType::kI8, {1, 48, 3, 3}, false, 576, 512},
+      {"rk3588", DType::kF16, {24, 12, 3, 3}, false, 6912, 128},
+      {"rk3576", DType::kI8, {1, 96, 3, 3}, false, 1728, 768},
+      {"rk3576", DType::kF16, {144, 24, 1, 1}, false, 9216, 576},
+      {"rk3562", DType::kI8, {1, 80, 3, 3}, false, 1728, 576},
+      {"rk3566", DType::kI8, {144, 24, 1, 1}, false, 4608, 1152},
+      {"rk3566", DType::kI8, {32, 3, 3, 3}, true, 2304, 256},
+      {"rv1106", DType::kI8, {40, 40, 3, 3}, false, 17280, 384},
+      {"rv1106b", DType::kI8, {64, 32, 3, 3}, false, 18432, 448},
+  };
+  const auto to_64 = [](uint64_t bytes) { return (bytes + 63) / 64 * 64; };
+  for (const ConstantRow& row : rows) {
+    const bool depthwise = row.weight[0] == 1;
+    const int64_t channels = row.weight[1];
+    const ConvGeometry geometry = {.dtype = row.dtype,
+                                   .in_channels = channels,
+                                   .out_channels = depthwise ? channels : row.weight[0],
+                                   .kernel_h = row.weight[2],
+                                   .kernel_w = row.weight[3],
+                                   .group = depthwise ? channels : 1,
+                                   .picture = row.picture};
+    EXPECT_EQ(weight_bytes(**find_target(row.chip), geometry),
+              to_64(row.weight_bytes) + to_64(row.bias_bytes))
+        << row.chip << " " << to_string(row.weight);
+  }
+}
+
+TEST(CostTest, DepthwiseOutputsTakeTheChannelsOfTheFeatureTables) {
+  const auto channels = [](const char* chip, DType dtype, int64_t count) {
+    return depthwise_channels(**find_target(chip), dtype, count);
+  };
+  EXPECT_EQ(channels("rk3588", DType::kI8, 16), 64);
+  EXPECT_EQ(channels("rk3588", DType::kI8, 144), 192);
+  EXPECT_EQ(channels("rk3588", DType::kF16, 48), 64);
+  EXPECT_EQ(channels("rk3576", DType::kI8, 32), 64);
+  EXPECT_EQ(channels("rk3576", DType::kI8, 96), 160);
+  EXPECT_EQ(channels("rk3576", DType::kF16, 144), 176);
+  EXPECT_EQ(channels("rk3562", DType::kI8, 96), 112);
+  EXPECT_EQ(channels("rk3562", DType::kF16, 144), 152);
+  EXPECT_EQ(channels("rk3566", DType::kI8, 80), 96);
+  EXPECT_EQ(channels("rv1106", DType::kI8, 144), 176);
+}
+
 }  // namespace
 }  // namespace rk::target

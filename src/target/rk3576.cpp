@@ -46,6 +46,18 @@ Target common() {
                .ddr_bytes_per_cycle = 7.465,
                .weight_align_f16 = 8,
                .depthwise_bias_bytes_i8 = 6},
+      .memory = {.depthwise_align_i8 = 64,
+                 .depthwise_align_f16 = 32,
+                 .depthwise_rest_i8 = 96,
+                 .depthwise_rest_f16 = 48,
+                 .picture_lane_i8 = 8,
+                 .depthwise_copies = 2,
+                 .fixed_bytes = 18688,
+                 .conv_bytes_i8 = 512,
+                 .depthwise_bytes_f16 = 512,
+                 .table_bytes = 2790,
+                 .command_bytes = 5000,
+                 .usual_mib = 4096},
       // RV1126B has the calls but no published list: taken to be RK3576's.
       .matmul = {.types = 0x9b6,
                  .k_segment = 4096,
@@ -79,9 +91,16 @@ Target make_rk3576() {
   target.family = Family::kA2;
   target.npu_cores = 2;
   target.time = {.npu_mhz = 950,
-                 .cycle_factor = 0.797,
-                 .ms_per_mb = 0.477,
-                 .us_per_step = 2.5,
+                 .npu_factor = 1.082,
+                 .ddr_factor = 0.094,
+                 .move_ms_per_mb = 0.245,
+                 .activate_ms_per_mb = 0.0,
+                 .product_ms_per_mb = 0.101,
+                 .attention_ms_per_mb = 0.132,
+                 .us_per_step = 8.459,
+                 .cpu_ms_per_mb = 0.058,
+                 .cpu_mhz = {2208, 2304},
+                 .ddr_mhz = 2112,
                  .fitted = true};
   return target;
 }
@@ -93,7 +112,15 @@ Target make_rv1126b() {
   target.family = Family::kA1;
   target.npu_cores = 1;
   // No published rates: RK3576's, whose array and memory the compiler counts alike.
-  target.time = {.npu_mhz = 900, .cycle_factor = 0.797, .ms_per_mb = 0.477, .us_per_step = 2.5};
+  target.time = {.npu_mhz = 900,
+                 .npu_factor = 1.082,
+                 .ddr_factor = 0.094,
+                 .move_ms_per_mb = 0.245,
+                 .activate_ms_per_mb = 0.0,
+                 .product_ms_per_mb = 0.101,
+                 .attention_ms_per_mb = 0.132,
+                 .us_per_step = 8.459,
+                 .cpu_ms_per_mb = 0.058};
   return target;
 }
 

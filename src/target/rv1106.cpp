@@ -22,7 +22,15 @@ Target common() {
                   .depthwise_area = 4096,
                   .depthwise_reserved = 1},
       // No published rates: RK3566's.
-      .time = {.npu_mhz = 500, .cycle_factor = 0.631, .ms_per_mb = 1.834, .us_per_step = 63.0},
+      .time = {.npu_mhz = 500,
+               .npu_factor = 1.047,
+               .ddr_factor = 1.062,
+               .move_ms_per_mb = 0.485,
+               .activate_ms_per_mb = 0.398,
+               .product_ms_per_mb = 0.08,
+               .attention_ms_per_mb = 19.665,
+               .us_per_step = 0.0,
+               .cpu_ms_per_mb = 0.05},
   };
 }
 
@@ -35,8 +43,8 @@ Target make_rv1106() {
   target.has_i16 = true;
   target.c2_i8 = 16;
   target.c2_f16 = 8;
-  target.conv_output_channel_align_i8 = 32;
-  target.conv_output_channel_align_f16 = 16;
+  target.conv_output_channel_align_i8 = 16;
+  target.conv_output_channel_align_f16 = 8;
   target.input_width_align_i8 = 16;
   target.input_width_align_f16 = 8;  // float16 inputs are not offered; assumed for sizes
   target.weights_i8 = {.bias_group = 8, .bias_channel_align = 32};  // assumed as RK3588
@@ -49,6 +57,11 @@ Target make_rv1106() {
                  .depthwise_lanes = 32,
                  .ddr_bytes_per_cycle = 6.1595,
                  .depthwise_bias_bytes_i8 = 6};
+  target.memory = {.depthwise_align_i8 = 32,
+                   .depthwise_align_f16 = 16,
+                   .depthwise_rest_i8 = 48,
+                   .depthwise_copies = 2,
+                   .usual_mib = 128};
   target.npu = npu_rows(Column::kRv1106);
   return target;
 }
@@ -75,6 +88,15 @@ Target make_rv1106b() {
                  .depthwise_lanes = 16,
                  .ddr_bytes_per_cycle = 7.465,
                  .depthwise_bias_bytes_i8 = 6};
+  target.memory = {.depthwise_align_i8 = 8,
+                   .depthwise_align_f16 = 4,
+                   .depthwise_spare_i8 = 8,
+                   .weight_block_i8 = 16,
+                   .weight_least_i8 = 8,
+                   .picture_lane_i8 = 8,
+                   .depthwise_copies = 2,
+                   .bias_bytes_i8 = 7,
+                   .usual_mib = 128};
   target.npu = npu_rows(Column::kRv1106b);
   return target;
 }

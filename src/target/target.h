@@ -83,6 +83,7 @@ struct Target {
   int64_t sram_bytes = 0;
   CostModel cost;
   TimeModel time;
+  MemoryModel memory;
   MatmulRules matmul;           // of rknn_matmul_api.h; no types: the chip has no such interface
   std::vector<Capability> npu;  // one row per operator
 

@@ -68,7 +68,9 @@ struct BuildOptions {
   int rknn_batch_size = 1;  // samples of one run; they share nothing, so each is as if run alone
   bool auto_hybrid = false;
   std::vector<std::string> float_layers;  // outputs of layers that stay float16
-  ProgressCallback progress;              // of the calibration
+  // Quantizes with made-up ranges instead of a dataset: types, layouts and costs are those of a real build, numbers are not.
+  bool assumed_ranges = false;
+  ProgressCallback progress;  // of the calibration
 };
 
 struct HybridOptions {

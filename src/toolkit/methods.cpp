@@ -58,14 +58,22 @@ std::string size_text(uint64_t bytes) {
   return out.str();
 }
 
-std::string memory_text(const MemoryUse& use, uint64_t file_bytes) {
+std::string memory_text(const program::ChipMemory& use, uint64_t file_bytes,
+                        const target::Target& chip) {
   const std::string rule(54, '=');
+  const auto usual = static_cast<uint64_t>(chip.memory.usual_mib) << 20;
+  // Beside the model the system wants its part; half of the memory is taken as what a model may have.
+  const std::string_view verdict = use.total() + file_bytes <= usual / 2 ? "fits"
+                                   : use.total() + file_bytes <= usual   ? "may fit"
+                                                                         : "does not fit";
   return str(rule, "\n", std::string(14, ' '), "Memory Profile Info Dump\n", rule, "\n",
+             "NPU model memory detail(bytes):\n",
              "    Weight Memory: ", size_text(use.weight_bytes),
              "\n    Internal Tensor Memory: ", size_text(use.internal_bytes),
-             "\n    Other Memory: ", size_text(use.other_bytes),
+             "\n    Other Memory: ", size_text(use.command_bytes),
              "\n    Total Memory: ", size_text(use.total()), "\n\n    The model file takes ",
-             size_text(file_bytes), ".\n", rule, "\n");
+             size_text(file_bytes), ". With it the model ", verdict, " the ", chip.memory.usual_mib,
+             " MiB that boards with ", chip.name, " usually have.\n", rule, "\n");
 }
 
 // Inputs and outputs that are int8 in the file although the source model has float32.
@@ -291,12 +299,14 @@ Result<Simulator*> Methods::running(std::string_view method) {
 }
 
 Result<Json> Methods::eval_perf(const Json& options) {
-  bool ignored = true;
+  bool is_print = true, fix_freq = true;
   OptionReader reader(options);
-  reader.read("is_print", ignored);
-  reader.read("fix_freq", ignored);
+  reader.read("is_print", is_print);
+  reader.read("fix_freq", fix_freq);
   RK_TRY(reader.finish());
   RK_ASSIGN(Simulator* const simulator, running("eval_perf"));
+  log(LogLevel::kInfo, str("eval_perf: fix_freq ", fix_freq ? "on" : "off",
+                           ": times are predicted for the highest clocks either way"));
   const std::string text = simulator->performance();
   log(LogLevel::kInfo,
       "eval_perf: times are predicted for the chip (docs/board-model.md); `rknn bench` measures "
@@ -312,16 +322,16 @@ Result<Json> Methods::eval_memory(const Json& options) {
   RK_ASSIGN(Simulator* const simulator, running("eval_memory"));
   if (!simulator->options().eval_mem)
     return invalid_argument("memory was not asked for: call init_runtime(eval_mem=True)");
-  const MemoryUse use = simulator->memory();
+  const program::ChipMemory& use = simulator->memory();
   uint64_t file_bytes = file_ ? file_->size() : 0;
   if (built_) {
     RK_ASSIGN(const std::vector<uint8_t> file, toolkit_.rknn_bytes());
     file_bytes = file.size();
   }
-  return Json::object({{"text", memory_text(use, file_bytes)},
+  return Json::object({{"text", memory_text(use, file_bytes, simulator->target())},
                        {"weight_memory", use.weight_bytes},
                        {"internal_memory", use.internal_bytes},
-                       {"other_memory", use.other_bytes},
+                       {"other_memory", use.command_bytes},
                        {"total_memory", use.total()},
                        {"total_model_allocation", use.total()}});
 }

@@ -221,20 +221,10 @@ std::string Simulator::performance() const {
   out << rule << "\n"
       << std::string(29, ' ') << "Performance\n"
       << rule << "\nTotal Time(us): " << std::llround(cost.us) << "\nFPS: " << std::fixed
-      << std::setprecision(2) << cost.fps() << "\n"
+      << std::setprecision(2) << cost.fps() << "\nNPU cores: " << session_->cores()
+      << "\nNPU clock(MHz): " << session_->model().chip().time.npu_mhz << "\n"
       << rule << "\n";
   return out.str();
-}
-
-MemoryUse Simulator::memory() const {
-  MemoryUse out;
-  out.weight_bytes = session_->model().weight_bytes();
-  out.internal_bytes = session_->model().internal_bytes();
-  for (size_t i = 0; i < input_count(); ++i)
-    out.other_bytes += session_->input_attr(i, AttrView::kNative).size_with_stride_bytes;
-  for (size_t i = 0; i < output_count(); ++i)
-    out.other_bytes += session_->output_attr(i, AttrView::kNative).size_with_stride_bytes;
-  return out;
 }
 
 }  // namespace rk::toolkit

@@ -44,14 +44,6 @@ struct Feed {
 Shape shape_of(const runtime::TensorAttr& attr);
 Shape nchw_of(const Shape& nhwc);
 
-// As the chip would need it.
-struct MemoryUse {
-  uint64_t weight_bytes = 0;
-  uint64_t internal_bytes = 0;
-  uint64_t other_bytes = 0;  // inputs and outputs
-  uint64_t total() const { return weight_bytes + internal_bytes + other_bytes; }
-};
-
 class Simulator {
  public:
   // `operators` are the standard and custom ones (null: standard). kTargetMismatch when the model is for another chip, kUnavailable for a device_id.
@@ -82,7 +74,8 @@ class Simulator {
 
   // The table of eval_perf, predicted for the chip. Needs no run.
   std::string performance() const;
-  MemoryUse memory() const;
+  const program::ChipMemory& memory() const { return session_->model().memory(); }
+  const target::Target& target() const { return session_->model().chip(); }
 
  private:
   Simulator() = default;

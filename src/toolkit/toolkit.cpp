@@ -140,6 +140,14 @@ Status normalize_flat_inputs(Graph& graph, const Config& config) {
   return ok_status();
 }
 
+// The same for every value: scales then lie close together, as those of a trained network do.
+quant::Ranges assumed_ranges(const Graph& graph) {
+  quant::Ranges ranges;
+  for (const Value* value : graph.values())
+    if (quant::is_activation(*value)) ranges[value->name()] = {.min = -4, .max = 4};
+  return ranges;
+}
+
 bool has_resize(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(),
                              [](const Node* node) { return node->op() == "Resize"; });
@@ -410,6 +418,11 @@ Status Toolkit::prepare(const BuildOptions& options) {
     return ok_status();  // ranges of weights need no samples
   }
   if (options.auto_hybrid) RK_TRY(check_hybrid_type(config));
+  if (options.assumed_ranges) {
+    state_->ranges = assumed_ranges(*state_->optimized);
+    state_->dataset = "assumed ranges";
+    return ok_status();
+  }
   if (options.dataset.empty()) {
     return invalid_argument(
         brings_parameters

@@ -10,12 +10,14 @@
 
 namespace rk::tools {
 
+Status advise_command(const std::vector<std::string>& words);
 Status analyze_command(const std::vector<std::string>& words);
 Status bench_command(const std::vector<std::string>& words);
 Status benchmark_command(const std::vector<std::string>& words);  // the program rknn_benchmark
 Status codegen_command(const std::vector<std::string>& words);
 Status compare_command(const std::vector<std::string>& words);
 Status convert_command(const std::vector<std::string>& words);
+Status cost_command(const std::vector<std::string>& words);
 Status device_command(const std::vector<std::string>& words);
 Status edit_command(const std::vector<std::string>& words);
 Status hybrid_command(const std::vector<std::string>& words);

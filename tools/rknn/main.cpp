@@ -15,12 +15,14 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"advise", rk::tools::advise_command, "what to change so that a chip runs a model faster"},
     {"analyze", rk::tools::analyze_command, "what quantization costs, layer by layer"},
     {"bench", rk::tools::bench_command, "how long a model takes on this machine"},
     {"codegen", rk::tools::codegen_command, "a C++ project that runs a .rknn file"},
     {"compare", rk::tools::compare_command,
      "against the float model over a dataset, or against saved outputs"},
     {"convert", rk::tools::convert_command, "model file -> .rknn"},
+    {"cost", rk::tools::cost_command, "frame rate, memory and dearest layers on chips, predicted"},
     {"device", rk::tools::device_command, "load and memory of the simulated NPU"},
     {"edit", rk::tools::edit_command, "other shapes at the inputs and outputs of an ONNX model"},
     {"hybrid", rk::tools::hybrid_command, "int8 with some layers in float16, in two steps"},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "target/target.h"
 
@@ -26,6 +27,12 @@ class SramShare {
   const target::Target* chip_ = nullptr;
   uint64_t bytes_ = 0;
 };
+
+// The chip's own, or what RKNN_SRAM_SIZE says: bytes, or with K or M behind the number.
+uint64_t sram_capacity(const target::Target& chip);
+
+// Memory for models that RKNN_MEM_LIMIT leaves the simulated board, in the same form; empty: no limit.
+std::optional<uint64_t> memory_limit();
 
 // What no context of this process holds.
 uint64_t free_sram_bytes(const target::Target& chip);

@@ -47,13 +47,18 @@ struct RowFacts {
   double mac_usage = 0;
   int64_t us = 0;
   std::string work_load;
+  size_t tasks = 0;  // at least one per core that computes
   std::string name;
 };
 
-// "33.3%/33.3%/33.3%": each core's part of the rows; without rows `only` has all of a step on the NPU.
+// "50.0%/50.0%/0.0% - Up:50.0%": each core's part of the rows, and what the busiest one is spared; without rows `only`
+// has all of a step on the NPU.
 std::string work_load(int cores, int only, std::span<const int32_t> rows, bool on_npu) {
-  int64_t all = 0;
-  for (const int32_t count : rows) all += count;
+  int64_t all = 0, most = 0;
+  for (const int32_t count : rows) {
+    all += count;
+    most = std::max<int64_t>(most, count);
+  }
   std::ostringstream out;
   out << std::fixed << std::setprecision(1);
   for (int core = 0; core < cores; ++core) {
@@ -64,6 +69,9 @@ std::string work_load(int cores, int only, std::span<const int32_t> rows, bool o
     }
     out << (core == 0 ? "" : "/") << share << "%";
   }
+  const double spared =
+      all == 0 ? 0 : 100.0 * static_cast<double>(all - most) / static_cast<double>(all);
+  out << " - Up:" << spared << "%";
   return out.str();
 }
 
@@ -72,6 +80,18 @@ std::string percent(double share) {
   if (share == 0) return "\\";
   std::ostringstream out;
   out << std::fixed << std::setprecision(2) << 100 * share;
+  return out.str();
+}
+
+// The clocks that times are predicted for, as the board prints those it has pinned.
+std::string clock_lists(const target::Target& chip) {
+  std::ostringstream out;
+  out << "CPU Current Frequency List:\n";
+  for (const int mhz : chip.time.cpu_mhz)
+    if (mhz != 0) out << "    - " << mhz * 1000 << "\n";
+  out << "NPU Current Frequency List:\n    - " << int64_t{chip.time.npu_mhz} * 1000000 << "\n";
+  out << "DDR Current Frequency List:\n";
+  if (chip.time.ddr_mhz != 0) out << "    - " << int64_t{chip.time.ddr_mhz} * 1000000 << "\n";
   return out.str();
 }
 
@@ -122,6 +142,7 @@ std::string perf_table(const Session& session, PerfTimes times) {
                    std::to_string(facts.us),
                    percent(facts.mac_usage)};
     if (cores > 1) cells.push_back(facts.work_load);
+    cells.push_back(std::to_string(facts.tasks));
     cells.push_back(std::to_string(facts.counted.read_bytes / 1024));
     cells.push_back(facts.name);
     rows.push_back(std::move(cells));
@@ -169,6 +190,9 @@ std::string perf_table(const Session& session, PerfTimes times) {
     const auto by_core = only == 0 ? program::rows_by_core(step.core_rows, session.cores())
                                    : std::span<const int32_t>();
     facts.work_load = work_load(cores, only, by_core, step.processor == Processor::kNpu);
+    if (step.processor == Processor::kNpu)
+      facts.tasks = static_cast<size_t>(
+          std::max<int64_t>(1, std::ranges::count_if(by_core, [](int32_t n) { return n > 0; })));
     facts.name = step.name;
     add_row(std::move(facts));
   }
@@ -185,8 +209,9 @@ std::string perf_table(const Session& session, PerfTimes times) {
                   "Time(us)",
                   "MacUsage(%)"};
   if (cores > 1) header.emplace_back(cores > 2 ? "WorkLoad(0/1/2)" : "WorkLoad(0/1)");
-  header.insert(header.end(), {"RW(KB)", "FullName"});
-  std::string text = times_line(model.chip(), session.cores(), times);
+  header.insert(header.end(), {"TaskNumber", "RW(KB)", "FullName"});
+  std::string text = predicted ? clock_lists(model.chip()) : std::string();
+  text += times_line(model.chip(), session.cores(), times);
   text += draw_table("Network Layer Information Table", header, rows);
   text += str("Total Operator Elapsed Per Frame Time(us): ", total_us, "\n",
               "Total Memory Read/Write Per Frame Size(KB): ", total_bytes / 1024, "\n");

@@ -4,13 +4,11 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <set>
 
-#include "base/checked_math.h"
 #include "base/log.h"
 #include "format/reader.h"
-#include "runtime/host/kept_constants.h"
 #include "runtime/device/library_name.h"
+#include "runtime/host/kept_constants.h"
 #include "runtime/version.h"
 
 namespace rk::runtime {
@@ -28,6 +26,11 @@ void log_banner(const LoadedModel& model) {
           ", target platform: ", program.target, ", framework name: ", program.framework,
           ", framework layout: NCHW, model inference type: ",
           program.variants.size() > 1 ? "dynamic_shape" : "static_shape"));
+}
+
+// Our compiler signs its Programs; one lifted from a vendor's file has the vendor's version.
+bool is_ours(const program::Program& program) {
+  return program.compiler_version.ends_with("-openrknn");
 }
 
 // Plain weights lie between the packed ones for a moment; the C library would keep those pages (6 MB of ResNet50's).
@@ -81,6 +84,8 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::make(program::Program program,
   model->program_ = std::move(program);
   model->device_ = options.device;
   RK_ASSIGN(model->chip_, chip_for_model(options.device, model->program_.target));
+  model->memory_ = is_ours(model->program_) ? program::memory_of(*model->chip_, model->program_)
+                                            : program::memory_of_file(model->program_);
   log_banner(*model);
   if (options.operators != nullptr) model->operators_ = options.operators;
   model->plans_.resize(model->program_.variants.size());
@@ -98,29 +103,6 @@ Result<const host::HostPlan*> LoadedModel::plan(size_t variant) const {
     slot = std::make_unique<const host::HostPlan>(std::move(plan));
   }
   return slot.get();
-}
-
-uint64_t LoadedModel::internal_bytes() const {
-  uint64_t largest = 0;
-  for (const program::Variant& variant : program_.variants)
-    largest = std::max(largest, variant.arena_bytes);
-  return largest;
-}
-
-uint64_t LoadedModel::weight_bytes() const {
-  uint64_t total = 0;
-  std::set<int32_t> of_others;  // constants that only further variants have, each once
-  for (const program::Variant& variant : program_.variants) {
-    const bool first = &variant == &program_.main_variant();
-    for (const program::ProgramTensor& tensor : variant.tensors) {
-      const bool counted = tensor.kind == program::TensorKind::kNpuConstant ||
-                           tensor.kind == program::TensorKind::kCpuConstant;
-      if (!counted) continue;
-      const bool seen = !of_others.insert(tensor.weight).second;
-      if (first || !seen) total += align_up<uint64_t>(tensor.size_bytes, 64);
-    }
-  }
-  return total;
 }
 
 }  // namespace rk::runtime

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "ops/registry.h"
+#include "program/memory.h"
 #include "program/program.h"
-#include "runtime/threads/arena_cache.h"
-#include "runtime/host/plan.h"
 #include "runtime/device/device.h"
 #include "runtime/device/memory.h"
+#include "runtime/host/plan.h"
+#include "runtime/threads/arena_cache.h"
 
 namespace rk::runtime {
 
@@ -57,9 +58,10 @@ class LoadedModel {
 
   ArenaCache& arenas() const { return arenas_; }
 
-  // As the chip needs them: constants rounded up to 64 bytes, and one arena that holds the memory plan of any variant.
-  uint64_t weight_bytes() const;
-  uint64_t internal_bytes() const;
+  // As the chip needs it (program/memory.h); of a vendor's file, as the file says.
+  const program::ChipMemory& memory() const { return memory_; }
+  uint64_t weight_bytes() const { return memory_.weight_bytes; }
+  uint64_t internal_bytes() const { return memory_.internal_bytes; }
 
  private:
   LoadedModel() = default;
@@ -71,6 +73,7 @@ class LoadedModel {
   std::shared_ptr<const DeviceMemory> image_memory_;
   const OpRegistry* operators_ = &ops::registry();
   bool can_run_ = false;
+  program::ChipMemory memory_;
   mutable std::mutex plans_mutex_;
   mutable std::vector<std::unique_ptr<const host::HostPlan>>
       plans_;  // by variant; null: not asked for yet
