@@ -87,7 +87,9 @@ TEST(InitFlagsTest, ModelsBeyondTheMemoryLimitFailAsOnABoard) {
     rknn_context context = 0;
     const int code =
         rknn_init(&context, image.data(), static_cast<uint32_t>(image.size()), 0, nullptr);
-    if (code == RKNN_SUCC) EXPECT_EQ(rknn_destroy(context), RKNN_SUCC);
+    if (code == RKNN_SUCC) {
+      EXPECT_EQ(rknn_destroy(context), RKNN_SUCC);
+    }
     return code;
   };
   {

@@ -55,6 +55,36 @@ TEST(MemoryPlanTest, NeverOverlapsAndIsAligned) {
 
 TEST(MemoryPlanTest, EmptyNeedsNothing) { EXPECT_EQ(plan_memory({}).size_bytes, 0u); }
 
+TEST(MemoryPlanTest, AnActivationTakesThePlaceOfWhatItReads) {
+  // Conv, exSwish, Conv: the chip computes the activation as the first convolution writes.
+  program::Variant variant;
+  variant.tensors.resize(1);
+  for (const auto kind : {program::TensorKind::kInput, program::TensorKind::kInternal,
+                          program::TensorKind::kInternal, program::TensorKind::kOutput})
+    variant.tensors.push_back({.dtype = DType::kI8, .kind = kind, .shape = {1, 32, 8, 8}});
+  variant.inputs = {1};
+  variant.outputs = {4};
+  variant.steps = {
+      {.type = "Conv", .inputs = {1}, .outputs = {2}, .params = program::ConvParams{}},
+      {.type = "exSwish",
+       .inputs = {2},
+       .outputs = {3},
+       .params = program::OpParams{.op = "exSwish"}},
+      {.type = "Conv", .inputs = {3}, .outputs = {4}, .params = program::ConvParams{}}};
+  const target::Target* const rk3588 = target::find_target("rk3588").value();
+  ASSERT_TRUE(assign_layouts(*rk3588, variant).ok());
+  assign_memory(*rk3588, variant);
+  EXPECT_EQ(variant.tensors[2].offset_in_arena, 2048u);
+  EXPECT_EQ(variant.tensors[3].offset_in_arena, 2048u);
+  EXPECT_EQ(variant.tensors[4].offset_in_arena, 0u);
+  EXPECT_EQ(variant.arena_bytes, 4096u);
+  // A second reader of the sum before the activation keeps both apart.
+  variant.steps.push_back(
+      {.type = "Conv", .inputs = {2}, .outputs = {4}, .params = program::ConvParams{}});
+  assign_memory(*rk3588, variant);
+  EXPECT_NE(variant.tensors[2].offset_in_arena, variant.tensors[3].offset_in_arena);
+}
+
 // The network of the guide's SRAM sample (section 5.7.3.4): MobileNetV1 in int8 on RK3588, places and sizes as printed
 // there for 512 KiB of SRAM, relative to where the arena begins.
 struct GuideRow {
