@@ -94,6 +94,7 @@ std::vector<Case> cases() {
   const ConvFilter dense = {20, 35, 1, {3, 3}}, point = {64, 40}, deep = {300, 24, 1, {3, 3}};
   const ConvFilter each = {24, 24, 24, {3, 3}}, winograd = {48, 32, 1, {3, 3}};
   const ConvExtents same = {1, {7, 9}, {7, 9}, {1, 1}}, points = {2, {5, 6}, {5, 6}};
+  const ConvExtents small = {1, {3, 4}, {3, 4}, {1, 1}};
   const ConvExtents larger = {1, {14, 18}, {14, 18}, {1, 1}};
   const ScaleShift usual = {17000, 22};
   std::vector<int16_t> many(35);
@@ -107,8 +108,8 @@ std::vector<Case> cases() {
       {"SiluPoint", point, points, lookup(silu(1e-4), usual)},
       {"SiluDepthwise", each, same, lookup(silu(1e-4), usual)},
       {"SiluWinograd", winograd, larger, lookup(silu(1e-4), usual), 40},
-      {"SiluDeep", deep, same, lookup(silu(1e-5), usual), 60},
-      {"SiluBeyondFloats", {1100, 24, 1, {3, 3}}, same, lookup(silu(1e-5), usual), 127, 1 << 30},
+      {"SiluDeep", deep, small, lookup(silu(1e-5), usual), 60},
+      {"SiluBeyondFloats", {1100, 24, 1, {3, 3}}, small, lookup(silu(1e-5), usual), 127, 1 << 30},
       {"SiluOffsets", dense, same, lookup(silu(1e-4), usual), 127, 20000, 127},
       {"SiluLargeOffsets", point, points, lookup(silu(1e-4), usual), 127, 20000, 3000},
       {"SiluNeverSaturates", dense, same, lookup(silu(1e-4), {17000, 34})},
@@ -126,10 +127,12 @@ std::vector<Case> cases() {
        with(lookup(silu(1e-4), usual), [](auto& p) { p.lookup->start = -9001, p.lookup->end = 777; })},
       {"OtherShift", dense, same,
        with(lookup(silu(1e-4), usual), [](auto& p) { p.multiplier_shift = 11; })},
+      {"FineUnits", dense, same,
+       with(lookup(silu(1e-7), usual), [](auto& p) { p.multiplier_shift = 4; })},
       {"Slope", dense, same, slope({1638})},
       {"SlopePerChannel", dense, same, slope(many)},
       {"SlopeDepthwise", each, same, slope({-16384})},
-      {"SlopeDeep", deep, same, slope({164})},
+      {"SlopeDeep", deep, small, slope({164})},
       {"SlopeShifts", dense, same,
        with(slope({4000}),
             [](auto& p) {
@@ -255,6 +258,17 @@ std::vector<int8_t> to_blocked(const std::vector<int8_t>& plain, const Activatio
   return out;
 }
 
+template <typename Body>
+void for_each_output(const ActivationShape& shape, const Body& body) {
+  for (int n = 0; n < shape.batch; ++n) {
+    for (int c = 0; c < shape.channels; ++c) {
+      for (int y = 0; y < shape.extent.h; ++y) {
+        for (int x = 0; x < shape.extent.w; ++x) body(n, c, y, x);
+      }
+    }
+  }
+}
+
 class ConvStages : public testing::TestWithParam<Case> {};
 
 TEST_P(ConvStages, EveryVariantEqualsTheFormula) {
@@ -264,6 +278,10 @@ TEST_P(ConvStages, EveryVariantEqualsTheFormula) {
   const ActivationShape in = {e.batch, c.filter.in_channels, e.in};
   const ActivationShape out = {e.batch, c.filter.out_channels, e.out};
   const std::vector<int8_t> input = to_blocked(p.input, in), residual = to_blocked(p.residual, out);
+  std::vector<int8_t> expected(static_cast<size_t>(blocked_elements(out)));
+  for_each_output(out, [&](int n, int oc, int y, int x) {
+    expected[static_cast<size_t>(blocked_index(out, n, oc, y, x))] = naive(p, e, n, oc, y, x);
+  });
   int variants = 0;
   for (const ConvI8Variant& variant : conv_i8_variants()) {
     const auto packed = pack_conv_i8(p.params, *variant.kernel);
@@ -277,16 +295,10 @@ TEST_P(ConvStages, EveryVariantEqualsTheFormula) {
                        output.data()};
     conv_i8(args, {0, conv_i8_units(args)});
     int wrong = 0;
-    for (int n = 0; n < e.batch; ++n) {
-      for (int oc = 0; oc < c.filter.out_channels; ++oc) {
-        for (int y = 0; y < e.out.h; ++y) {
-          for (int x = 0; x < e.out.w; ++x) {
-            wrong += output[static_cast<size_t>(blocked_index(out, n, oc, y, x))] !=
-                     naive(p, e, n, oc, y, x);
-          }
-        }
-      }
-    }
+    for_each_output(out, [&](int n, int oc, int y, int x) {
+      const auto at = static_cast<size_t>(blocked_index(out, n, oc, y, x));
+      wrong += output[at] != expected[at];
+    });
     EXPECT_EQ(wrong, 0) << variant.name;
   }
   EXPECT_GT(variants, 0);
@@ -311,6 +323,7 @@ TEST(ConvStagesTest, RoutesAreWhatTheirBoundsAllow) {
   EXPECT_EQ(routes("SiluDeep"), 'f');
   EXPECT_EQ(routes("SiluBeyondFloats"), 'd');
   EXPECT_EQ(routes("SiluNeverSaturates"), 'd');
+  EXPECT_EQ(routes("FineUnits"), 'd');
   EXPECT_EQ(routes("SiluAddend"), 'd');
   EXPECT_EQ(routes("Slope"), 'f');
   EXPECT_EQ(routes("SlopeTies"), 'f');

@@ -106,8 +106,13 @@ bool lookup_holds(const PackedConvI8& packed, const ConvLookup& s, StageConstant
   c.highest = static_cast<int32_t>(s.end + above);
   c.lowest = static_cast<int32_t>(s.start - below);
   // Every v beyond 2^22 lies beyond both ends of t.
+  const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
+  const int32_t largest = *std::max_element(
+      multiplier, multiplier + p.filter.out_channels,
+      [](int32_t a, int32_t b) { return magnitude(a) < magnitude(b); });
+  const int64_t v = scaled_bound(packed.acc_bound, {largest, p.multiplier_shift});
   const int64_t reached = scale_round(kExact - 1, s.multiplier, s.shift);
-  if (packed.acc_bound >= kExact && (reached < c.highest || -reached > c.lowest)) return false;
+  if (v >= kExact && (reached < c.highest || -reached > c.lowest)) return false;
   return int64_t{c.highest} - c.lowest < kMostBytes;
 }
 
