@@ -425,6 +425,7 @@ def main():
     parser.add_argument("--work", default="build/check-frontends")
     parser.add_argument("--formats", default=",".join(FORMATS))
     args = parser.parse_args()
+    args.work = os.path.abspath(args.work)  # data sets name their files from where they lie
     if not os.path.isdir(os.path.join(args.shared, "assets", "models")):
         print("missing: %s/assets, the models and goldens to check with" % args.shared)
         return 1

@@ -200,6 +200,64 @@ TEST(TorchAnswer, ListsInListsEndSomewhere) {
   EXPECT_THAT(refusal(with_constant(datum)), HasSubstr("nested too deeply"));
 }
 
+// Appends prim::Constant `id` of a number.
+void number(ByteWriter& out, uint32_t id, double value) {
+  out.write_string("prim::Constant");
+  out.write_string("");
+  out.write(uint32_t{0});
+  out.write(uint32_t{1});
+  out.write(id);
+  out.write_string("");
+  out.write_string("float");
+  out.write(uint8_t{1});
+  out.write(uint8_t{3});
+  out.write(value);
+  out.write(uint32_t{0});
+}
+
+void node(ByteWriter& out, const std::string& kind, const std::vector<uint32_t>& inputs, uint32_t id) {
+  out.write_string(kind);
+  out.write_string("");
+  out.write_vector(inputs);
+  out.write(uint32_t{1});
+  out.write(id);
+  out.write_string(str("v", id));
+  out.write_string("Tensor");
+  out.write(uint8_t{0});
+  out.write(uint32_t{0});
+}
+
+TEST(TorchAnswer, QuantizedSigmoidTakesTheRangeOfTheKernelNotTheRecordedOne) {
+  ByteWriter answer = header();
+  answer.write(uint32_t{1});
+  answer.write(uint32_t{1});
+  answer.write_string("x");
+  answer.write_string("Tensor");
+  answer.write(uint8_t{0});
+  answer.write(uint32_t{7});  // nodes
+  number(answer, 2, 0.02);
+  number(answer, 3, 120);
+  number(answer, 4, 13);
+  node(answer, "aten::quantize_per_tensor", {1, 2, 3, 4}, 5);
+  number(answer, 6, 3);
+  node(answer, "quantized::sigmoid", {5, 2, 6}, 7);
+  node(answer, "aten::dequantize", {7}, 8);
+  answer.write_vector(std::vector<uint32_t>{8});
+  const auto bytes = answer.release();
+  const ModelFile file{"", bytes};
+  ImportOptions options;
+  options.input_shapes = {{2, 3}};
+  const auto model = import_files({&file, 1}, "pytorch", options, ops::registry());
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const Node* last = nullptr;
+  for (const Node* one : model->graph.nodes()) last = one->op() == "QuantizeLinear" ? one : last;
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->input(1).constant().to_f32(), std::vector<float>{1.0f / 256});
+  EXPECT_EQ(last->input(2).constant().to_i64(), std::vector<int64_t>{-128});
+  ASSERT_EQ(model->notes.size(), 1u);
+  EXPECT_THAT(model->notes[0], HasSubstr("records a scale of 0.02"));
+}
+
 TEST(TorchAnswer, ShapesOfInputsMustBeGiven) {
   ByteWriter answer = header();
   answer.write(uint32_t{1});
