@@ -64,8 +64,9 @@ class Runner:
     """Gathers jobs for one process of the binary."""
 
     def __init__(self, binary, work):
-        self.binary, self.work, self.text, self.names = binary, work, [], {}
-        os.makedirs(work, exist_ok=True)
+        # Datasets name their arrays by full path: relative names would count from the dataset.
+        self.binary, self.work, self.text, self.names = binary, os.path.abspath(work), [], {}
+        os.makedirs(self.work, exist_ok=True)
 
     def save(self, name, array):
         path = os.path.join(self.work, name.replace("/", "_") + ".npy")

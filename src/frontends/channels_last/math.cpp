@@ -78,12 +78,12 @@ Status l2_normalization(LayerImport& op, Fused activation) {
   return op.bind(0, value, order);
 }
 
+// A power, which the NPU has; it has neither Sqrt nor Reciprocal.
 Status rsqrt(LayerImport& op) {
   RK_TRY(op.need_inputs(1));
   Value* value = nullptr;
   RK_ASSIGN(const Order order, own_order(op, value));
-  RK_ASSIGN(value, op.emit("Sqrt", "/sqrt", {value}));
-  RK_ASSIGN(value, op.emit("Reciprocal", "/result", {value}));
+  RK_ASSIGN(value, op.emit("Pow", "/result", {value, op.scalar("/exponent", -0.5f)}));
   return op.bind(0, value, order);
 }
 
