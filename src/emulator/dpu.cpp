@@ -59,7 +59,8 @@ Result<Stage> read_bias_stage(const Unit& unit, const ChannelConstants& constant
   const size_t channels = constants.bias.size();
   const double addend = is_float(precision) ? double{float_of(r.get(reg::DPU_BS_ALU_CFG))}
                                             : r.get_signed(reg::DPU_BS_ALU_CFG);
-  // Note: the vendor's converter writes a missing lower limit of Clip like this; what a 32-bit adder makes of it is not known.
+  // Note: the vendor's converter writes a missing lower limit of Clip like this; what a 32-bit
+  // adder makes of it is not known.
   if (s.adds && (is_float(precision) ? std::abs(addend) > 1e38 : addend == INT32_MIN))
     return unsupported("an addend that 32 bits cannot hold");
   s.addend =

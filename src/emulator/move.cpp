@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of the DPU that rearrange atoms of 16 bytes and compute nothing: transposition of blocks within the atoms, pixels
-// that become planes, and nearest enlargement. The meaning of the fields follows from the transposes, reshapes and resizes
-// of the vendor files whose results they reproduce (docs/fidelity.md).
+// Tasks of the DPU that rearrange atoms of 16 bytes and compute nothing: transposition of blocks
+// within the atoms, pixels that become planes, and nearest enlargement. The meaning of the fields
+// follows from the transposes, reshapes and resizes of the vendor files whose results they
+// reproduce (docs/fidelity.md).
 #include <algorithm>
 
 #include "emulator/units.h"

@@ -199,6 +199,7 @@ const ConvRegisters* conv_registers(std::string_view chip) {
   static const ConvRegisters rv1106 = [] {
     ConvRegisters r = rk3588;
     r.has_stages = false;
+    r.lookup.addend_first = true;
     r.output_scale = {"OUT_CVT_SCALE", 0x4084, 0, 15};
     r.multiplier_shift = {"BS_MUL_SHIFT_VALUE", 0x4054, 24, 29};
     r.bias_group = 4;

@@ -42,6 +42,37 @@ std::vector<int64_t> pads_of(const Geometry& g, const Shape& in, const Shape& ou
           pad_after(in[3], out[3], g.stride.w, reach(g.kernel.w, g.dilation.w), g.pads.left)};
 }
 
+// A function that the vendor's converter puts into tables, over -center +- half_range
+// (docs/fidelity.md, "Lookup tables").
+struct TableFunction {
+  std::string_view type;  // of the step, "Conv" + this
+  std::string_view kind;  // an ONNX operator, or a name of apply_function()
+  double half_range = 0, center = 0;
+  double (*value)(double) = nullptr;
+};
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double softplus(double x) { return std::log1p(std::exp(x)); }
+
+const TableFunction* table_function(std::string_view step_type) {
+  static const TableFunction kFunctions[] = {
+      {"ConvSigmoid", "Sigmoid", 6.31, 0, sigmoid},
+      {"ConvTanh", "Tanh", 3.02, 0, [](double x) { return std::tanh(x); }},
+      {"ConvHardSwish", "HardSwish", 3, 0,
+       [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
+      {"ConvExSwish", "Swish", 5.8, 0, [](double x) { return x * sigmoid(x); }},
+      {"ConvExGelu", "Gelu", 2.8284271247461903, 0,
+       [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }},
+      {"ConvExMish", "Mish", 5, 1, [](double x) { return x * std::tanh(softplus(x)); }},
+      {"ConvElu", "Elu", 5, 5, [](double x) { return x < 0 ? std::expm1(x) : x; }},
+      {"ConvSoftplus", "Softplus", 4, 0, softplus},
+  };
+  for (const TableFunction& function : kFunctions) {
+    if (function.type == step_type) return &function;
+  }
+  return nullptr;
+}
+
 class GraphMaker {
  public:
   GraphMaker(const Program& program, const OpRegistry& operators)
@@ -177,10 +208,123 @@ class GraphMaker {
                            constant("clip_max", Tensor::scalar(limit))});
   }
 
-  // Scale of v, the accumulator after its channel's multiplier: s_in * max s_w.
-  double unit_of(const Step& step, const ConvParams& p) const {
+  // The real value of one step before the output conversion.
+  double output_unit(const Step& step, const ConvParams& p) const {
     return std::ldexp(static_cast<double>(p.output.scale.scale), -p.output.scale.shift) *
            tensor(step.outputs[0]).scale;
+  }
+
+  // Scale of v, the accumulator after its channel's multiplier: s_in * max s_w. In front of a table it says how far
+  // the numbers of the function are apart; where the function is not recognized it is that of the table's index.
+  double unit_of(const Step& step, const ConvParams& p) const {
+    if (p.slope) return std::ldexp(output_unit(step, p), -p.slope->positive_shift);
+    if (!p.lookup) return output_unit(step, p);
+    const double index = std::ldexp(static_cast<double>(p.lookup->multiplier), -p.lookup->shift);
+    const TableFunction* const function = function_of(step, p);
+    return function == nullptr ? index : index * function->half_range / p.lookup->end;
+  }
+
+  // The function whose values the table holds; null when they are another's.
+  const TableFunction* function_of(const Step& step, const ConvParams& p) const {
+    const LookupStage& l = *p.lookup;
+    const TableFunction* const named = table_function(step.type);
+    if (named == nullptr || l.low.size() != kLookupEntries || l.high.size() != kLookupEntries)
+      return nullptr;
+    const double unit = output_unit(step, p);
+    const double center =
+        std::ldexp(static_cast<double>(l.addend), -l.shift) / l.end * named->half_range;
+    if (std::abs(center - named->center) > 1e-3 * named->half_range) return nullptr;
+    // The first entry may be a stand-in for what lies below.
+    for (size_t i = 1; i < 2 * kLookupEntries; ++i) {
+      const bool upper = i >= kLookupEntries;
+      const double at = static_cast<double>(i % kLookupEntries) / (kLookupEntries - 1);
+      const double x = named->half_range * (upper ? at : at - 1) - named->center;
+      const double entry = upper ? l.high[i % kLookupEntries] : l.low[i];
+      constexpr double kEntriesOff = 4;
+      if (std::abs(named->value(x) / unit - entry) > kEntriesOff) return nullptr;
+    }
+    return named;
+  }
+
+  Result<Value*> scalar_op(const char* op, Value* a, double b) {
+    return node({op}, {a, constant(op, Tensor::scalar(static_cast<float>(b)))});
+  }
+
+  // `x` in the unit of the index, without the addend: straight lines between the entries of the
+  // table and beyond its ends.
+  Result<Value*> interpolate(const Step& step, const ConvParams& p, Value* x) {
+    const LookupStage& l = *p.lookup;
+    std::vector<float> entries(l.low.begin(), l.low.end() - 1);
+    entries.insert(entries.end(), l.high.begin(), l.high.end());
+    const auto last = static_cast<double>(entries.size() - 1);
+    const Shape shape{static_cast<int64_t>(entries.size())};
+    RK_ASSIGN(Value* const index,
+              scalar_op("Add", x, std::ldexp(static_cast<double>(l.addend), -l.shift)));
+    RK_ASSIGN(
+        Value* const inside,
+        node({"Clip"}, {index, constant("table_start", Tensor::scalar(static_cast<float>(l.start))),
+                        constant("table_end", Tensor::scalar(static_cast<float>(l.end)))}));
+    RK_ASSIGN(Value* const outside, node({"Sub"}, {index, inside}));
+    RK_ASSIGN(Value* const shifted, scalar_op("Sub", inside, l.start));
+    RK_ASSIGN(Value* const place, scalar_op("Mul", shifted, std::ldexp(1.0, -l.entry_shift)));
+    RK_ASSIGN(Value* const floor, node({"Floor"}, {place}));
+    RK_ASSIGN(Value* const rest, node({"Sub"}, {place, floor}));
+    RK_ASSIGN(Value* const after, scalar_op("Add", floor, 1));
+    RK_ASSIGN(Value* const next, scalar_op("Min", after, last));
+    Value* const table = constant(step.name + "_table", Tensor::f32(shape, entries));
+    const auto look_up = [&](Value* at) -> Result<Value*> {
+      RK_ASSIGN(Value* const whole,
+                node({"Cast", {{"to", int64_t{static_cast<int>(DType::kI64)}}}}, {at}));
+      return node({"Gather"}, {table, whole});
+    };
+    RK_ASSIGN(Value* const low, look_up(floor));
+    RK_ASSIGN(Value* const high, look_up(next));
+    RK_ASSIGN(Value* const rise, node({"Sub"}, {high, low}));
+    RK_ASSIGN(Value* const part, node({"Mul"}, {rise, rest}));
+    RK_ASSIGN(Value * sum, node({"Add"}, {low, part}));
+    const auto slope = [](const ScaleShift& s) {
+      return std::ldexp(static_cast<double>(s.scale), -s.shift);
+    };
+    RK_ASSIGN(Value* const under, scalar_op("Min", outside, 0));
+    RK_ASSIGN(Value* const below, scalar_op("Mul", under, slope(l.below)));
+    RK_ASSIGN(Value* const over, scalar_op("Max", outside, 0));
+    RK_ASSIGN(Value* const above, scalar_op("Mul", over, slope(l.above)));
+    RK_ASSIGN(sum, node({"Add"}, {sum, below}));
+    RK_ASSIGN(sum, node({"Add"}, {sum, above}));
+    return scalar_op("Mul", sum, output_unit(step, p));
+  }
+
+  Result<Value*> apply_function(const TableFunction& function, Value* x) {
+    if (function.kind == "Swish") {
+      RK_ASSIGN(Value* const gate, node({"Sigmoid"}, {x}));
+      return node({"Mul"}, {x, gate});
+    }
+    if (function.kind == "Mish") {
+      RK_ASSIGN(Value* const plus, node({"Softplus"}, {x}));
+      RK_ASSIGN(Value* const gate, node({"Tanh"}, {plus}));
+      return node({"Mul"}, {x, gate});
+    }
+    if (function.kind == "Gelu") {
+      RK_ASSIGN(Value* const scaled, scalar_op("Div", x, std::sqrt(2.0)));
+      RK_ASSIGN(Value* const erf, node({"Erf"}, {scaled}));
+      RK_ASSIGN(Value* const gate, scalar_op("Add", erf, 1));
+      RK_ASSIGN(Value* const product, node({"Mul"}, {x, gate}));
+      return scalar_op("Mul", product, 0.5);
+    }
+    return node({std::string(function.kind)}, {x});
+  }
+
+  // LeakyRelu, or PRelu where each channel has its slope.
+  Result<Value*> apply_slope(const ConvParams& p, Value* x) {
+    const SlopeStage& s = *p.slope;
+    const int exponent =
+        p.multiplier_shift + s.positive_shift - s.negative_multiplier_shift - s.negative_shift;
+    std::vector<float> slopes;
+    for (const int16_t factor : s.factor)
+      slopes.push_back(static_cast<float>(std::ldexp(static_cast<double>(factor), exponent)));
+    if (slopes.size() == 1) return node({"LeakyRelu", {{"alpha", slopes[0]}}}, {x});
+    const Shape shape{static_cast<int64_t>(slopes.size()), 1, 1};
+    return node({"PRelu"}, {x, constant("slopes", Tensor::f32(shape, slopes))});
   }
 
   Shape weight_shape(const Step& step, const ConvParams& p) const {
@@ -301,9 +445,6 @@ class GraphMaker {
   }
 
   Status add(const Step& step, const ConvParams& p) {
-    // The unit of v is then only known together with the function that a table stands for.
-    if (p.lookup || p.slope)
-      return unsupported("an activation by lookup table or slope is not written as ONNX");
     const bool integer = is_quantized(conv::data(step));
     RK_ASSIGN(const RealConv constants,
               integer ? integer_constants(step, p) : float_constants(step, p));
@@ -316,6 +457,14 @@ class GraphMaker {
         integer ? static_cast<float>(static_cast<double>(p.clip_limit) * unit_of(step, p))
                 : p.clip_limit_f32;
     RK_ASSIGN(value, activate(value, p.activation, limit));
+    if (p.slope) {
+      RK_ASSIGN(value, apply_slope(p, value));
+    }
+    if (p.lookup) {
+      const TableFunction* const function = function_of(step, p);
+      RK_ASSIGN(value, function != nullptr ? apply_function(*function, value)
+                                           : interpolate(step, p, value));
+    }
     if (conv::addend(step) != kNone) {
       RK_ASSIGN(Value* const addend, real(conv::addend(step)));
       RK_ASSIGN(value, node({"Add"}, {value, addend}));

@@ -16,7 +16,8 @@
 namespace rk::toolkit {
 
 // The main variant. The Program must have passed verify(). kUnsupported names a step that has no
-// form in ONNX (custom operators, convolutions with a lookup table or slopes).
+// form in ONNX (custom operators). An activation by lookup table is written as the function whose values the table holds,
+// or, when that is not recognized, as the table itself: Gather between clipped, interpolated places.
 Result<Graph> graph_of(const program::Program& program, const OpRegistry& operators);
 
 // The file at `rknn`, ours or the vendor's, as an ONNX file. Returns what the graph does not say: mean

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs vendor_check, vendor_corpus and vendor_cost and closes with one summary line; exit 0 only when every figure holds.
+"""Runs the programs of this folder over the vendor's files and closes with one summary line; exit 0 only when every figure
+holds.
 
     check.py BUILD_FOLDER
 
 The corpus (files of the vendor's converter beside its simulator's outputs) is unpacked below the build folder once.
-LONG=1 adds further files from RK_VENDOR_FURTHER (a folder of the same form) and the long run of damaged files.
+LONG=1 adds further files from RK_VENDOR_FURTHER (a folder of the same form, made by make_files.py) and the long run of
+damaged files.
 RK_VENDOR_COST names a folder of networks of everyday size, made by make_cost_files.py; their cost is part of the check.
 """
 import os
@@ -84,6 +86,9 @@ def main():
     else:
         codes.append(run([os.path.join(tests, "vendor_corpus"), corpus], totals, True))
         codes.append(run([os.path.join(tests, "vendor_cost"), corpus] + cost_folder(totals), totals, False))
+        codes.append(run([os.path.join(tests, "vendor_emulator"), corpus], totals, True))
+        if os.path.exists(os.path.join(tests, "vendor_lift")):
+            codes.append(run([os.path.join(tests, "vendor_lift"), corpus], totals, True))
     further = os.environ.get("RK_VENDOR_FURTHER")
     if os.environ.get("LONG") == "1":
         if further and os.path.isdir(further):

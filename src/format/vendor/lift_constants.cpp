@@ -40,7 +40,8 @@ Status check_understood(const FileTensor& tensor) {
                          ", of which one is not decoded"));
 }
 
-// [N, C1, H, W, C2] with planes padded to four pixels (to none where the buffer is that short) to row-major.
+// [N, C1, H, W, C2] with planes padded to four pixels (to none where there is one pixel, or the buffer is that short) to
+// row-major.
 Result<std::vector<uint8_t>> unblock(ByteSpan bytes, const ProgramTensor& t) {
   const std::vector<int32_t>& n = t.native_shape;
   const auto refuse = [&](std::string_view why) {
@@ -61,7 +62,7 @@ Result<std::vector<uint8_t>> unblock(ByteSpan bytes, const ProgramTensor& t) {
   const auto needed = [&](int64_t plane) {
     return checked_product(std::array<int64_t, 5>{batch, blocks, plane, lanes, element});
   };
-  int64_t plane = align_up<int64_t>(pixels, 4);
+  int64_t plane = pixels == 1 ? 1 : align_up<int64_t>(pixels, 4);
   auto size = needed(plane);
   if (!size || *size > bytes.size()) {
     plane = pixels;

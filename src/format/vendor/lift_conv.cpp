@@ -237,16 +237,29 @@ Result<int32_t> read_multiplier_shift(LiftContext& c, const Task& task) {
 Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& v) {
   const target::ConvRegisters& where = *c.registers;
   const RegisterFile& r = c.tasks.registers();
-  if (where.negative_shift.offset == 0) {
-    return unsupported(str("where ", c.chip.name, " keeps the slope below zero is not known"));
-  }
   program::SlopeStage stage;
-  stage.negative_multiplier_shift = static_cast<int32_t>(r.get(where.negative_shift));
-  stage.positive_shift = static_cast<int32_t>(r.get(where.slope_positive_shift));
-  stage.negative_shift = static_cast<int32_t>(r.get(where.slope_shift));
-  if (v.has("LeakyRelu")) {
-    stage.factor = {static_cast<int16_t>(r.get(where.slope))};
-    return stage;
+  if (where.negative_shift.offset != 0) {
+    stage.negative_multiplier_shift = static_cast<int32_t>(r.get(where.negative_shift));
+    stage.positive_shift = static_cast<int32_t>(r.get(where.slope_positive_shift));
+    stage.negative_shift = static_cast<int32_t>(r.get(where.slope_shift));
+    if (v.has("LeakyRelu")) {
+      stage.factor = {static_cast<int16_t>(r.get(where.slope))};
+      return stage;
+    }
+  } else if (where.multiplier_table != 0 && v.task != nullptr) {
+    // RK3576 and RV1126B: both shifts lie side by side in one table, the slope opens another.
+    RK_ASSIGN(const ByteSpan shifts, multiplier_table(c, *v.task));
+    stage.negative_multiplier_shift = shifts[1];
+    if (v.has("LeakyRelu")) {
+      const auto slope = c.lists.address_of(*v.task, where.lookup.record_table);
+      const ByteSpan bytes = slope ? c.bytes(slope->tensor) : ByteSpan();
+      if (!slope || uint64_t{slope->addend} + 2 > bytes.size())
+        return unsupported("the table with its slope is missing");
+      stage.factor = {load<int16_t>(bytes.data() + slope->addend)};
+      return stage;
+    }
+  } else {
+    return unsupported(str("where ", c.chip.name, " keeps the slope below zero is not known"));
   }
   const auto channels = static_cast<size_t>(c.tensor(v.o.out).shape[1]);
   const int32_t slopes = v.o.others.empty() ? kNone : v.o.others.front();
@@ -325,8 +338,10 @@ Result<int16_t> layer_offset(LiftContext& c, const Task& task) {
   const target::RegisterField& field = c.registers->layer_offset;
   if (field.offset != 0) {
     const uint32_t value = c.tasks.registers().get(field);
-    return field.high - field.low == 7 ? static_cast<int16_t>(static_cast<int8_t>(value))
-                                       : static_cast<int16_t>(value);
+    if (field.high - field.low != 7) return static_cast<int16_t>(value);
+    // The negative of a zero point, so a byte of 0x80 is +128.
+    const auto byte = static_cast<int8_t>(value);
+    return static_cast<int16_t>(byte == INT8_MIN ? 128 : byte);
   }
   RK_ASSIGN(const ByteSpan table, multiplier_table(c, task));
   return load<int16_t>(table.data());
@@ -480,6 +495,18 @@ Result<int32_t> float_weight(LiftContext& c, const Convolution& v) {
   return c.add_constant(weight.name + ".plain", DType::kF16, shape, std::move(plain));
 }
 
+// A half: in a register, or where the table begins that holds the shifts of int8 layers.
+Result<float> read_float_slope(LiftContext& c, const Convolution& v) {
+  if (c.registers == nullptr || v.task == nullptr ||
+      (c.registers->slope.offset == 0 && c.registers->multiplier_table == 0)) {
+    return unsupported(str("the register of its slope is not known on ", c.chip.name));
+  }
+  if (c.registers->slope.offset != 0)
+    return half_to_float(static_cast<uint16_t>(c.tasks.registers().get(c.registers->slope)));
+  RK_ASSIGN(const ByteSpan table, multiplier_table(c, *v.task));
+  return half_to_float(load<uint16_t>(table.data()));
+}
+
 // What follows the convolution as an operator on its own.
 Status add_fused_operator(LiftContext& c, const Convolution& v, const std::string& name,
                           size_t& next_other, int32_t in, int32_t out) {
@@ -490,11 +517,8 @@ Status add_fused_operator(LiftContext& c, const Convolution& v, const std::strin
   if (name == "HardSigmoid") attrs = {{"alpha", 1.0f / 6}, {"beta", 0.5f}};
   if (name == "Elu") attrs = {{"alpha", 1.0f}};
   if (name == "LeakyRelu") {
-    if (c.registers == nullptr || v.task == nullptr || c.registers->slope.offset == 0) {
-      return unsupported(str("the register of its slope is not known on ", c.chip.name));
-    }
-    const auto bits = static_cast<uint16_t>(c.tasks.registers().get(c.registers->slope));
-    attrs = {{"alpha", half_to_float(bits)}};
+    RK_ASSIGN(const float alpha, read_float_slope(c, v));
+    attrs = {{"alpha", alpha}};
   }
   if (name == "PRelu" || name == "Add") {
     if (next_other >= v.o.others.size()) return unsupported(str("the operand of ", name, " is missing"));

@@ -219,7 +219,14 @@ Status lift_batch_norm(LiftContext& c) {
   const std::string stem = c.tensor(out).name;
   const int32_t product = c.add_internal_f32(stem + ".scaled", x.shape);
   c.add_operator("Mul", {in, c.add_floats(stem + ".gamma", shape, factor)}, product);
-  c.add_operator("Add", {product, c.add_floats(stem + ".beta", shape, addend)}, out);
+  const int32_t beta = c.add_floats(stem + ".beta", shape, addend);
+  if (c.node().type != "BatchNormalizationRelu") {
+    c.add_operator("Add", {product, beta}, out);
+    return ok_status();
+  }
+  const int32_t sum = c.add_internal_f32(stem + ".shifted", x.shape);
+  c.add_operator("Add", {product, beta}, sum);
+  c.add_operator("Relu", {sum}, out);
   return ok_status();
 }
 
@@ -232,7 +239,7 @@ Lift special_lift(std::string_view type) {
   if (type == "Split") return lift_split;
   if (type == "Where") return lift_where;
   if (type == "Cast") return lift_cast;
-  if (type == "BatchNormalization") return lift_batch_norm;
+  if (type == "BatchNormalization" || type == "BatchNormalizationRelu") return lift_batch_norm;
   return nullptr;
 }
 
