@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """openrknn.evaluate: known figures, and the same ones however the work is split."""
 import concurrent.futures
+import multiprocessing
 import os
 import shutil
 import signal
@@ -74,7 +75,9 @@ class Split(unittest.TestCase):
         self.assertEqual(evaluate(self.model, self.samples, self.metric, samples_at_once=7), self.want)
 
     def test_an_executor_gives_the_same_figures(self):
-        with concurrent.futures.ProcessPoolExecutor(1) as pool:
+        # A forked child would have the libraries without their threads.
+        fresh = multiprocessing.get_context("spawn")
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=fresh) as pool:
             self.assertEqual(evaluate(self.model, self.samples, self.metric, client=pool), self.want)
 
     @unittest.skipUnless(WITH_DASK, "RK_NEED_DASK is not set: needs the Debian package python3-distributed")
