@@ -181,12 +181,12 @@ TEST_F(ValidateTest, UsesAfterTheEndAreNamed) {
 // A ramp through the whole byte range along each row, as pixels are smooth.
 TEST_F(ValidateTest, SignedAndUnsignedBytesAreToldApart) {
   const TestContext context(0, large_picture());
-  std::vector<uint8_t> pixels(3 * 16 * 32), centred(pixels.size());
+  std::vector<uint8_t> pixels(3 * 16 * 32), centered(pixels.size());
   for (size_t i = 0; i < 512; ++i) {
     for (size_t c = 0; c < 3; ++c) {
       const auto value = static_cast<int>(112 + i % 32 + c);
       pixels[i * 3 + c] = static_cast<uint8_t>(value);
-      centred[i * 3 + c] = static_cast<uint8_t>(value - 128);
+      centered[i * 3 + c] = static_cast<uint8_t>(value - 128);
     }
   }
   const auto set_as = [&](std::vector<uint8_t>& bytes, rknn_tensor_type type) {
@@ -198,11 +198,11 @@ TEST_F(ValidateTest, SignedAndUnsignedBytesAreToldApart) {
     EXPECT_EQ(rknn_inputs_set(context.handle, 1, &input), RKNN_SUCC);
   };
   set_as(pixels, RKNN_TENSOR_UINT8);
-  set_as(centred, RKNN_TENSOR_INT8);
+  set_as(centered, RKNN_TENSOR_INT8);
   EXPECT_FALSE(log_.has(kMark)) << log_.text();
   set_as(pixels, RKNN_TENSOR_INT8);
   EXPECT_TRUE(log_.has("pass smoothly from 127 to 128")) << log_.text();
-  set_as(centred, RKNN_TENSOR_UINT8);
+  set_as(centered, RKNN_TENSOR_UINT8);
   EXPECT_TRUE(log_.has("pass smoothly from 255 to 0")) << log_.text();
 }
 

@@ -94,7 +94,7 @@ Status run_layer_norm(const EvalCall& call) {
 Status run_rms_norm(const EvalCall& call) {
   kernels::NormalizeArgs args = normalize_args(call);
   args.length = normalized_length(call);
-  args.centred = false;
+  args.centered = false;
   normalize(call, args);
   return ok_status();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, normalisations and sums along axes, for select.cpp: which calls the kernels of kernels/norm take, and the
+// Softmax, normalizations and sums along axes, for select.cpp: which calls the kernels of kernels/norm take, and the
 // calls. All operands are f32 and the output is not empty.
 #pragma once
 

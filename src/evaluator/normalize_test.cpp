@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fast kernels of normalisations and sums against the operators' references. Tolerance: 1e-5 of the largest result.
+// The fast kernels of normalizations and sums against the operators' references. Tolerance: 1e-5 of the largest result.
 #include "evaluator/normalize.h"
 
 #include <gtest/gtest.h>

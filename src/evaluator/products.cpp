@@ -62,7 +62,7 @@ void run(const EvalCall& call, const Products& products) {
   });
 }
 
-// Joins neighbours that lie like one longer loop. Outermost first.
+// Joins neighbors that lie like one longer loop. Outermost first.
 void join(std::vector<Loop>& loops) {
   std::vector<Loop> out;
   for (const Loop& loop : loops) {

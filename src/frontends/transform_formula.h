@@ -2,7 +2,7 @@
 // The formulas of onnx_edit: 'ab,c,d[a=2]->a,c,b,1,d' splits, reorders and merges dimensions. Letters stand for
 // extents, commas separate dimensions, 1 may be added and dropped; letters of one part multiply.
 //
-// A newcomer's mistake: the left side is the tensor as the model has it, for inputs too; the right side is how callers
+// Note: the left side is the tensor as the model has it, for inputs too; the right side is how callers
 // see it afterwards.
 #pragma once
 

@@ -156,7 +156,7 @@ bool is_small(const Graph& graph) {
   return work <= 100000;
 }
 
-// Files are hostile: a node made of wrong numbers is refused or runs. The sanitised build sees what
+// Files are hostile: a node made of wrong numbers is refused or runs. The sanitized build sees what
 // else happens.
 TEST(RegistryTest, CasesWithOtherNumbersAreRefusedOrRun) {
   std::mt19937 random(4711);
@@ -224,7 +224,7 @@ TEST(RegistryTest, EveryAttributeNamedAfterAxesIsOne) {
 }
 
 // Every case, with the dtype of one input replaced by each other one: refused, or run without touching what the tensor
-// does not hold (the sanitised build sees it).
+// does not hold (the sanitized build sees it).
 TEST(RegistryTest, CasesWithOtherDtypesAreRefusedOrRun) {
   constexpr const char* kDTypes[] = {"f32", "f16", "f64", "bf16", "i8", "u8", "i32", "i64", "bool"};
   size_t ran = 0;

@@ -13,7 +13,7 @@ Result<Rewrite> fuse_parts(Match& m) {
   const Value& difference = m[0].input(0);
   const auto root = root_mean_square(graph, m[0].input(1));
   if (!root || root->x != &difference || graph.is_output(difference)) return Rewrite::kSkip;
-  Value* x = centred(difference, root->axes);
+  Value* x = centered(difference, root->axes);
   const int rank = difference.shape().rank();
   if (x == nullptr || rank < 3 || first_of_last_axes(root->axes, rank) != 2 ||
       x->type() != m[0].output().type() || x->dtype() != DType::kF32)

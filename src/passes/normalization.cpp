@@ -33,7 +33,7 @@ std::optional<RootMeanSquare> root_mean_square(const Graph& graph, const Value& 
   return root == nullptr ? std::nullopt : mean_square(graph, root->input(0));
 }
 
-Value* centred(const Value& value, const std::vector<int64_t>& axes) {
+Value* centered(const Value& value, const std::vector<int64_t>& axes) {
   const Node* difference = from(value, "Sub");
   const Node* mean = difference == nullptr ? nullptr : from(difference->input(1), "ReduceMean");
   if (mean == nullptr || &mean->input(0) != &difference->input(0) || !keeps_axes(*mean))

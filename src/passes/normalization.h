@@ -20,7 +20,7 @@ std::optional<RootMeanSquare> root_mean_square(const Graph& graph, const Value& 
 std::optional<RootMeanSquare> mean_square(const Graph& graph, const Value& value);
 
 // x, where `value` is x - ReduceMean(x, axes, keepdims); null otherwise.
-Value* centred(const Value& value, const std::vector<int64_t>& axes);
+Value* centered(const Value& value, const std::vector<int64_t>& axes);
 
 // The axes are the last ones: the first of them; -1 otherwise.
 int first_of_last_axes(const std::vector<int64_t>& axes, int rank);

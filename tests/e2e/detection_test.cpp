@@ -16,7 +16,7 @@ TEST(Detection, HalfOverlappingSquaresShareOneThird) {
   EXPECT_FLOAT_EQ(intersection_over_union({0, 0, 0, 0}, {0, 0, 0, 0}), 0.0f);
 }
 
-// Stride 32, anchor 1 (156 pixels), cell x 3, y 7: zero logits put the centre in the middle of the
+// Stride 32, anchor 1 (156 pixels), cell x 3, y 7: zero logits put the center in the middle of the
 // cell and give the anchor's own size.
 TEST(Detection, DecodesOneCellOfTheCoarsestHead) {
   std::array<std::vector<float>, 3> values;

@@ -11,11 +11,11 @@ namespace {
 // As exporters before opset 17 write it.
 std::string layer_norm_in_parts(NetworkWriter& net, const std::string& x, int64_t width) {
   const std::string mean = net.op("ReduceMean", {x}, {{"axes", Dims{-1}}});
-  const std::string centred = net.op("Sub", {x, mean});
-  const std::string squares = net.op("Pow", {centred, net.scalar(2)});
+  const std::string centered = net.op("Sub", {x, mean});
+  const std::string squares = net.op("Pow", {centered, net.scalar(2)});
   const std::string variance = net.op("ReduceMean", {squares}, {{"axes", Dims{-1}}});
   const std::string root = net.op("Sqrt", {net.op("Add", {variance, net.scalar(1e-6f)})});
-  const std::string unit = net.op("Div", {centred, root});
+  const std::string unit = net.op("Div", {centered, root});
   return net.op("Add",
                 {net.op("Mul", {unit, net.normal({width}, 0.1, 1)}), net.normal({width}, 0.1)});
 }

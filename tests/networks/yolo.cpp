@@ -134,14 +134,14 @@ std::string decode(Yolo& yolo, const std::vector<std::string>& levels, int64_t e
   const std::string expected = net.op("Conv", {bins, net.constant({1, kBins, 1, 1}, distance)});
   const std::string distances = net.reshape(expected, {1, 4, count});
 
-  std::vector<float> centres(anchors[0]);
-  centres.insert(centres.end(), anchors[1].begin(), anchors[1].end());
+  std::vector<float> centers(anchors[0]);
+  centers.insert(centers.end(), anchors[1].begin(), anchors[1].end());
   const auto half = [&](int64_t begin) {
     return net.op("Slice", {distances, net.shape({begin}), net.shape({begin + 2}), net.shape({1})});
   };
-  const std::string centre = net.constant({1, 2, count}, centres);
-  const std::string low = net.op("Sub", {centre, half(0)});
-  const std::string high = net.op("Add", {centre, half(2)});
+  const std::string center = net.constant({1, 2, count}, centers);
+  const std::string low = net.op("Sub", {center, half(0)});
+  const std::string high = net.op("Add", {center, half(2)});
   const std::string middle = net.op("Div", {net.op("Add", {low, high}), net.scalar(2)});
   const std::string boxes = net.op("Mul", {yolo.concat({middle, net.op("Sub", {high, low})}),
                                            net.constant({1, count}, strides)});

@@ -50,7 +50,7 @@ class Parser {
     return std::string(text_.substr(start, at_ - start));
   }
 
-  // A quoted string; neighbours are joined.
+  // A quoted string; neighbors are joined.
   Result<std::string> quoted() {
     std::string out;
     while (at_ < text_.size() && (text_[at_] == '"' || text_[at_] == '\'')) {

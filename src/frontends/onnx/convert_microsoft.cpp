@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of the domain com.microsoft, which ONNX Runtime's tools write into models they have
-// optimised: each is a standard operator with something fused to it, and is taken apart again. Our
+// optimized: each is a standard operator with something fused to it, and is taken apart again. Our
 // own passes fuse for the chip.
 #include <algorithm>
 

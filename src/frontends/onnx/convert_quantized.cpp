@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer operators -> DequantizeLinear, the float operator, QuantizeLinear. That is how newer exporters write
-// quantised models, so the rest of the converter sees one form; scales and integer weights are kept as they are.
+// quantized models, so the rest of the converter sees one form; scales and integer weights are kept as they are.
 #include "frontends/onnx/opset_conversions.h"
 
 namespace rk::frontends {
@@ -116,7 +116,7 @@ Status split_qlinear_concat(NodeDraft& draft, GraphBuilder& builder) {
 
 // The product of the differences, in int32. A zero point per row of A or per column of B lies along that axis.
 Status split_matmul_integer(NodeDraft& draft, GraphBuilder& builder) {
-  std::vector<Value*> centred;
+  std::vector<Value*> centered;
   for (size_t i = 0; i < 2; ++i) {
     if (!draft.has_input(i)) return invalid_model(str(label(draft), ": input ", i, " is missing"));
     const AttrMap to_i32 = {{"to", static_cast<int64_t>(DType::kI32)}};
@@ -131,10 +131,10 @@ Status split_matmul_integer(NodeDraft& draft, GraphBuilder& builder) {
       }
       RK_ASSIGN(value, builder.emit(draft, "Sub", str(name, "_centred"), {value, zero}));
     }
-    centred.push_back(value);
+    centered.push_back(value);
   }
   draft.op = "MatMul";
-  draft.inputs = std::move(centred);
+  draft.inputs = std::move(centered);
   return ok_status();
 }
 

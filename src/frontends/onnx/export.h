@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graph -> ONNX file, for people to look at (Netron) and for import_onnx() to read back: every value keeps its name.
 //
-// A newcomer's mistake: the file says nothing about quantisation. Parameters of values are kept elsewhere by whoever
+// Note: the file says nothing about quantization. Parameters of values are kept elsewhere by whoever
 // wants them back; constants are written as the graph holds them.
 #pragma once
 

@@ -77,7 +77,7 @@ constexpr Row kRows[] = {
     {"", "Swish", kAlways, swish_to_ex_swish},
     {"", "Upsample", kAlways, upsample_to_resize},
 
-    // Integer operators of quantised models.
+    // Integer operators of quantized models.
     {"", "MatMulInteger", kAlways, split_matmul_integer},
     {"", "QLinearConv", kAlways, split_qlinear_conv},
     {"", "QLinearMatMul", kAlways, split_qlinear_matmul},
@@ -92,7 +92,7 @@ constexpr Row kRows[] = {
     {kMicrosoft, "QLinearSigmoid", kAlways, split_qlinear_unary},
     {kMicrosoft, "QLinearSoftmax", kAlways, split_qlinear_unary},
 
-    // Fused operators that ONNX Runtime's optimiser writes. It puts some of them into the standard domain.
+    // Fused operators that ONNX Runtime's optimizer writes. It puts some of them into the standard domain.
     {"", "SimplifiedLayerNormalization", kAlways, rename_simplified_layer_norm},
     {kMicrosoft, "BiasGelu", kAlways, split_bias_gelu},
     {kMicrosoft, "DequantizeLinear", kAlways, keep_standard_form},

@@ -12,7 +12,7 @@ constexpr int64_t kMostIterations = 1024;
 
 }  // namespace
 
-// The attributes, complete and normalised. Directions: true is backward.
+// The attributes, complete and normalized. Directions: true is backward.
 struct ScanPlan {
   const onnx::GraphProto* body = nullptr;
   size_t states = 0;

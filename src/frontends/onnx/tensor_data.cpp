@@ -147,7 +147,7 @@ Result<ExternalData> parse_external(const onnx::TensorProto& proto, const std::s
 }
 
 // The file must lie below the model's folder, also after following symbolic links: a model from the net must not be
-// able to read /etc or a neighbour's home into its weights.
+// able to read /etc or a neighbor's home into its weights.
 Result<fs::path> external_path(const std::string& location, const std::string& base_dir,
                                const std::string& what) {
   if (base_dir.empty()) {

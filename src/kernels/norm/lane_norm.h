@@ -141,13 +141,13 @@ void normalize_rows_lanes(const NormalizeArgs& args, IndexRange rows) {
     const float* const x = args.input + row * length;
     float* const y = args.output + row * length;
     double mean = 0;
-    if (args.centred) {
+    if (args.centered) {
       mean = sum_of<Float>(length, [&](int64_t i) { return load_at<Float>(x, i, length, 0); }) /
              static_cast<double>(length);
     }
-    const float centre = static_cast<float>(mean);
+    const float center = static_cast<float>(mean);
     const double squares = sum_of<Float>(length, [&](int64_t i) {
-      const auto v = Float::sub(load_at<Float>(x, i, length, centre), Float::all(centre));
+      const auto v = Float::sub(load_at<Float>(x, i, length, center), Float::all(center));
       return Float::mul(v, v);
     });
     const double factor = inverse_deviation(squares, length, args.epsilon);
@@ -155,13 +155,13 @@ void normalize_rows_lanes(const NormalizeArgs& args, IndexRange rows) {
     const int64_t first = row % args.groups * (length / args.run);
     const auto by = static_cast<float>(factor);
     if (args.run == 1) {
-      scale_each<Float>(x, y, length, centre, by, args.scale + first,
+      scale_each<Float>(x, y, length, center, by, args.scale + first,
                         args.bias != nullptr ? args.bias + first : nullptr);
       continue;
     }
     for (int64_t i = 0; i < length; i += args.run) {
       const int64_t p = first + i / args.run;
-      scale_run<Float>(x + i, y + i, args.run, centre, by * args.scale[p],
+      scale_run<Float>(x + i, y + i, args.run, center, by * args.scale[p],
                        args.bias != nullptr ? args.bias[p] : 0.0f);
     }
   }

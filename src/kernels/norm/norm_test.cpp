@@ -112,7 +112,7 @@ KERNEL_TEST(SoftmaxTest, ExtremesGiveZerosOnesAndNaNWithoutOverflow) {
 
 struct NormalizeCase {
   int64_t rows, length, groups, run;
-  bool centred;
+  bool centered;
 };
 
 KERNEL_TEST(NormalizeTest, LayersInstancesGroupsAndRootMeanSquareMatchTheFormula) {
@@ -129,14 +129,14 @@ KERNEL_TEST(NormalizeTest, LayersInstancesGroupsAndRootMeanSquareMatchTheFormula
       args.input = x.data(), args.output = y.data();
       args.length = c.length, args.groups = c.groups, args.run = c.run;
       args.scale = scale.data(), args.bias = has_bias ? bias.data() : nullptr;
-      args.epsilon = 1e-3f, args.centred = c.centred;
+      args.epsilon = 1e-3f, args.centered = c.centered;
       args.mean = means.data(), args.inverse_deviation = factors.data();
       normalize_rows_f32(args, {1, c.rows});
       normalize_rows_f32(args, {0, 1});
       for (int64_t r = 0; r < c.rows; ++r) {
         const float* const row = x.data() + r * c.length;
         double mean = 0, squares = 0;
-        for (int64_t i = 0; i < c.length && c.centred; ++i) mean += row[i] / double(c.length);
+        for (int64_t i = 0; i < c.length && c.centered; ++i) mean += row[i] / double(c.length);
         for (int64_t i = 0; i < c.length; ++i) squares += (row[i] - mean) * (row[i] - mean);
         const double factor = 1 / std::sqrt(squares / double(c.length) + 1e-3);
         EXPECT_NEAR(means[size_t(r)], mean, 1e-6);

@@ -31,7 +31,7 @@ Status infer(InferCall& call) {
 }
 
 // The integers less their zero points, exact in f32.
-Tensor centred(const EvalCall& call, size_t input) {
+Tensor centered(const EvalCall& call, size_t input) {
   const Tensor& from = call.input(input);
   Tensor out = Tensor::make({DType::kF32, from.shape()});
   const std::vector<int64_t> zero_points =
@@ -47,7 +47,7 @@ Tensor centred(const EvalCall& call, size_t input) {
 }
 
 Status reference(const EvalCall& call) {
-  const Tensor x = centred(call, 0), w = centred(call, 1);
+  const Tensor x = centered(call, 0), w = centered(call, 1);
   const Tensor* const inputs[] = {&x, &w};
   const int64_t plane = spatial_extent(call.output(0).shape()).product();
   int32_t* y = call.output(0).mutable_data<int32_t>();

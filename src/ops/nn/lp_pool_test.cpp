@@ -6,7 +6,7 @@ namespace rk::ops {
 
 std::span<const OpCase> lp_pool_cases() {
   static constexpr OpCase kCases[] = {
-      {"the length of neighbours, padding adds nothing", R"(
+      {"the length of neighbors, padding adds nothing", R"(
           input %x: f32[1,1,3] = [3, -4, 3]
           %y = LpPool(%x) {kernel_shape=[2], pads=[1, 0]}
           expect %y: f32[1,1,3] = [3, 5, 5])"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LRN: y = x / (bias + alpha / size * sum of squares over `size` neighbouring channels) ^ beta.
+// LRN: y = x / (bias + alpha / size * sum of squares over `size` neighboring channels) ^ beta.
 #include <algorithm>
 #include <cmath>
 
@@ -53,7 +53,7 @@ Cost cost(const Node& node) {
 OpDef lrn() {
   return {
       .name = "LRN",
-      .doc = "y = x / (bias + alpha / size * sum of squares of neighbouring channels) ^ beta",
+      .doc = "y = x / (bias + alpha / size * sum of squares of neighboring channels) ^ beta",
       .inputs = {{"x", floats().rank(2, kMaxRank)}},
       .outputs = {{"y"}},
       .attrs = {{"size", int64_t{1}, "channels summed over", AttrDef::kRequired},

@@ -6,7 +6,7 @@ namespace rk::ops {
 
 std::span<const OpCase> lrn_cases() {
   static constexpr OpCase kCases[] = {
-      {"three neighbouring channels, and two", R"(
+      {"three neighboring channels, and two", R"(
           input %x: f32[1,4,1,1] = [1, 2, 3, 4]
           %y = LRN(%x) {size=3, alpha=3, beta=0.5}
           %z = LRN(%x) {size=2, alpha=1, beta=1}

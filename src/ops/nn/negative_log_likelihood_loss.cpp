@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NegativeLogLikelihoodLoss: minus the log probability of each place's label, reduced. The input
-// holds log probabilities already; nothing is normalised.
+// holds log probabilities already; nothing is normalized.
 #include "ops/shared/cross_entropy.h"
 #include "ops/shared/elementwise.h"
 

@@ -113,7 +113,7 @@ OpDef rotary_embedding() {
                  {"sin_cache", floats().like(0).rank(2, 3)},
                  {"position_ids", indices(), ArgDef::kOptional}},
       .outputs = {{"y"}},
-      .attrs = {{"interleaved", int64_t{0}, "1: pairs are neighbours; 0: a half apart"},
+      .attrs = {{"interleaved", int64_t{0}, "1: pairs are neighbors; 0: a half apart"},
                 {"num_heads", int64_t{0}, "heads of a 3-D input"},
                 {"rotary_embedding_dim", int64_t{0}, "elements that are turned; 0: all"}},
       .infer = infer,

@@ -33,9 +33,9 @@ Status reference(const EvalCall& call) {
   for (int64_t i = 0; i < x.elements(); ++i) {
     const auto s = static_cast<size_t>(index(i));
     // Small floats have a zero point of zero.
-    const float centred = integer ? static_cast<float>(wrap_sub(x.at_i64(i), zero_points[s]))
+    const float centered = integer ? static_cast<float>(wrap_sub(x.at_i64(i), zero_points[s]))
                                   : static_cast<float>(x.at_f64(i));
-    store_f64(out.dtype(), to, centred * scales[s]);
+    store_f64(out.dtype(), to, centered * scales[s]);
     to += step;
   }
   return ok_status();

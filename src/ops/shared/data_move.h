@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moving elements by size, whatever their dtype: quantised tensors take the same paths as float
+// Moving elements by size, whatever their dtype: quantized tensors take the same paths as float
 // ones.
 #pragma once
 

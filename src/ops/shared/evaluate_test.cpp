@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folding, and a property of all operators: whatever a file says, a node is refused or runs. The
-// random nodes matter most in the sanitised build, where any overflow or stray access ends the
+// random nodes matter most in the sanitized build, where any overflow or stray access ends the
 // test.
 #include "ops/shared/evaluate.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exDataConvert (ours, the vendor's name): marks where a value changes between quantised and float
+// exDataConvert (ours, the vendor's name): marks where a value changes between quantized and float
 // form. The float value is the same on both sides, so the reference is the identity, or a rounding
 // to the other float dtype.
 #include "ops/shared/data_move.h"
@@ -29,7 +29,7 @@ Status reference(const EvalCall& call) {
 OpDef ex_data_convert() {
   return {
       .name = "exDataConvert",
-      .doc = "y = x in another form (quantised, f16, f32)",
+      .doc = "y = x in another form (quantized, f16, f32)",
       .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .attrs = {{"to", int64_t{0}, "dtype of y, numbered as in ONNX; 0 keeps x's"}},

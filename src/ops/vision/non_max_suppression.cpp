@@ -16,8 +16,8 @@ struct Box {
   float area() const { return (right - left) * (bottom - top); }
 };
 
-Box read_box(const float* from, bool centred) {
-  if (centred) {
+Box read_box(const float* from, bool centered) {
+  if (centered) {
     const float x = from[0], y = from[1], half_w = from[2] / 2, half_h = from[3] / 2;
     return {x - half_w, y - half_h, x + half_w, y + half_h};
   }
@@ -72,7 +72,7 @@ Status infer(InferCall& call) {
 Status compute(const EvalCall& call) {
   const Shape& scores_shape = call.input(1).shape();
   const int64_t batches = scores_shape[0], classes = scores_shape[1], boxes = scores_shape[2];
-  const bool centred = call.node.i64("center_point_box") != 0;
+  const bool centered = call.node.i64("center_point_box") != 0;
   const auto most = static_cast<size_t>(std::clamp<int64_t>(
       call.has_input(2) && call.input(2).elements() > 0 ? call.input(2).at_i64(0) : 0, 0, boxes));
   const float threshold = scalar_or(call, 3, 0);
@@ -94,7 +94,7 @@ Status compute(const EvalCall& call) {
       std::vector<Box> kept;
       for (const int64_t i : order) {
         if (kept.size() >= most) break;
-        const Box box = read_box(corners + i * 4, centred);
+        const Box box = read_box(corners + i * 4, centered);
         const auto hides = [&](const Box& other) { return overlap(box, other) > threshold; };
         if (std::ranges::any_of(kept, hides)) continue;
         kept.push_back(box);

@@ -22,7 +22,7 @@ std::span<const OpCase> non_max_suppression_cases() {
           const %t: f32[1] = [0.7]
           %y = NonMaxSuppression(%b, %s, %k, %t)
           expect %y: i64[2,3] = [0, 0, 1, 0, 0, 0])"},
-      {"centre form, two classes, a least score and one box per class", R"(
+      {"center form, two classes, a least score and one box per class", R"(
           input %b: f32[1,2,4] = [0.5, 0.5, 1, 1, 10, 10, 1, 1]
           input %s: f32[1,2,2] = [0.6, 0.7, 0.3, 0.4]
           const %k: i64[] = [1]

@@ -50,7 +50,7 @@ std::span<const OpCase> resize_cases() {
           %y = Resize(%x, _, _, %s) {mode="linear",
               coordinate_transformation_mode="pytorch_half_pixel"}
           expect %y: f32[1] = [1])"},
-      {"half_pixel_symmetric centres what is left over", R"(
+      {"half_pixel_symmetric centers what is left over", R"(
           input %x: f32[5] = [0, 1, 2, 3, 4]
           const %s: f32[1] = [0.5]
           %y = Resize(%x, _, %s) {mode="linear",

@@ -28,7 +28,7 @@ Status infer(InferCall& call) {
                                call.node.i64("output_width")});
 }
 
-// Two neighbours on one axis and the second one's weight.
+// Two neighbors on one axis and the second one's weight.
 struct Between {
   int64_t low = 0;
   int64_t high = 0;
