@@ -71,7 +71,8 @@ Status check(int result, const char* function) {
 Result<std::shared_ptr<const Library>> Library::open(const std::string& path,
                                                      const std::string& plugins) {
   // Never closed: the vendor's library leaves threads behind.
-  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Global: plug-ins call the runtime (rknn_custom_op_get_op_attr) without naming the library it is in.
+  void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (handle == nullptr)
     return Status(Code::kUnavailable, str("--library '", path, "': ", loader_says()));
   auto out = std::make_shared<Library>();
