@@ -122,7 +122,7 @@ class Product {
   rknn_tensor_mem* mem_[3] = {};
 };
 
-// Memory far beyond the caches, on large pages where the system has them; every thread reads its own part.
+// Memory far beyond the caches, on large pages where the system has them; read by all threads.
 class MemoryReader {
  public:
   static constexpr size_t kBytes = size_t{256} << 20;
@@ -136,11 +136,14 @@ class MemoryReader {
   MemoryReader(const MemoryReader&) = delete;
   MemoryReader& operator=(const MemoryReader&) = delete;
 
-  // Seconds to read `size_bytes` of it.
-  double run(Team& team, int threads, size_t size_bytes) {
-    const size_t part = size_bytes / static_cast<size_t>(threads) / 4096 * 4096;
-    return team.run([&](int t) {
-      kept_.fetch_add(rk::bench::read_memory(data_ + part * static_cast<size_t>(t), part));
+  // Seconds to read `size_bytes` of it. Threads take the next block when they are done with one, as those of a product do.
+  double run(Team& team, size_t size_bytes) {
+    constexpr size_t kBlock = size_t{512} << 10;
+    const size_t blocks = size_bytes / kBlock;
+    std::atomic<size_t> next{0};
+    return team.run([&](int) {
+      for (size_t i = next.fetch_add(1); i < blocks; i = next.fetch_add(1))
+        kept_.fetch_add(rk::bench::read_memory(data_ + i * kBlock, kBlock));
     });
   }
 
@@ -155,8 +158,8 @@ struct Comparison {
 };
 
 Comparison compare(const std::function<double()>& limit, const std::function<double()>& product) {
-  // Enough rounds for a quiet moment, yet no more than this on a machine that has none.
-  constexpr int kRounds = 100;
+  // Enough rounds to outlast the busy seconds of other machines on the same memory, yet no more than this.
+  constexpr int kRounds = 1000;
   constexpr double kSeconds = 15;
   Comparison out;
   std::vector<double> ratios;
@@ -216,9 +219,8 @@ int main(int argc, char** argv) {
   const auto decode = [&](const char* name, int n, rknn_matmul_type type) {
     Product product(1, 4096, n, type);
     const double bytes = product.b_bytes();
-    const Comparison times =
-        compare([&] { return reader.run(team, threads, static_cast<size_t>(bytes)); },
-                [&] { return product.run(); });
+    const Comparison times = compare([&] { return reader.run(team, static_cast<size_t>(bytes)); },
+                                     [&] { return product.run(); });
     std::printf("%s: %.1f GB/s of %.1f, B %.0f MB, %.2f ms at best\n", name,
                 bytes / times.product * 1e-9, bytes / times.limit * 1e-9, bytes * 1e-6,
                 times.product * 1e3);

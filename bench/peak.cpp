@@ -73,7 +73,7 @@ void avx2_float_rounds(int64_t rounds, int32_t* keep) {
 // Four streams of whole cache lines, each asked for well before it is used: more requests in flight than one stream has.
 uint64_t avx2_read(const uint8_t* from, size_t size_bytes) {
   constexpr int kStreams = 4;
-  constexpr size_t kAhead = 2048;
+  constexpr size_t kAhead = 512;
   const size_t part = size_bytes / kStreams;
   __m256i sum[kStreams] = {};
   for (size_t i = 0; i < part; i += 64) {

@@ -75,7 +75,8 @@ RK_ISA_END
 
 namespace rk::kernels {
 
-const MatrixI8Kernel matrix_i8__dotprod_6x16 = {"matrix_i8__dotprod_6x16", 4, 1, 0, multiply};
+const MatrixI8Kernel matrix_i8__dotprod_6x16 = {
+    "matrix_i8__dotprod_6x16", 4, 1, 0, multiply, nullptr};
 
 }  // namespace rk::kernels
 

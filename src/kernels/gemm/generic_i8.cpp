@@ -28,6 +28,6 @@ void multiply(const void* a, int64_t a_row_bytes, int64_t rows, const uint8_t* p
 
 }  // namespace
 
-const MatrixI8Kernel matrix_i8__generic = {"matrix_i8__generic", 1, 1, 0, multiply};
+const MatrixI8Kernel matrix_i8__generic = {"matrix_i8__generic", 1, 1, 0, multiply, nullptr};
 
 }  // namespace rk::kernels

@@ -63,11 +63,17 @@ void multiply_unit(const RowsI8& a, const PackedI8& b, const MatrixUnit& unit,
   for (int64_t k = 0; k < padded; k += chunk) {
     const int64_t depth = std::min(chunk, padded - k);
     const uint8_t* const rows = a.data.data() + unit.row * a.row_bytes + k * kernel.element_bytes;
-    for (int64_t p = 0; p < unit.panels; ++p) {
-      const uint8_t* const panel =
-          b.data.data() + (unit.panel + p) * padded * kPanelColumns + k * kPanelColumns;
-      kernel.multiply(rows, a.row_bytes, unit.rows, panel, depth, sums[p][0]);
+    const auto panel_at = [&](int64_t p) {
+      return b.data.data() + ((unit.panel + p) * padded + k) * kPanelColumns;
+    };
+    int64_t p = 0;
+    if (unit.rows == 1 && kernel.multiply_row != nullptr) {
+      for (; p + kRowPanels <= unit.panels; p += kRowPanels)
+        kernel.multiply_row(rows, panel_at(p), padded * kPanelColumns, depth, sums[p][0],
+                            kMatrixRows * kPanelColumns);
     }
+    for (; p < unit.panels; ++p)
+      kernel.multiply(rows, a.row_bytes, unit.rows, panel_at(p), depth, sums[p][0]);
   }
   for (int64_t p = 0; p < unit.panels; ++p) store(unit.tile(p, b.n, sums[p][0]));
 }

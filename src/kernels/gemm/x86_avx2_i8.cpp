@@ -92,6 +92,47 @@ void multiply_panel(const uint8_t* a, int64_t a_row_bytes, int64_t rows, const u
   go.template operator()<1>();
 }
 
+void multiply_row(const void* a, const uint8_t* panel, int64_t panel_step, int64_t depth,
+                  int32_t* sums, int64_t sums_step) {
+  constexpr int kPanels = static_cast<int>(kRowPanels);
+  const auto* const row = static_cast<const uint8_t*>(a);
+  __m256i low[kPanels], high[kPanels];
+#pragma GCC unroll 4
+  for (int p = 0; p < kPanels; ++p) {
+    low[p] = load(sums + p * sums_step);
+    high[p] = load(sums + p * sums_step + 8);
+  }
+  const auto add = [&](int64_t offset, int32_t pair) {
+    const __m256i x = _mm256_set1_epi32(pair);
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) {
+      const uint8_t* const from = panel + p * panel_step + offset;
+      add_products(low[p], x, StoredPanel::low(from));
+      add_products(high[p], x, StoredPanel::high(from));
+    }
+  };
+  const auto pair_at = [&](int64_t k) {
+    int32_t pair;
+    __builtin_memcpy(&pair, row + k * 2, sizeof pair);
+    return pair;
+  };
+  int64_t k = 0;
+  for (; k + 4 <= depth; k += 4) {
+    // One cache line of every panel; beyond the matrix this does nothing.
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p)
+      __builtin_prefetch(panel + p * panel_step + k * kPanelColumns + 1024);
+    add(k * kPanelColumns, pair_at(k));
+    add((k + 2) * kPanelColumns, pair_at(k + 2));
+  }
+  for (; k < depth; k += 2) add(k * kPanelColumns, pair_at(k));
+#pragma GCC unroll 4
+  for (int p = 0; p < kPanels; ++p) {
+    store(sums + p * sums_step, low[p]);
+    store(sums + p * sums_step + 8, high[p]);
+  }
+}
+
 void multiply(const void* a, int64_t a_row_bytes, int64_t rows, const uint8_t* panel, int64_t depth,
               int32_t* sums) {
   const auto* const bytes = static_cast<const uint8_t*>(a);
@@ -111,7 +152,8 @@ RK_ISA_END
 
 namespace rk::kernels {
 
-const MatrixI8Kernel matrix_i8__avx2_6x16 = {"matrix_i8__avx2_6x16", 2, 2, 0, multiply};
+const MatrixI8Kernel matrix_i8__avx2_6x16 = {
+    "matrix_i8__avx2_6x16", 2, 2, 0, multiply, multiply_row};
 
 }  // namespace rk::kernels
 

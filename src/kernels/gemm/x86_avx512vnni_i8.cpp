@@ -61,6 +61,29 @@ void multiply_one(const uint8_t* a, const uint8_t* panel, int64_t fours, int32_t
       sums, _mm512_add_epi32(_mm512_add_epi32(sum[0], sum[1]), _mm512_add_epi32(sum[2], sum[3])));
 }
 
+void multiply_row(const void* a, const uint8_t* panel, int64_t panel_step, int64_t depth,
+                  int32_t* sums, int64_t sums_step) {
+  constexpr int kPanels = static_cast<int>(kRowPanels);
+  const auto* const row = static_cast<const uint8_t*>(a);
+  __m512i sum[kPanels];
+#pragma GCC unroll 4
+  for (int p = 0; p < kPanels; ++p) sum[p] = _mm512_loadu_si512(sums + p * sums_step);
+  for (int64_t k = 0; k < depth; k += 4) {
+    int32_t four;
+    __builtin_memcpy(&four, row + k, sizeof four);
+    const __m512i x = _mm512_set1_epi32(four);
+#pragma GCC unroll 4
+    for (int p = 0; p < kPanels; ++p) {
+      const uint8_t* const from = panel + p * panel_step + k * kPanelColumns;
+      // One cache line of every panel; beyond the matrix this does nothing.
+      __builtin_prefetch(from + 1024);
+      sum[p] = _mm512_dpbusd_epi32(sum[p], _mm512_loadu_si512(from), x);
+    }
+  }
+#pragma GCC unroll 4
+  for (int p = 0; p < kPanels; ++p) _mm512_storeu_si512(sums + p * sums_step, sum[p]);
+}
+
 void multiply(const void* a, int64_t a_row_bytes, int64_t rows, const uint8_t* panel, int64_t depth,
               int32_t* sums) {
   const auto* const bytes = static_cast<const uint8_t*>(a);
@@ -85,8 +108,8 @@ RK_AVX512VNNI_END
 
 namespace rk::kernels {
 
-const MatrixI8Kernel matrix_i8__avx512vnni_14x16 = {"matrix_i8__avx512vnni_14x16", 4, 1, 128,
-                                                    multiply};
+const MatrixI8Kernel matrix_i8__avx512vnni_14x16 = {
+    "matrix_i8__avx512vnni_14x16", 4, 1, 128, multiply, multiply_row};
 
 }  // namespace rk::kernels
 
