@@ -37,7 +37,7 @@ double seconds(const std::function<void()>& work) {
 // Seconds that threads need for the same work together, from the moment when all of them are there.
 class Team {
  public:
-  explicit Team(int threads) : threads_(threads) {
+  explicit Team(int threads) : threads_(threads), arrived_(static_cast<size_t>(threads)) {
     for (int t = 1; t < threads; ++t) others_.emplace_back([this, t] { serve(t); });
   }
   ~Team() {
@@ -52,31 +52,39 @@ class Team {
   double run(const std::function<void(int)>& work) {
     work_ = &work;
     busy_.store(threads_ - 1);
-    return seconds([&] {
-      round_.fetch_add(1);
-      round_.notify_all();
-      work(0);
-      for (int left = busy_.load(); left != 0; left = busy_.load()) std::this_thread::yield();
-    });
+    missing_.store(threads_);
+    round_.fetch_add(1);
+    round_.notify_all();
+    arrive(0);
+    work(0);
+    for (int left = busy_.load(); left != 0; left = busy_.load()) std::this_thread::yield();
+    return since(*std::max_element(arrived_.begin(), arrived_.end()));
   }
 
  private:
+  void arrive(int thread) {
+    arrived_[static_cast<size_t>(thread)] = Clock::now();
+    missing_.fetch_sub(1);
+    while (missing_.load() != 0) std::this_thread::yield();
+  }
+
+  // Note: asleep between rounds. A thread that kept looking for work would take half a core from the other side's.
   void serve(int thread) {
     for (int seen = 0;;) {
-      // Awake for a while, as the threads of the library are between two products.
-      for (int i = 0; i < 20000 && round_.load() == seen; ++i) std::this_thread::yield();
       round_.wait(seen);
       seen = round_.load();
       if (work_ == nullptr) return;
+      arrive(thread);
       (*work_)(thread);
       busy_.fetch_sub(1);
     }
   }
 
   int threads_;
+  std::vector<Clock::time_point> arrived_;
   std::vector<std::thread> others_;
   const std::function<void(int)>* work_ = nullptr;
-  std::atomic<int> round_{0}, busy_{0};
+  std::atomic<int> round_{0}, missing_{0}, busy_{0};
 };
 
 // A product with random contents, ready to run.
