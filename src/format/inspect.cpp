@@ -355,8 +355,8 @@ void print_nodes(std::ostream& out, const FileGraph& graph) {
   Table table({"#", "type", "on", "name", "inputs -> outputs"});
   const auto names = [&](const std::vector<int32_t>& indices) {
     std::vector<std::string> out_names;
-    for (const int32_t index : indices)
-      out_names.push_back(graph.tensors[static_cast<size_t>(index)].name);
+    for (const int32_t index : indices)  // an operand may be absent
+      out_names.push_back(index < 0 ? "-" : tensor_name(graph, index));
     return joined(out_names, ", ");
   };
   for (size_t i = 0; i < graph.nodes.size(); ++i) {

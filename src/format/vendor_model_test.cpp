@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "format/bson.h"
+#include "format/inspect.h"
 #include "format/trailer.h"
 
 namespace rk::format {
@@ -149,6 +150,15 @@ TEST(VendorModelTest, ReadsBuffersOfOldVersionsAndBareFlatbuffers) {
   file.erase(file.begin() + 0x18, file.begin() + 0x40);
   file[8] = 1;
   EXPECT_EQ(read_model(file).value(), model) << "container version 1";
+}
+
+TEST(VendorModelTest, AnAbsentOperandIsShownAsADash) {
+  FileModel model = small_model({});
+  model.graphs[0].nodes[1].inputs = {1, program::kNone, 2};
+  const std::vector<uint8_t> region = write_model(model).value();
+  const auto text = inspect_text(region, {.tensors = false, .program = false});
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  EXPECT_THAT(*text, HasSubstr("x, -, w -> "));
 }
 
 TEST(VendorModelTest, RefusesIndicesOutsideTheirListsNamingTheNode) {
