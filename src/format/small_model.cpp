@@ -82,7 +82,9 @@ Status place_constants(const SmallBody& body, FileGraph& graph, FileModel& model
     if (tensor.kind == TensorKind::kNpuConstant || tensor.kind == TensorKind::kCpuConstant) {
       RK_TRY(place_constant(body.weights, "weights", tensor, model));
     } else if (tensor.kind == TensorKind::kHelperConstant) {
-      RK_TRY(place_constant(body.helpers, "helpers", tensor, model));
+      // A file whose nodes all run on the CPU has no region of helpers: they follow the weights.
+      RK_TRY(place_constant(body.helpers.empty() ? body.weights : body.helpers, "helpers", tensor,
+                            model));
     } else if (tensor.kind == kRegisterCommandsKind || tensor.kind == kTasksKind) {
       tensor.buffer = static_cast<uint32_t>(model.buffers.size());
       model.buffers.push_back(

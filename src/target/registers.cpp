@@ -190,6 +190,10 @@ const ConvRegisters* conv_registers(std::string_view chip) {
     r.bias_form = {"BRDMA_DATA_USE", 0x501c, 1, 3};
     r.layer_offset = {"OW_OP", 0x4054, 0, 15};
     r.picture_rows = {};
+    // One shift for sums from zero up, one for those below (layer_conv_leaky, layer_conv_prelu).
+    r.slope = {"BN_MUL_OPERAND", 0x4068, 16, 31};
+    r.slope_multiplier_shift = {"BS_POSITIVE_SHIFT", 0x4038, 8, 13};
+    r.negative_shift = {"BS_NEGATIVE_SHIFT", 0x4054, 16, 21};
     r.lookup = rk3588.lookup;
     r.lookup.addend_first = true;
     r.lookup.table_off = {"EW_LUT_BYPASS", 0x407c, 7, 7};
@@ -202,6 +206,9 @@ const ConvRegisters* conv_registers(std::string_view chip) {
     r.lookup.addend_first = true;
     r.output_scale = {"OUT_CVT_SCALE", 0x4084, 0, 15};
     r.multiplier_shift = {"BS_MUL_SHIFT_VALUE", 0x4054, 24, 29};
+    r.slope_multiplier_shift = {"BS_POSITIVE_SHIFT", 0x4040, 9, 14};
+    r.negative_shift = r.multiplier_shift;
+    r.slope_shift = r.slope_positive_shift = {};
     r.bias_group = 4;
     r.depthwise_offsets = DepthwiseOffsets::kAlternating;
     r.clip_limit = 0x4028;
@@ -214,7 +221,9 @@ const ConvRegisters* conv_registers(std::string_view chip) {
                   .kernel_h = {"WEIGHT_HEIGHT", 0x1038, 16, 20},
                   .pad_top = {"PAD_TOP", 0x1068, 0, 7},
                   .pad_left = {"PAD_LEFT", 0x1068, 8, 15},
-                  .depthwise = {"CONV_MODE", 0x100c, 0, 0}};
+                  .depthwise = {"CONV_MODE", 0x100c, 0, 0},
+                  .deconv_x = {"DECONV_X_STRIDE", 0x1014, 8, 10},
+                  .deconv_y = {"DECONV_Y_STRIDE", 0x1014, 11, 13}};
     return r;
   }();
   // ... w1 and w2 are not.
@@ -228,6 +237,8 @@ const ConvRegisters* conv_registers(std::string_view chip) {
     r.addend_shift = {"EW_OP_CVT_SHIFT", 0x404c, 20, 23};
     r.addend_offset = {"EW_OP_CVT_OFFSET", 0x4088, 16, 31};
     r.multiplier_shift = {"BS_MUL_SHIFT_VALUE", 0x4080, 0, 7};
+    r.negative_shift = {"BS_NEGATIVE_SHIFT", 0x4080, 8, 15};
+    r.slope = {"SLOPE", 0x4050, 0, 15};
     r.byte_offsets = true;
     r.bias_form = {"BRDMA_DATA_USE", 0x501c, 0, 3};
     r.bias_form_all = 0xb;
@@ -248,7 +259,9 @@ const ConvRegisters* conv_registers(std::string_view chip) {
                   .kernel_less = 1,
                   .pad_top = {"PAD_TOP", 0x1028, 24, 27},
                   .pad_left = {"PAD_LEFT", 0x1084, 8, 15},
-                  .depthwise = {"CONV_MODE", 0x1014, 24, 24}};
+                  .depthwise = {"CONV_MODE", 0x1014, 24, 24},
+                  .deconv_x = {"DECONV_X_STRIDE", 0x100c, 8, 11},
+                  .deconv_y = {"DECONV_Y_STRIDE", 0x100c, 12, 15}};
     return r;
   }();
   if (chip == "rk3588") return &rk3588;

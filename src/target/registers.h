@@ -108,6 +108,7 @@ struct GeometryRegisters {
   RegisterField kernel_w, kernel_h;
   int kernel_less = 0;  // kernel extents are stored less this
   RegisterField pad_top, pad_left, depthwise;
+  RegisterField deconv_x, deconv_y;  // strides of a transposed convolution, less 1
 };
 
 // Where the weight offsets of a depthwise convolution lie.
@@ -139,6 +140,7 @@ struct ConvRegisters {
   RegisterField fully_connected;     // a form of RK2118 whose weights the file does not hold
   RegisterField slope;               // of LeakyRelu
   RegisterField negative_shift, slope_shift, slope_positive_shift;
+  RegisterField slope_multiplier_shift;  // of sums from zero up beside a slope; offset 0: the usual
   LookupRegisters lookup;
   GeometryRegisters geometry;
   // The rest only where has_stages: activations, bypass bits and helper tasks are where RK3588 has them.

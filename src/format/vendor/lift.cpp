@@ -154,6 +154,7 @@ bool is_recurrent(const std::string& type) {
 LiftFunction find_lift(const FileModel& model, const std::string& type) {
   if (is_custom(model, type)) return lift_custom;
   if (type == "Concat") return lift_concat;
+  if (type == "Split") return lift_split;
   if (type == "Resize") return lift_resize;
   if (type == "Add" || type == "AddRelu") return lift_sum;
   if (type.ends_with("Pool")) return lift_pool;
@@ -194,6 +195,21 @@ void mark_written(LiftContext& context, const std::vector<int32_t>& tensors) {
   for (const int32_t i : tensors) {
     if (i > 0) context.written[static_cast<size_t>(i)] = true;
   }
+}
+
+// What nodes write fits into what the file reserves for it: blocks only add to the numbers. So a
+// damaged shape is found before the host allocates by it. (Scratch tensors may have any shape.)
+Status check_room(LiftContext& context, const std::vector<int32_t>& tensors) {
+  for (const int32_t i : tensors) {
+    if (i <= 0 || !is_arena_kind(context.tensor(i).kind)) continue;
+    const ProgramTensor& t = context.tensor(i);
+    const auto needed = checked_byte_size({t.dtype, t.shape});
+    if (needed.ok() && *needed <= t.size_bytes) continue;
+    return invalid_model(str("tensor '", t.name, "' of shape ", to_string(t.shape), " and ",
+                             to_string(t.dtype), " does not fit into the ", t.size_bytes,
+                             " bytes that the file reserves for it"));
+  }
+  return ok_status();
 }
 
 // Stands for a node that cannot be decoded, so that the rest can be described.
@@ -246,11 +262,13 @@ struct Refusals {
 
 Status lift_nodes(LiftContext& context, const LiftOptions& options) {
   Refusals refusals;
+  RK_TRY(check_room(context, context.graph.inputs));
   mark_written(context, context.graph.inputs);
   for (size_t i = 0; i < context.graph.nodes.size(); ++i) {
     const FileNode& node = context.graph.nodes[i];
     if (node.type == "InputOperator" || node.type == "OutputOperator") continue;
     context.node_index = i;
+    RK_TRY(check_room(context, node.outputs));
     const size_t step_count = context.variant().steps.size();
     const Status status = lift_node(context);
     if (!status.ok()) {

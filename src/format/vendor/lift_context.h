@@ -72,6 +72,7 @@ struct LiftContext {
 Status lift_conv(LiftContext& context);  // Conv, ConvRelu, ConvClip, ConvAdd, ConvTranspose, ...
 Status lift_sum(LiftContext& context);   // Add, AddRelu
 Status lift_concat(LiftContext& context);
+Status lift_split(LiftContext& context);
 Status lift_resize(LiftContext& context);
 Status lift_pool(LiftContext& context);  // MaxPool, AveragePool and the global ones
 Status lift_activation(LiftContext& context);  // Sigmoid, exSwish, LeakyRelu, ...
@@ -82,6 +83,11 @@ Status lift_matmul(LiftContext& context);     // exMatMul
 Status lift_attention(LiftContext& context);  // exSDPAttention
 Status lift_recurrent(LiftContext& context);  // LSTM, exLSTM, GRU, exGRU
 Status lift_custom(LiftContext& context);
+
+// Operands with constants as operators take them, and the results up to the last that anything
+// reads.
+Result<std::vector<int32_t>> plain_operands(LiftContext& context);
+std::vector<int32_t> outputs_of(LiftContext& context);
 
 // Attributes in the IR's form.
 AttrMap to_attrs(const std::vector<Attribute>& attributes);

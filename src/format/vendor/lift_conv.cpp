@@ -8,9 +8,7 @@
 #include "base/checked_math.h"
 #include "base/half.h"
 #include "base/log.h"
-#include "format/vendor/conv_constants.h"
-#include "format/vendor/lift_context.h"
-#include "format/vendor/lookup.h"
+#include "format/vendor/convolution.h"
 
 namespace rk::format {
 namespace {
@@ -25,31 +23,14 @@ namespace reg = target::reg;
 
 constexpr uint32_t kAluAdd = 2;  // *_ALU_ALGO
 
-struct Operands {
-  int32_t data = kNone, weight = kNone, bias = kNone, out = kNone;
-  std::vector<int32_t> others;  // addend, slopes
-};
-
-// One convolution on its way to a step.
-struct Convolution {
-  Operands o;
-  ConvParams p;
-  std::vector<std::string> fused;  // "Relu", "Add", ...
-  const Task* task = nullptr;      // its first one that convolves; null: the file has none
-  LoadedTask loaded;
-
-  bool has(std::string_view name) const {
-    return std::find(fused.begin(), fused.end(), name) != fused.end();
-  }
-  int32_t addend() const { return has("Add") && !o.others.empty() ? o.others.back() : kNone; }
-};
+using Operands = ConvOperands;
 
 // "ConvReluAdd" -> Relu, Add. Longer names first: HardSigmoid is not Sigmoid.
 Result<std::vector<std::string>> fused_names(const std::string& type) {
   constexpr std::string_view kKnown[] = {"HardSigmoid", "LeakyRelu", "HardSwish", "Transpose",
                                          "ExSwish",     "Softplus",  "Sigmoid",   "ExGelu",
                                          "ExMish",      "PRelu",     "Relu",      "Clip",
-                                         "Tanh",        "Elu",       "Add"};
+                                         "Tanh",        "Elu",       "Add",       "Mul"};
   std::string_view rest = type;
   rest.remove_prefix(4);  // Conv
   std::vector<std::string> out;
@@ -98,8 +79,17 @@ Result<Window> register_window(LiftContext& c, const Convolution& v) {
   texts.dilation = {get(g.dilation_y) + 1, get(g.dilation_x) + 1};
   texts.pads = {get(g.pad_top), get(g.pad_left), 0, 0};
   const Shape &in = c.tensor(o.data).shape, &out = c.tensor(o.out).shape;
+  if (v.p.transposed) texts.stride = {get(g.deconv_y) + 1, get(g.deconv_x) + 1};
   for (int axis = 0; axis < 2; ++axis) {
     const auto i = static_cast<size_t>(axis);
+    if (v.p.transposed) {
+      // A convolution of the spread picture: its pads are what the model's leave of the kernel.
+      const int64_t window = (texts.kernel[i] - 1) * texts.dilation[i];
+      texts.pads[i] = window - texts.pads[i];
+      texts.pads[2 + i] =
+          (in[2 + axis] - 1) * texts.stride[i] + window + 1 - texts.pads[i] - out[2 + axis];
+      continue;
+    }
     const int64_t reach = (out[2 + axis] - 1) * texts.stride[i] +
                           (texts.kernel[i] - 1) * texts.dilation[i] + 1 - texts.pads[i];
     texts.pads[2 + i] = std::max<int64_t>(0, reach - in[2 + axis]);
@@ -145,10 +135,6 @@ Result<int32_t> find_group(LiftContext& c, const Convolution& v) {
                          " output channels: blocks of grouped convolutions are not known"));
 }
 
-Status refuse_stage(std::string_view what) {
-  return unsupported(str("its register list uses ", what, ", which is not decoded"));
-}
-
 // Relu or clip of one stage of the DPU.
 Status read_activation(bool relu, bool clip, int32_t limit, ConvParams& p) {
   if (!relu) return ok_status();
@@ -171,6 +157,15 @@ Status read_bias_stage(const target::ConvRegisters& where, const RegisterFile& r
 
 Status read_norm_stage(const RegisterFile& r, ConvParams& p) {
   if (r.is_on(reg::DPU_BN_CFG__BN_BYPASS)) return ok_status();
+  if (shifts_only(r)) {
+    // A slope of 1: both sides of zero leave the stage by the shift.
+    p.slope = program::SlopeStage{
+        static_cast<int32_t>(r.get(reg::DPU_DATA_FORMAT__BS_MUL_SHIFT_VALUE_NEG)),
+        static_cast<int32_t>(r.get(reg::DPU_BN_MUL_CFG__BN_MUL_SHIFT_VALUE)),
+        static_cast<int32_t>(r.get(reg::DPU_DATA_FORMAT__BN_MUL_SHIFT_VALUE_NEG)),
+        {1}};
+    return ok_status();
+  }
   // A Clip is programmed as max(v - low, 0), at most high - low, then + low; only a low of zero is known.
   const bool adds = !r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS) &&
                     (r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC) || r.get(reg::DPU_BN_ALU_CFG) != 0);
@@ -239,9 +234,12 @@ Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& 
   const RegisterFile& r = c.tasks.registers();
   program::SlopeStage stage;
   if (where.negative_shift.offset != 0) {
-    stage.negative_multiplier_shift = static_cast<int32_t>(r.get(where.negative_shift));
-    stage.positive_shift = static_cast<int32_t>(r.get(where.slope_positive_shift));
-    stage.negative_shift = static_cast<int32_t>(r.get(where.slope_shift));
+    const auto shift = [&](const target::RegisterField& field) {
+      return field.offset == 0 ? 0 : static_cast<int32_t>(r.get(field));
+    };
+    stage.negative_multiplier_shift = shift(where.negative_shift);
+    stage.positive_shift = shift(where.slope_positive_shift);
+    stage.negative_shift = shift(where.slope_shift);
     if (v.has("LeakyRelu")) {
       stage.factor = {static_cast<int16_t>(r.get(where.slope))};
       return stage;
@@ -277,9 +275,6 @@ Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& 
 Status read_known_stages(LiftContext& c, const Convolution& v, ConvParams& p) {
   const RegisterFile& r = c.tasks.registers();
   const target::ConvRegisters& where = *c.registers;
-  if (r.is_on(where.truncate)) {
-    return refuse_stage("CLIP_TRUNCATE (an accumulator that is shifted before the bias)");
-  }
   if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL)) return refuse_stage("compressed weights");
   if (r.is_on(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP)) return refuse_stage("an output exponent");
   RK_TRY(read_bias_stage(where, r, p));
@@ -324,32 +319,26 @@ Status read_stages(LiftContext& c, const Convolution& v, ConvParams& p) {
   return ok_status();
 }
 
-Result<BiasForm> bias_form(LiftContext& c) {
-  const target::ConvRegisters& where = *c.registers;
-  const uint32_t form = c.tasks.registers().get(where.bias_form);
-  if (form == where.bias_form_all) return BiasForm::kAll;
-  if (form == where.bias_form_without_offset) return BiasForm::kWithoutOffset;
-  if (form == where.bias_form_alone) return BiasForm::kAlone;
-  return refuse_stage(str("bias block form ", form));
-}
-
-// The one offset that all weights of a layer have.
-Result<int16_t> layer_offset(LiftContext& c, const Task& task) {
-  const target::RegisterField& field = c.registers->layer_offset;
-  if (field.offset != 0) {
-    const uint32_t value = c.tasks.registers().get(field);
-    if (field.high - field.low != 7) return static_cast<int16_t>(value);
-    // The negative of a zero point, so a byte of 0x80 is +128.
-    const auto byte = static_cast<int8_t>(value);
-    return static_cast<int16_t>(byte == INT8_MIN ? 128 : byte);
-  }
-  RK_ASSIGN(const ByteSpan table, multiplier_table(c, task));
-  return load<int16_t>(table.data());
-}
-
 bool in_picture_rows(const LiftContext& c) {
   const target::RegisterField& flag = c.registers->picture_rows;
   return flag.offset != 0 && c.tasks.registers().is_on(flag);
+}
+
+// CLIP_TRUNCATE t: the chip adds the bias to acc >> t. (acc + bias * 2^t) / 2^t is less than one
+// unit of the shifted sum away from that, whatever the chip does with the bits it cuts off.
+Result<bool> fold_truncation(LiftContext& c, program::BiasBlock& block, ConvParams& p) {
+  if (!c.registers->has_stages) return false;
+  const uint32_t shift = c.tasks.registers().get(c.registers->truncate);
+  if (shift == 0) return false;
+  for (int32_t& bias : block.bias) {
+    const int64_t scaled = int64_t{bias} * (int64_t{1} << shift);
+    if (scaled < INT32_MIN || scaled > INT32_MAX)
+      return refuse_stage(str("CLIP_TRUNCATE ", shift, " with a bias of ", bias));
+    bias = static_cast<int32_t>(scaled);
+  }
+  p.multiplier_shift += static_cast<int32_t>(shift);
+  if (p.slope) p.slope->negative_multiplier_shift += static_cast<int32_t>(shift);
+  return true;
 }
 
 // Weights and bias as the Program takes them: the file's own where it can, else plain ones and a block of the usual form.
@@ -363,17 +352,23 @@ Status read_constants(LiftContext& c, Convolution& v) {
             read_bias_block(c.bytes(o.bias), channels, *c.registers, form));
   if (form == BiasForm::kAlone) {
     if (c.registers->has_stages &&
-        !c.tasks.registers().is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) && !p.slope) {
+        !c.tasks.registers().is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) && !v.has("LeakyRelu") &&
+        !v.has("PRelu")) {
       return refuse_stage("one multiplier for all channels");
     }
+    if (p.slope && !c.registers->has_stages && c.registers->multiplier_table == 0)
+      return refuse_stage("a slope without channel multipliers");
     RK_ASSIGN(const int16_t offset, layer_offset(c, *v.task));
     block.offset.assign(block.bias.size(), offset);
     block.multiplier.assign(block.bias.size(), 16384);
     p.multiplier_shift = 14;
   } else {
     RK_ASSIGN(p.multiplier_shift, read_multiplier_shift(c, *v.task));
+    if (const auto& field = c.registers->slope_multiplier_shift; p.slope && field.offset != 0)
+      p.multiplier_shift = static_cast<int32_t>(c.tasks.registers().get(field));
     if (p.multiplier_shift > 62) return refuse_stage(str("a shift of ", p.multiplier_shift));
   }
+  RK_ASSIGN(const bool shifted, fold_truncation(c, block, p));
   std::optional<std::vector<uint8_t>> plain;
   Shape plain_shape = weight.shape;
   if (form == BiasForm::kWithoutOffset) {
@@ -406,7 +401,7 @@ Status read_constants(LiftContext& c, Convolution& v) {
   }
   const target::WeightLayout& layout = c.chip.weights_i8;
   const bool usual = form == BiasForm::kAll && !c.registers->byte_offsets &&
-                     c.registers->bias_group == layout.bias_group;
+                     c.registers->bias_group == layout.bias_group && !shifted;
   if (usual) return ok_status();
   std::vector<uint8_t> packed =
       program::pack_bias(block, layout.bias_group, std::max(layout.bias_channel_align, 1));
@@ -429,6 +424,8 @@ Status lift_integer(LiftContext& c, Convolution& v) {
   if (o.bias == kNone || !c.tensor(o.bias).is_constant()) {
     return unsupported("an int8 convolution without a bias block is not known");
   }
+  if (needs_real_numbers(c, v)) return lift_real_conv(c, v);
+  if (v.has("Mul")) return unsupported(str("a product after a convolution on ", c.chip.name));
   v.p.pad_value = c.tensor(o.data).zero_point;
   RK_TRY(read_stages(c, v, v.p));
   RK_TRY(read_constants(c, v));
@@ -520,7 +517,7 @@ Status add_fused_operator(LiftContext& c, const Convolution& v, const std::strin
     RK_ASSIGN(const float alpha, read_float_slope(c, v));
     attrs = {{"alpha", alpha}};
   }
-  if (name == "PRelu" || name == "Add") {
+  if (name == "PRelu" || name == "Add" || name == "Mul") {
     if (next_other >= v.o.others.size()) return unsupported(str("the operand of ", name, " is missing"));
     RK_ASSIGN(int32_t other, c.plain(v.o.others[next_other++]));
     if (name == "PRelu") {
@@ -639,6 +636,32 @@ Status lift_adapter(LiftContext& c, const Operands& o) {
 }
 
 }  // namespace
+
+Status refuse_stage(std::string_view what) {
+  return unsupported(str("its register list uses ", what, ", which is not decoded"));
+}
+
+Result<BiasForm> bias_form(LiftContext& c) {
+  const target::ConvRegisters& where = *c.registers;
+  const uint32_t form = c.tasks.registers().get(where.bias_form);
+  if (form == where.bias_form_all) return BiasForm::kAll;
+  if (form == where.bias_form_without_offset) return BiasForm::kWithoutOffset;
+  if (form == where.bias_form_alone) return BiasForm::kAlone;
+  return refuse_stage(str("bias block form ", form));
+}
+
+Result<int16_t> layer_offset(LiftContext& c, const Task& task) {
+  const target::RegisterField& field = c.registers->layer_offset;
+  if (field.offset != 0) {
+    const uint32_t value = c.tasks.registers().get(field);
+    if (field.high - field.low != 7) return static_cast<int16_t>(value);
+    // The negative of a zero point, so a byte of 0x80 is +128.
+    const auto byte = static_cast<int8_t>(value);
+    return static_cast<int16_t>(byte == INT8_MIN ? 128 : byte);
+  }
+  RK_ASSIGN(const ByteSpan table, multiplier_table(c, task));
+  return load<int16_t>(table.data());
+}
 
 Status lift_conv(LiftContext& c) {
   Convolution v;

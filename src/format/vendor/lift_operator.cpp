@@ -12,6 +12,7 @@ namespace {
 
 using program::kNone;
 using program::OpParams;
+namespace reg = target::reg;
 
 struct OperatorRow {
   std::string_view type;  // in the file
@@ -57,7 +58,6 @@ const std::vector<OperatorRow>& operator_rows() {
       {"Mul", "Mul"},
       {"Neg", "Neg"},
       {"PRelu", "PRelu"},
-      {"Pad", "Pad", {"mode"}},
       {"Pow", "Pow"},
       {"Reciprocal", "Reciprocal"},
       {"Relu", "Relu"},
@@ -84,22 +84,6 @@ const std::vector<OperatorRow>& operator_rows() {
       {"exSwish", "exSwish"},
   };
   return rows;
-}
-
-// Operands with constants as operators take them.
-Result<std::vector<int32_t>> plain_operands(LiftContext& c) {
-  RK_ASSIGN(std::vector<int32_t> inputs, c.operands());
-  for (int32_t& input : inputs) {
-    RK_ASSIGN(input, c.plain(input));
-  }
-  return inputs;
-}
-
-std::vector<int32_t> outputs_of(LiftContext& c) {
-  std::vector<int32_t> out;
-  for (size_t i = 0; i < c.node().outputs.size(); ++i) out.push_back(c.output(i));
-  while (!out.empty() && out.back() == kNone) out.pop_back();
-  return out;
 }
 
 // The target shape is the output's: the file's own shape vector may use 0 and -1.
@@ -148,17 +132,52 @@ Status lift_reduce(LiftContext& c) {
   return ok_status();
 }
 
-Status lift_split(LiftContext& c) {
-  RK_ASSIGN(std::vector<int32_t> inputs, plain_operands(c));
-  if (inputs.empty() || inputs[0] == kNone) return unsupported("operand 0 is missing");
-  const auto axis = c.integer("axis");
-  if (!axis) return unsupported("its axis is not stored with the node");
-  if (inputs.size() < 2) {
-    const auto sizes = c.integers("split");
-    if (!sizes) return unsupported("the sizes of its parts are not stored with the node");
-    inputs.push_back(c.add_integers(c.tensor(c.output()).name + ".sizes", *sizes));
+// What the tasks of an int8 Pad write around the copy: they multiply what lies there by 0 and add
+// the stored constant, which the converter cuts off where we would round (205.8 becomes 205).
+// Nothing where they do something else.
+std::optional<int32_t> fill_from_registers(LiftContext& c, int32_t out) {
+  std::optional<int32_t> fill;
+  while (const Task* task = c.tasks.next()) {
+    const auto from = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
+    const auto to = c.lists.address_of(*task, reg::DPU_DST_BASE_ADDR);
+    if (!from || !to || from->tensor != out || to->tensor != out) continue;
+    const target::RegisterFile& r = c.tasks.registers();
+    const bool clears = r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS) &&
+                        !r.is_on(reg::DPU_BS_CFG__BS_BYPASS) &&
+                        !r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) &&
+                        !r.is_on(reg::DPU_BS_MUL_CFG__BS_MUL_SRC) &&
+                        r.get(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND) == 0;
+    const bool adds = !r.is_on(reg::DPU_BN_CFG__BN_BYPASS) &&
+                      !r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS) &&
+                      !r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC) &&
+                      r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS) &&
+                      r.is_on(reg::DPU_BN_CFG__BN_RELU_BYPASS);
+    const bool as_is = r.is_on(reg::DPU_EW_CFG__EW_BYPASS) &&
+                       r.get(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE) == 1 &&
+                       r.get(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT) == 0 &&
+                       r.get(reg::DPU_OUT_CVT_OFFSET) == 0;
+    const int32_t value = r.get_signed(reg::DPU_BN_ALU_CFG);
+    if (!clears || !adds || !as_is || value < -128 || value > 127 || (fill && *fill != value))
+      return std::nullopt;
+    fill = value;
   }
-  c.add_step(std::move(inputs), outputs_of(c), OpParams{"Split", {{"axis", *axis}}});
+  return fill;
+}
+
+Status lift_pad(LiftContext& c) {
+  RK_ASSIGN(std::vector<int32_t> inputs, plain_operands(c));
+  const auto mode = c.text("mode");
+  if (!mode) return unsupported("attribute 'mode' is not stored with the node");
+  const int32_t out = c.output();
+  if (*mode == "constant" && inputs.size() > 2 && inputs[2] != kNone && c.is_i8(inputs[0]) &&
+      c.is_i8(out) && c.registers != nullptr && c.registers->has_stages) {
+    if (const auto fill = fill_from_registers(c, out)) {
+      const program::ProgramTensor& t = c.tensor(out);
+      const float value = static_cast<float>(*fill - t.zero_point) * t.scale;
+      inputs[2] = c.add_floats(t.name + ".fill", Shape{}, {value});
+    }
+  }
+  c.add_step(std::move(inputs), outputs_of(c), OpParams{"Pad", {{"mode", *mode}}});
   return ok_status();
 }
 
@@ -236,7 +255,7 @@ Lift special_lift(std::string_view type) {
     return lift_reshape;
   if (type == "ArgMax" || type == "ArgMin") return lift_arg_max;
   if (type.starts_with("Reduce")) return lift_reduce;
-  if (type == "Split") return lift_split;
+  if (type == "Pad") return lift_pad;
   if (type == "Where") return lift_where;
   if (type == "Cast") return lift_cast;
   if (type == "BatchNormalization" || type == "BatchNormalizationRelu") return lift_batch_norm;
@@ -244,6 +263,21 @@ Lift special_lift(std::string_view type) {
 }
 
 }  // namespace
+
+Result<std::vector<int32_t>> plain_operands(LiftContext& c) {
+  RK_ASSIGN(std::vector<int32_t> inputs, c.operands());
+  for (int32_t& input : inputs) {
+    RK_ASSIGN(input, c.plain(input));
+  }
+  return inputs;
+}
+
+std::vector<int32_t> outputs_of(LiftContext& c) {
+  std::vector<int32_t> out;
+  for (size_t i = 0; i < c.node().outputs.size(); ++i) out.push_back(c.output(i));
+  while (!out.empty() && out.back() == kNone) out.pop_back();
+  return out;
+}
 
 AttrMap to_attrs(const std::vector<Attribute>& attributes) {
   AttrMap out;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize. The chip enlarges by an integer factor f in f * f depthwise convolutions of 2x2 taps, one per position inside
-// an f x f output cell, on a copy of the input with its border repeated; each has its own helper weights and output
-// scale. Where the registers show that form it is lifted as such, bit for bit: border, convolutions, interleaving. Every
-// other resize takes the derived rule of ResizeParams.
+// Resize. The chip enlarges by an integer factor f in f * f depthwise convolutions of 2x2 taps, one
+// per position inside an f x f output cell, on a copy of the input with its border repeated; each
+// has its own helper weights and output scale. Where the registers show that form it is lifted as
+// such, bit for bit: border, convolutions, interleaving. One that makes the picture smaller by an
+// integer factor is one depthwise convolution of f x f taps and that stride. Every other resize
+// takes the derived rule of ResizeParams.
 //
 // Note: the helper weights of a phase are not fractions of one common sum. Each phase is scaled so
 // that its largest tap uses 8 bits, and the output scale of that phase takes it back.
@@ -62,21 +64,33 @@ std::optional<Geometry> find_geometry(LiftContext& c, int32_t in, int32_t out) {
   return g;
 }
 
-bool is_phase_task(const LiftContext& c, const Geometry& g) {
+// A depthwise convolution without pads that adds a bias and scales its sum.
+bool is_depthwise_task(const LiftContext& c, uint32_t kernel, uint32_t stride) {
   const RegisterFile& r = c.tasks.registers();
   return r.get(reg::CNA_CONV_CON1__CONV_MODE) == 3 &&
-         r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_WIDTH) == 2 &&
-         r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_HEIGHT) == 2 &&
-         r.get(reg::CNA_CONV_CON3__CONV_X_STRIDE) == 1 &&
-         r.get(reg::CNA_CONV_CON3__CONV_Y_STRIDE) == 1 && r.get(reg::CNA_PAD_CON0__PAD_LEFT) == 0 &&
-         r.get(reg::CNA_PAD_CON0__PAD_TOP) == 0 &&
-         r.get(c.registers->core_width) + 1 == static_cast<uint64_t>(g.width) &&
-         r.get(c.registers->core_height) + 1 == static_cast<uint64_t>(g.height) &&
+         r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_WIDTH) == kernel &&
+         r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_HEIGHT) == kernel &&
+         r.get(reg::CNA_CONV_CON3__CONV_X_STRIDE) == stride &&
+         r.get(reg::CNA_CONV_CON3__CONV_Y_STRIDE) == stride &&
+         r.get(reg::CNA_PAD_CON0__PAD_LEFT) == 0 && r.get(reg::CNA_PAD_CON0__PAD_TOP) == 0 &&
          r.get(c.registers->truncate) == 0 &&
          r.get(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE) == 1 &&
          !r.is_on(reg::DPU_BS_CFG__BS_BYPASS) && r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) &&
          r.is_on(reg::DPU_BS_CFG__BS_RELU_BYPASS) && r.is_on(reg::DPU_BN_CFG__BN_BYPASS) &&
          r.is_on(reg::DPU_EW_CFG__EW_BYPASS);
+}
+
+bool is_phase_task(const LiftContext& c, const Geometry& g) {
+  const RegisterFile& r = c.tasks.registers();
+  return is_depthwise_task(c, 2, 1) &&
+         r.get(c.registers->core_width) + 1 == static_cast<uint64_t>(g.width) &&
+         r.get(c.registers->core_height) + 1 == static_cast<uint64_t>(g.height);
+}
+
+program::OutputStage output_stage(const RegisterFile& r) {
+  return {{static_cast<int32_t>(r.get(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE)),
+           static_cast<int32_t>(r.get(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT))},
+          r.get_signed(reg::DPU_OUT_CVT_OFFSET)};
 }
 
 struct PhaseTables {
@@ -115,10 +129,7 @@ bool read_phase(LiftContext& c, const Task& task, const Geometry& g, int32_t out
   const int64_t count = std::min(helper.shape[0], g.channels - first_block * g.c2);
   if (!plain.ok() || count < 1 || bias_bytes.size() < static_cast<size_t>(count) * 4) return false;
 
-  const program::OutputStage output{
-      {static_cast<int32_t>(r.get(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE)),
-       static_cast<int32_t>(r.get(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT))},
-      r.get_signed(reg::DPU_OUT_CVT_OFFSET)};
+  const program::OutputStage output = output_stage(r);
   const auto offset = static_cast<int16_t>(r.get(reg::DPU_BS_OW_OP__OW_OP));
   if (offset > 128 || offset < -127)
     return false;  // a tap of weight zero must exist: -offset in int8
@@ -171,8 +182,58 @@ std::vector<uint8_t> bytes_of(const std::vector<int64_t>& values) {
   return out;
 }
 
-int32_t add_phase(LiftContext& c, const Geometry& g, int32_t padded, int32_t out,
-                  const Phase& phase, const std::string& stem) {
+// The factor by which a picture becomes smaller in both directions; 0: it does not.
+int32_t find_divisor(LiftContext& c, int32_t in, int32_t out) {
+  const Shape &a = c.tensor(in).shape, &b = c.tensor(out).shape;
+  if (a[0] != 1 || b[0] != 1 || a[1] != b[1] || a[1] < 1 || a[1] > kMaxChannels || b[2] < 1 ||
+      b[3] < 1 || a[2] % b[2] != 0 || a[3] % b[3] != 0 || a[2] / b[2] != a[3] / b[3]) {
+    return 0;
+  }
+  return a[2] / b[2] >= 2 && a[2] / b[2] <= kMaxFactor ? static_cast<int32_t>(a[2] / b[2]) : 0;
+}
+
+// The convolution that averages cells of `factor` x `factor` pixels; all tasks must use the same
+// constants.
+std::optional<Phase> read_average(LiftContext& c, int32_t factor, int32_t in, int32_t out) {
+  const auto channels = static_cast<size_t>(c.tensor(in).shape[1]);
+  const auto side = static_cast<uint32_t>(factor);
+  int32_t weight = kNone, bias = kNone;
+  Phase phase;
+  while (const Task* task = c.tasks.next()) {
+    const auto from = c.lists.address_of(*task, reg::CNA_FEATURE_DATA_ADDR);
+    const auto w = c.lists.address_of(*task, reg::CNA_DCOMP_ADDR0);
+    const auto b = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_BS_BASE_ADDR);
+    const auto to = c.lists.address_of(*task, reg::DPU_DST_BASE_ADDR);
+    if ((task->units & kUnitCna) == 0 || !is_depthwise_task(c, side, side) || !from || !w || !b ||
+        !to || from->tensor != in || to->tensor != out || w->addend != 0 || b->addend != 0) {
+      return std::nullopt;
+    }
+    const RegisterFile& r = c.tasks.registers();
+    const program::OutputStage output = output_stage(r);
+    const auto offset = static_cast<int16_t>(r.get(reg::DPU_BS_OW_OP__OW_OP));
+    if (weight != kNone && (weight != w->tensor || bias != b->tensor || !(phase.output == output) ||
+                            phase.weight_offset != offset)) {
+      return std::nullopt;
+    }
+    weight = w->tensor;
+    bias = b->tensor;
+    phase.output = output;
+    phase.weight_offset = offset;
+  }
+  if (weight == kNone || c.tensor(weight).dtype != DType::kI8) return std::nullopt;
+  const program::ProgramTensor& helper = c.tensor(weight);
+  auto plain = program::unpack_weights(c.bytes(weight), helper.native_shape, helper.shape);
+  const ByteSpan biases = c.bytes(bias);
+  if (!plain.ok() || plain->size() != channels * side * side || biases.size() < channels * 4)
+    return std::nullopt;
+  phase.weights = std::move(plain).value();
+  for (size_t i = 0; i < channels; ++i) phase.bias.push_back(load<int32_t>(biases.data() + 4 * i));
+  return phase;
+}
+
+// A depthwise step with the constants of `phase` from `in` to `result`.
+void add_depthwise(LiftContext& c, const Phase& phase, int32_t in, int32_t result, int32_t kernel,
+                   int32_t stride, const std::string& stem) {
   program::BiasBlock block;
   block.bias = phase.bias;
   block.offset.assign(phase.bias.size(), phase.weight_offset);
@@ -181,18 +242,18 @@ int32_t add_phase(LiftContext& c, const Geometry& g, int32_t padded, int32_t out
   std::vector<uint8_t> packed =
       program::pack_bias(block, layout.bias_group, layout.bias_channel_align);
   const auto* from = reinterpret_cast<const uint8_t*>(phase.weights.data());
-  const int32_t weight = c.add_constant(stem + ".weight", DType::kI8, {g.channels, 1, 3, 3},
+  const int64_t channels = std::ssize(phase.bias);
+  const int32_t weight = c.add_constant(stem + ".weight", DType::kI8, {channels, 1, kernel, kernel},
                                         {from, from + phase.weights.size()});
   const auto words = static_cast<int64_t>(packed.size() / 4);
   const int32_t bias = c.add_constant(stem + ".bias", DType::kI32, {words}, std::move(packed));
-  const int32_t result = c.add_internal(stem, out, {1, g.channels, g.height, g.width});
   ConvParams p;
-  p.kernel = {3, 3};
-  p.group = static_cast<int32_t>(g.channels);
+  p.kernel = {kernel, kernel};
+  p.stride = {stride, stride};
+  p.group = static_cast<int32_t>(channels);
   p.output = phase.output;
-  p.pad_value = c.tensor(padded).zero_point;
-  c.add_step({padded, weight, bias}, {result}, p);
-  return result;
+  p.pad_value = c.tensor(in).zero_point;
+  c.add_step({in, weight, bias}, {result}, p);
 }
 
 void add_phases(LiftContext& c, const Geometry& g, int32_t in, int32_t out,
@@ -205,7 +266,9 @@ void add_phases(LiftContext& c, const Geometry& g, int32_t in, int32_t out,
   c.add_step({in, pads}, {padded}, OpParams{"Pad", {{"mode", std::string("edge")}}});
   std::vector<int32_t> parts;
   for (size_t i = 0; i < phases.size(); ++i) {
-    parts.push_back(add_phase(c, g, padded, out, phases[i], str(stem, ".phase", i)));
+    const std::string name = str(stem, ".phase", i);
+    parts.push_back(c.add_internal(name, out, {1, g.channels, g.height, g.width}));
+    add_depthwise(c, phases[i], padded, parts.back(), 3, 1, name);
   }
   const int64_t stacked = g.channels * g.factor * g.factor;
   const int32_t stack = c.add_internal(stem + ".stack", out, {1, stacked, g.height, g.width});
@@ -319,6 +382,12 @@ Status lift_resize(LiftContext& c) {
   if (geometry) {
     if (const auto phases = read_phases(c, *geometry, out)) {
       add_phases(c, *geometry, in, out, *phases);
+      return ok_status();
+    }
+  }
+  if (const int32_t divisor = by_phases ? find_divisor(c, in, out) : 0; divisor != 0) {
+    if (const auto average = read_average(c, divisor, in, out)) {
+      add_depthwise(c, *average, in, out, divisor, divisor, c.tensor(out).name + ".average");
       return ok_status();
     }
   }

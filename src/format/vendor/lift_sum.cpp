@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Add and Concat. On RK3588 and RK3566 the DPU's registers hold each operand's offset and scale; where they are not
-// known, constants are derived from the tensors' scales (docs/fidelity.md, "Vendor files").
+// Add, Concat and Split. On RK3588 and RK3566 the DPU's registers hold each operand's offset and
+// scale; where they are not known, constants are derived from the tensors' scales
+// (docs/fidelity.md, "Vendor files").
 #include <algorithm>
 #include <cmath>
 
@@ -104,6 +105,25 @@ bool same_quantization(const ProgramTensor& a, const ProgramTensor& b) {
   return a.dtype == b.dtype && a.scale == b.scale && a.zero_point == b.zero_point;
 }
 
+// A task that only copies: (x + a) * scale / 2^shift + z as a stage in front of an output stage
+// without a scale whose zero point is given. Nothing when it does something else.
+std::optional<InputStage> copy_stage(const LiftContext& c, const Task& task, int32_t zero_point) {
+  if (!only_dpu(&task)) return std::nullopt;
+  const RegisterFile& r = c.tasks.registers();
+  const auto stage = read_bias_stage(c);
+  const bool scales_only =
+      r.is_on(reg::DPU_EW_CFG__EW_BYPASS) && r.is_on(reg::DPU_BN_CFG__BN_BYPASS);
+  if (!stage || stage->scale != ScaleShift{1, 0} || !scales_only) return std::nullopt;
+  const OutputStage output = read_output(c);
+  InputStage copy{stage->offset, output.scale};
+  if (output.scale == ScaleShift{1, 0}) {
+    copy.offset += output.zero_point - zero_point;
+  } else if (output.zero_point != zero_point) {
+    return std::nullopt;
+  }
+  return copy;
+}
+
 // One copy with its own offset, scale and output offset per input.
 std::optional<ConcatParams> concat_from_registers(LiftContext& c,
                                                   const std::vector<int32_t>& inputs, int32_t out) {
@@ -113,32 +133,41 @@ std::optional<ConcatParams> concat_from_registers(LiftContext& c,
   std::vector<bool> found(inputs.size());
   bool identity = true;
   while (const Task* task = c.tasks.next()) {
-    if (!only_dpu(task)) return std::nullopt;
-    const RegisterFile& r = c.tasks.registers();
     const auto source = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
-    const auto stage = read_bias_stage(c);
-    const bool scales_only =
-        r.is_on(reg::DPU_EW_CFG__EW_BYPASS) && r.is_on(reg::DPU_BN_CFG__BN_BYPASS);
-    if (!source || !stage || stage->scale != ScaleShift{1, 0} || !scales_only) return std::nullopt;
-    const OutputStage output = read_output(c);
-    // (x + a) * scale / 2^shift + z as a stage in front of the shared output zero point.
-    InputStage copy{stage->offset, output.scale};
-    if (output.scale == ScaleShift{1, 0}) {
-      copy.offset += output.zero_point - p.output.zero_point;
-    } else if (output.zero_point != p.output.zero_point) {
-      return std::nullopt;
-    }
-    identity = identity && copy == InputStage{-p.output.zero_point, {1, 0}};
+    const auto copy = copy_stage(c, *task, p.output.zero_point);
+    if (!source || !copy) return std::nullopt;
+    identity = identity && *copy == InputStage{-p.output.zero_point, {1, 0}};
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] != source->tensor) continue;
-      if (found[i] && !(p.inputs[i] == copy)) return std::nullopt;
-      p.inputs[i] = copy;
+      if (found[i] && !(p.inputs[i] == *copy)) return std::nullopt;
+      p.inputs[i] = *copy;
       found[i] = true;
     }
   }
   if (std::find(found.begin(), found.end(), false) != found.end()) return std::nullopt;
   p.identity = identity;
   return p;
+}
+
+// The stage of each part, from the copies that write it.
+std::optional<std::vector<InputStage>> split_from_registers(LiftContext& c,
+                                                            const std::vector<int32_t>& parts) {
+  std::vector<std::optional<InputStage>> found(parts.size());
+  while (const Task* task = c.tasks.next()) {
+    const auto to = c.lists.address_of(*task, reg::DPU_DST_BASE_ADDR);
+    const auto part = to ? std::find(parts.begin(), parts.end(), to->tensor) : parts.end();
+    if (part == parts.end()) return std::nullopt;
+    const auto copy = copy_stage(c, *task, c.tensor(*part).zero_point);
+    auto& stage = found[static_cast<size_t>(part - parts.begin())];
+    if (!copy || (stage && !(*stage == *copy))) return std::nullopt;
+    stage = copy;
+  }
+  std::vector<InputStage> out;
+  for (const auto& stage : found) {
+    if (!stage) return std::nullopt;
+    out.push_back(*stage);
+  }
+  return out;
 }
 
 Result<ConcatParams> derived_concat(LiftContext& c, const std::vector<int32_t>& inputs,
@@ -221,6 +250,51 @@ Status lift_sum(LiftContext& c) {
   RK_ASSIGN(SumParams p, derived_sum(c, a, b, out));
   if (relu) p.activation = Activation::kRelu;
   c.add_step({a, b}, {out}, std::move(p));
+  return ok_status();
+}
+
+// The values move first, in the input's quantization; then a part with another one is rescaled as
+// its copies do it.
+Status lift_split(LiftContext& c) {
+  RK_ASSIGN(std::vector<int32_t> inputs, plain_operands(c));
+  if (inputs.empty() || inputs[0] == kNone) return unsupported("operand 0 is missing");
+  const auto axis = c.integer("axis");
+  if (!axis) return unsupported("its axis is not stored with the node");
+  if (inputs.size() < 2) {
+    const auto sizes = c.integers("split");
+    if (!sizes) return unsupported("the sizes of its parts are not stored with the node");
+    inputs.push_back(c.add_integers(c.tensor(c.output()).name + ".sizes", *sizes));
+  }
+  const int32_t in = inputs[0];
+  const std::vector<int32_t> parts = outputs_of(c);
+  const auto rescales = [&](int32_t part) {
+    return part != kNone && c.is_i8(part) && !same_quantization(c.tensor(in), c.tensor(part));
+  };
+  const program::OpParams split{"Split", {{"axis", *axis}}};
+  std::optional<std::vector<InputStage>> stages;
+  if (c.is_i8(in) && c.registers != nullptr && c.registers->has_stages &&
+      std::any_of(parts.begin(), parts.end(), rescales)) {
+    stages = split_from_registers(c, parts);
+  }
+  if (!stages) {
+    c.add_step(std::move(inputs), parts, split);
+    return ok_status();
+  }
+  std::vector<int32_t> moved = parts;
+  for (int32_t& part : moved) {
+    if (!rescales(part)) continue;
+    const Shape shape = c.tensor(part).shape;
+    part = c.add_internal(c.tensor(part).name + ".part", in, shape);
+  }
+  c.add_step(std::move(inputs), moved, split);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (moved[i] == parts[i]) continue;
+    ConcatParams copy;
+    copy.axis = 0;
+    copy.inputs = {(*stages)[i]};
+    copy.output = {kUnity, c.tensor(parts[i]).zero_point};
+    c.add_step({moved[i]}, {parts[i]}, std::move(copy));
+  }
   return ok_status();
 }
 

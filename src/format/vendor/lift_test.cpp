@@ -148,7 +148,8 @@ class VendorFile {
 
 // Bias stage with multipliers, other stages bypassed, output 20000 / 2^20 - 5.
 std::vector<Write> plain_list() {
-  return {{reg::DPU_BS_CFG, 0x20140},
+  return {{reg::DPU_DATA_FORMAT, 14 << 4},  // shift of products below zero
+          {reg::DPU_BS_CFG, 0x20140},
           {reg::DPU_BS_MUL_CFG, 0xe01},
           {reg::DPU_BN_CFG, 0x53},
           {reg::DPU_EW_CFG, 0x383},
@@ -264,9 +265,8 @@ TEST(VendorLiftTest, RefusesWhatTheRegistersDoAndIsNotDecodedNamingTheNode) {
     const char* message;
   };
   const Case cases[] = {
-      {{reg::CORE_CLIP_TRUNCATE, 3}, "CLIP_TRUNCATE"},
       {{reg::CNA_DCOMP_CTRL, 1}, "compressed weights"},
-      {{reg::DPU_BN_CFG, 0x40}, "batch-norm"},
+      {{reg::DPU_BN_CFG, 0x02}, "batch-norm"},
       {{reg::DPU_EW_CFG, 0x303 & ~1u}, "lookup table"},
       {{reg::DPU_EW_CFG, 0x904202c0}, "an element-wise operand that the node does not have"},
       {{reg::DPU_RDMA_RDMA_BRDMA_CFG, 6}, "bias block form 3"},
@@ -281,6 +281,105 @@ TEST(VendorLiftTest, RefusesWhatTheRegistersDoAndIsNotDecodedNamingTheNode) {
         << program.status().message();
     EXPECT_NE(program.status().message().find("Conv, 1 node, first 'Conv:n0'"), std::string::npos);
   }
+}
+
+// The numbers of a step's constant operand.
+std::vector<float> numbers_of(const program::Program& program, const program::Step& step,
+                              size_t operand) {
+  const auto& tensor =
+      program.main_variant().tensors[static_cast<size_t>(step.inputs[operand])];
+  const ByteSpan bytes = program.weights[static_cast<size_t>(tensor.weight)].bytes;
+  std::vector<float> out(bytes.size() / 4);
+  std::memcpy(out.data(), bytes.data(), out.size() * 4);
+  return out;
+}
+
+// ((acc >> 3) + 7) * m / 2^14 as (acc + 7 * 8) * m / 2^17.
+TEST(VendorLiftTest, AShiftedAccumulatorBecomesALargerBiasAndShift) {
+  VendorFile file = one_conv("Conv", with(plain_list(), {{reg::CORE_CLIP_TRUNCATE, 3}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(conv_of(*program).multiplier_shift, 17);
+  const auto constants = program::unpack_conv_constants(*program, program->main_variant(),
+                                                        program->main_variant().steps[0]);
+  ASSERT_TRUE(constants.ok());
+  EXPECT_EQ(constants->channels.bias, std::vector<int32_t>{56});
+}
+
+TEST(VendorLiftTest, AShiftInTheBatchNormStageIsASlopeOfOne) {
+  VendorFile file = one_conv("Conv", with(plain_list(), {{reg::DPU_DATA_FORMAT, 14 << 4 | 2 << 10},
+                                                         {reg::DPU_BN_CFG, 0x42},
+                                                         {reg::DPU_BN_MUL_CFG, 1 << 16 | 2 << 8}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  ASSERT_TRUE(conv_of(*program).slope.has_value());
+  EXPECT_EQ(*conv_of(*program).slope, (program::SlopeStage{14, 2, 2, {1}}));
+}
+
+// v * 5 / 2^2 in the batch-norm stage.
+TEST(VendorLiftTest, FactorsOfTheBatchNormStageAreKept) {
+  VendorFile file = one_conv("Conv", with(plain_list(), {{reg::DPU_DATA_FORMAT, 14 << 4 | 2 << 10},
+                                                         {reg::DPU_BN_CFG, 0x42},
+                                                         {reg::DPU_BN_MUL_CFG, 5 << 16 | 2 << 8}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const program::Step& step = program->main_variant().steps[0];
+  const double unit = 20000.0 / (1 << 20) * 0.25 * 5 / 4;
+  EXPECT_FLOAT_EQ(numbers_of(*program, step, 1)[0], static_cast<float>(3 * unit / 0.5));
+  EXPECT_FLOAT_EQ(numbers_of(*program, step, 2)[0], static_cast<float>((7 + 3.0 * -3) * unit));
+}
+
+// The other operand as (x - 16) * 16729 / 2^4, the product as v * e / 2^9.
+TEST(VendorLiftTest, AProductAfterAConvolutionTakesItsScalesFromTheRegisters) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 16);
+  const int32_t w = file.weight(), b = file.bias();
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.25f, 0);
+  file.conv("ConvMul", {x, w, b, x}, y,
+            with(plain_list(), {{reg::DPU_EW_CFG, 0x904202c4},
+                                {reg::DPU_EW_CVT_OFFSET_VALUE, 0xfffffff0},
+                                {reg::DPU_EW_CVT_SCALE_VALUE, 9 << 22 | 0x44159}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const auto& steps = program->main_variant().steps;
+  ASSERT_EQ(steps.size(), 4u);  // Conv, the operand's factor and addend, the product
+  EXPECT_FLOAT_EQ(numbers_of(*program, steps[1], 1)[0], 16729.0f / 16 / 512 / 0.5f);
+  EXPECT_FLOAT_EQ(numbers_of(*program, steps[2], 1)[0], 0);
+  EXPECT_EQ(std::get<program::OpParams>(steps[3].params).op, "Mul");
+}
+
+TEST(VendorLiftTest, PartsOfASplitAreRescaledAsTheirCopiesDoIt) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, -3);
+  const int32_t a = file.feature("a", TensorKind::kOutput, 0.25f, 4);
+  const int32_t b = file.feature("b", TensorKind::kOutput, 0.5f, -3);
+  for (const int32_t part : {a, b}) file.graph().tensors[static_cast<size_t>(part)].shape[2] = 1;
+  file.node("Split", {x}, {a, b}).params = FileOperatorParams{
+      20, {{"axis", int64_t{2}}, {"split", std::vector<int64_t>{1, 1}}}};
+  for (const char* part : {"a", "b"}) {
+    const bool scales = *part == 'a';
+    const size_t first = file.word_count();
+    file.task(0x18, {{reg::DPU_BS_CFG, 0x20050},
+                     {reg::DPU_BS_ALU_CFG, scales ? 3u : 0u},
+                     {reg::DPU_BN_CFG, 0x53},
+                     {reg::DPU_EW_CFG, 0x383},
+                     {reg::DPU_OUT_CVT_OFFSET, scales ? 4u : 0u},
+                     {reg::DPU_OUT_CVT_SCALE, scales ? 32767u : 1u},
+                     {reg::DPU_OUT_CVT_SHIFT, scales ? 14u : 0u},
+                     {reg::DPU_RDMA_RDMA_SRC_BASE_ADDR, 0},
+                     {reg::DPU_DST_BASE_ADDR, 0}});
+    file.address("x", first + 7);
+    file.address(part, first + 8);
+  }
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const auto& steps = program->main_variant().steps;
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].outputs[1], b);
+  const auto& copy = std::get<program::ConcatParams>(steps[1].params);
+  EXPECT_EQ(copy.inputs[0], (program::InputStage{3, {32767, 14}}));
+  EXPECT_EQ(copy.output.zero_point, 4);
+  EXPECT_EQ(steps[1].outputs, std::vector<int32_t>{a});
 }
 
 TEST(VendorLiftTest, ListsEveryNodeThatCannotBeDecoded) {
@@ -379,6 +478,16 @@ TEST(VendorLiftTest, AdditionIsDerivedFromScalesWhereTheRegistersAreNotKnown) {
   EXPECT_EQ(p.inputs[1], (program::InputStage{17, {16384, 6}}));
   EXPECT_EQ(p.output, (program::OutputStage{{16384, 24}, -128}));
   EXPECT_EQ(p.activation, program::Activation::kRelu);
+}
+
+TEST(VendorLiftTest, AShapeLargerThanItsMemoryIsDamage) {
+  VendorFile file = one_conv("Conv", plain_list());
+  file.graph().tensors[1].shape = {1, 1, 32768, 32768};
+  const auto program = file.lift();
+  ASSERT_FALSE(program.ok());
+  EXPECT_EQ(program.status().code(), Code::kInvalidModel);
+  EXPECT_NE(program.status().message().find("does not fit into the 64 bytes"), std::string::npos)
+      << program.status().message();
 }
 
 TEST(VendorLiftTest, TasksOutsideTheCommandsAreDamage) {
