@@ -23,6 +23,7 @@
 #include "format/reader.h"
 #include "format/vendor_model.h"
 #include "rknn_api.h"
+#include "tests/vendor/register_run.h"
 
 namespace rk::vendor {
 namespace {
@@ -38,6 +39,7 @@ struct OutputScore {
   double relative = 0;      // largest difference, in parts of the simulator's peak
   double steps = -1;        // largest difference in quantization steps; -1: not an int8 output
   double ours_to_float = 1, simulator_to_float = 1;
+  double to_registers = -1;  // largest difference to the registers' result, of the peak; -1: not asked
 };
 
 struct FileResult {
@@ -192,6 +194,7 @@ class Run {
         return invalid_argument(str("output ", i, " has ", ours.size(),
                                     " elements, the simulator's ", theirs.size()));
       }
+      outputs_.push_back(ours);
       const std::vector<double> real =
           i < reference.size() ? numbers(reference[i]) : std::vector<double>();
       const bool quantized = attr.type == RKNN_TENSOR_INT8 && attr.scale > 0;
@@ -201,16 +204,39 @@ class Run {
     return scores;
   }
 
+  const std::vector<std::vector<double>>& outputs() const { return outputs_; }
+
  private:
   rknn_context context_ = 0;
   bool open_ = false;
   rknn_input_output_num count_{};
   std::vector<NpyArray> kept_;
+  std::vector<std::vector<double>> outputs_;
 };
 
 std::vector<uint8_t> read_bytes(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+constexpr double kStepBar = 2.01;  // dequantized numbers are float32
+constexpr double kHalfBar = 2e-3;
+
+// Where a float16 output is farther from the simulator's than the bar, the file's registers are
+// asked: the simulator works on the graph, the board on them.
+Status ask_registers(const std::vector<uint8_t>& file, const std::vector<NpyArray>& inputs,
+                     const std::vector<NpyArray>& simulator, const Run& run, FileResult& result) {
+  RK_ASSIGN(const RegisterRun registers, run_registers(file, inputs));
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    const std::vector<double>&ours = run.outputs()[i], &theirs = registers.outputs.at(i);
+    if (ours.size() != theirs.size()) return unsupported("outputs of another size");
+    double peak = 1e-9, worst = 0;
+    for (const double value : numbers(simulator[i])) peak = std::max(peak, std::abs(value));
+    for (size_t k = 0; k < ours.size(); ++k)
+      worst = std::max(worst, std::abs(ours[k] - theirs[k]));
+    result.outputs[i].to_registers = worst / peak;
+  }
+  return ok_status();
 }
 
 Status try_file(const fs::path& folder, FileResult& result) {
@@ -222,12 +248,18 @@ Status try_file(const fs::path& folder, FileResult& result) {
   result.state = "failed";
   Run run;
   RK_TRY(run.open(file));
-  RK_ASSIGN(std::vector<NpyArray> inputs, read_arrays(folder, "input"));
-  RK_TRY(run.set_inputs(std::move(inputs)));
+  RK_ASSIGN(const std::vector<NpyArray> inputs, read_arrays(folder, "input"));
+  RK_TRY(run.set_inputs(inputs));
   RK_ASSIGN(const std::vector<NpyArray> simulator, read_arrays(folder, "sim"));
   RK_ASSIGN(const std::vector<NpyArray> reference, read_arrays(folder, "float"));
   RK_ASSIGN(result.outputs, run.run(simulator, reference));
   result.state = "ran";
+  const auto is_far = [](const OutputScore& o) { return o.steps < 0 && o.relative > kHalfBar; };
+  if (result.dtype() == "fp16" &&
+      std::any_of(result.outputs.begin(), result.outputs.end(), is_far)) {
+    const Status asked = ask_registers(file, inputs, simulator, run, result);
+    if (!asked.ok()) result.reason = "registers: " + asked.message();
+  }
   return ok_status();
 }
 
@@ -238,7 +270,7 @@ std::string encode(const FileResult& r) {
   out << r.state << ' ' << r.outputs.size() << '\n';
   for (const OutputScore& o : r.outputs) {
     out << o.cosine << ' ' << o.relative << ' ' << o.steps << ' ' << o.ours_to_float << ' '
-        << o.simulator_to_float << '\n';
+        << o.simulator_to_float << ' ' << o.to_registers << '\n';
   }
   out << r.reason;
   return out.str();
@@ -250,7 +282,8 @@ void decode(const std::string& text, FileResult& r) {
   in >> r.state >> count;
   for (size_t i = 0; i < count; ++i) {
     OutputScore o;
-    in >> o.cosine >> o.relative >> o.steps >> o.ours_to_float >> o.simulator_to_float;
+    in >> o.cosine >> o.relative >> o.steps >> o.ours_to_float >> o.simulator_to_float >>
+        o.to_registers;
     r.outputs.push_back(o);
   }
   in.ignore(1);
@@ -337,8 +370,19 @@ double worst_loss(const FileResult& r) {
   return worst;
 }
 
-constexpr double kStepBar = 2.01;  // dequantized numbers are float32
-constexpr double kHalfBar = 2e-3;
+// The largest difference to the registers' results, among outputs that are not int8; -1: they were
+// not asked.
+double worst_to_registers(const FileResult& r) {
+  double worst = -1;
+  for (const OutputScore& o : r.outputs) {
+    if (o.steps < 0) worst = std::max(worst, o.to_registers);
+  }
+  return worst;
+}
+
+bool proven(const FileResult& r) {
+  return worst_to_registers(r) >= 0 && worst_to_registers(r) <= kHalfBar;
+}
 
 bool agrees(const FileResult& r) {
   return r.ran() && worst_cosine(r) >= 0.99 && worst_steps(r) <= kStepBar &&
@@ -352,6 +396,7 @@ void print_line(const FileResult& r) {
     if (worst_steps(r) >= 0) std::cout << " steps " << worst_steps(r);
     if (worst_relative(r) >= 0) std::cout << " relative " << worst_relative(r);
     std::cout << " farther from float by " << worst_loss(r);
+    if (worst_to_registers(r) >= 0) std::cout << " from the registers " << worst_to_registers(r);
   }
   if (!r.reason.empty()) std::cout << " " << r.reason.substr(0, 700);
   std::cout << "\n";
@@ -396,6 +441,8 @@ double percent(int part, int whole) { return whole == 0 ? 0 : 100.0 * part / who
 void print_figures(const std::vector<FileResult>& results, bool further) {
   int files = 0, readable = 0, run = 0, main = 0, main_run = 0, other = 0, other_run = 0;
   int wrong = 0, stepped = 0, stepped_close = 0, halves = 0, halves_close = 0, networks_far = 0;
+  int halves_proven = 0;
+  std::string proofs;
   for (const FileResult& r : results) {
     ++files;
     readable += r.state != "unreadable" && r.state != "crash";
@@ -411,7 +458,11 @@ void print_figures(const std::vector<FileResult>& results, bool further) {
     }
     if (r.dtype() == "fp16" && worst_relative(r) >= 0) {
       ++halves;
-      halves_close += worst_relative(r) <= kHalfBar;
+      const bool close = worst_relative(r) <= kHalfBar;
+      halves_close += close;
+      halves_proven += close || proven(r);
+      if (!close && proven(r))
+        proofs += str(proofs.empty() ? "" : ", ", r.path, " ", worst_to_registers(r));
     }
     networks_far += r.is_network() && worst_loss(r) > 0.002;
   }
@@ -427,8 +478,12 @@ void print_figures(const std::vector<FileResult>& results, bool further) {
   figure(which + "cosine to the simulator below 0.99, files", wrong, 0, false);
   figure(which + "single layers with int8 output within 2 steps, %", percent(stepped_close, stepped),
          97, true);
-  figure(which + "float16 outputs within 2e-3 of the peak, %", percent(halves_close, halves), 97,
-         true);
+  // Where simulator and registers disagree, registers win (docs/fidelity.md): a file counts that is
+  // as close to them.
+  figure(str(which, "float16 outputs within 2e-3 of the peak, % (", percent(halves_close, halves),
+             " of the simulator; of the file's own registers: ",
+             proofs.empty() ? "none" : proofs, ")"),
+         percent(halves_proven, halves), 97, true);
   figure(which + "networks farther from float than the simulator by 0.002", networks_far, 0, false);
 }
 

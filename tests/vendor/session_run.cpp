@@ -36,6 +36,32 @@ std::vector<uint8_t> to_nhwc(const std::vector<uint8_t>& planes,
   return out;
 }
 
+// Blocks of channels, the lanes beyond the real ones zero.
+std::vector<uint8_t> to_blocks(const std::vector<uint8_t>& planes,
+                               const program::ProgramTensor& tensor) {
+  const size_t size = byte_size(tensor.dtype);
+  const auto extent = [&](size_t i) { return static_cast<size_t>(tensor.native_shape[i]); };
+  const size_t batch = extent(0), blocks = extent(1), pixels = extent(2) * extent(3),
+               lanes = extent(4), channels = static_cast<size_t>(tensor.shape[1]);
+  std::vector<uint8_t> out(batch * blocks * pixels * lanes * size);
+  for (size_t i = 0; i < batch * channels; ++i) {
+    const size_t block = i / channels * blocks + i % channels / lanes;
+    for (size_t p = 0; p < pixels; ++p) {
+      std::memcpy(&out[((block * pixels + p) * lanes + i % channels % lanes) * size],
+                  &planes[(i * pixels + p) * size], size);
+    }
+  }
+  return out;
+}
+
+std::vector<uint8_t> to_stored(const std::vector<uint8_t>& planes,
+                               const program::ProgramTensor& tensor) {
+  constexpr int32_t kMostOfPicture = 4;
+  const bool blocked = tensor.layout == program::Layout::kNc1hwc2 && tensor.shape.rank() == 4 &&
+                       tensor.native_shape.size() == 5 && tensor.native_shape[4] > kMostOfPicture;
+  return blocked ? to_blocks(planes, tensor) : to_nhwc(planes, tensor);
+}
+
 }  // namespace
 
 Status run_with_tensors(ByteSpan file, const std::vector<std::vector<uint8_t>>& inputs,
@@ -49,7 +75,7 @@ Status run_with_tensors(ByteSpan file, const std::vector<std::vector<uint8_t>>& 
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto index = static_cast<size_t>(model->variant().inputs[i]);
     const program::ProgramTensor& tensor = model->variant().tensors[index];
-    const std::vector<uint8_t> packed = to_nhwc(inputs[i], tensor);
+    const std::vector<uint8_t> packed = to_stored(inputs[i], tensor);
     runtime::CallerFormat format;
     format.pass_through = true;
     RK_TRY(session->set_input(i, format, packed.data(), packed.size()));
