@@ -7,12 +7,12 @@
 #include <tuple>
 
 #include "base/crc32.h"
+#include "format/encrypted/encrypted_model.h"
 
 namespace rk::format {
 namespace {
 
 constexpr std::string_view kMagic = "RKNN";
-constexpr std::string_view kEncryptedMagic = "CYPTRKNN";
 constexpr std::string_view kNextGenerationMagic = "RKNX";
 constexpr std::string_view kFirstGenerationNetwork = "VPMN";
 constexpr std::string_view kSectionMagic = "OPENRKNN";
@@ -43,11 +43,11 @@ bool looks_like_onnx(ByteSpan file) {
 }
 
 Status explain_foreign(ByteSpan file) {
-  if (has_text_at(file, 0, kEncryptedMagic)) {
+  if (is_encrypted(file)) {
+    RK_TRY(describe_encrypted(file).status());
     return unsupported(
-        "this .rknn is encrypted by the vendor's toolkit (it starts with CYPTRKNN); its layout is "
-        "not "
-        "public. Use the file from before the encryption");
+        "this .rknn is encrypted: it can be run, but not looked into. Use the file from before the "
+        "encryption");
   }
   if (has_text_at(file, 0, kNextGenerationMagic)) {
     return unsupported(
@@ -140,7 +140,7 @@ Result<Container> split_container(ByteSpan file) {
   Container out;
   if (!has_text_at(file, 0, kMagic)) {
     // CYPTRKNN also has the identifier at byte 4.
-    if (!has_text_at(file, 4, kFlatIdentifier) || has_text_at(file, 0, kEncryptedMagic)) {
+    if (!has_text_at(file, 4, kFlatIdentifier) || is_encrypted(file)) {
       return explain_foreign(file);
     }
     out.version = 0;

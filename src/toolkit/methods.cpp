@@ -14,6 +14,7 @@
 #include "toolkit/codegen.h"
 #include "toolkit/config_check.h"
 #include "toolkit/convert_file.h"
+#include "toolkit/encrypt.h"
 #include "toolkit/onnx_edit.h"
 #include "toolkit/option_table.h"
 #include "toolkit/options.h"
@@ -212,6 +213,18 @@ Result<Json> Methods::load_rknn(const Json& options) {
   return Json();
 }
 
+Result<Json> Methods::export_encrypted(const Json& options) {
+  std::string input, output;
+  int level = 1;
+  OptionReader reader(options);
+  reader.read("input_model", input);
+  reader.read("output_model", output);
+  reader.read("crypt_level", level);
+  RK_TRY(reader.finish());
+  RK_ASSIGN(std::string path, encrypt_file(input, output, level, format::keys_of_environment()));
+  return Json(std::move(path));
+}
+
 Result<Json> Methods::build(const Json& options) {
   BuildOptions build;
   RK_TRY(read_options(options, build));
@@ -363,6 +376,7 @@ Result<Json> Methods::call(std::string_view method, const Json& options,
   if (method == "get_sdk_version") return get_sdk_version(options);
   if (method == "list_support_target_platform") return platforms(options);
   if (method == "onnx_edit") return edit_onnx(options);
+  if (method == "export_encrypted_rknn_model") return export_encrypted(options);
   if (method == "optimize_onnx") return optimize_onnx(options);
   if (method == "options") return option_table_json();
   if (method == "read_yml") {

@@ -35,6 +35,7 @@ class Methods {
                     const std::vector<Tensor>& arrays);
   Result<Json> optimize_onnx(const Json& options);
   Result<Json> load_rknn(const Json& options);
+  Result<Json> export_encrypted(const Json& options);
   Result<Json> build(const Json& options);
   Result<Json> accuracy_analysis(const Json& options);
   Result<Json> hybrid_step1(const Json& options);  // hybrid_methods.cpp

@@ -394,11 +394,28 @@ class Mistakes(unittest.TestCase):
                 rknn.load_pytorch(path, [[1, 3], [1, 3]])
             self.assertEqual(rknn.load_pytorch(path, [[1, 3]]), 0)
 
-    def test_what_is_not_offered_says_so_and_checks_its_arguments(self):
+    def test_an_encrypted_model_runs_like_the_plain_one(self):
         rknn = RKNN()
         here = os.path.abspath(__file__)
         with self.assertRaisesRegex(ValueError, "crypt_level"):
             rknn.export_encrypted_rknn_model(here, crypt_level=4)
+        with tempfile.TemporaryDirectory() as folder:
+            plain = os.path.join(folder, "digits.rknn")
+            rknn.config(target_platform="rk3588")
+            self.assertEqual(rknn.load_onnx(models.DIGITS_ONNX), 0)
+            self.assertEqual(rknn.build(do_quantization=False), 0)
+            self.assertEqual(rknn.export_rknn(plain), 0)
+            self.assertEqual(RKNN().export_encrypted_rknn_model(plain), 0)
+            results = []
+            for path in (plain, os.path.join(folder, "digits.crypt.rknn")):
+                loaded = RKNN()
+                self.assertEqual(loaded.load_rknn(path), 0)
+                self.assertEqual(loaded.init_runtime(target="rk3588"), 0)
+                picture = np.load(os.path.join(models.DIGITS, "golden", "0_image.npy"))
+                results.append(loaded.inference([picture]))
+            np.testing.assert_array_equal(results[0][0], results[1][0])
+            with open(os.path.join(folder, "digits.crypt.rknn"), "rb") as file:
+                self.assertNotIn(b"onnx", file.read())
 
     def test_accuracy_analysis_says_what_it_needs(self):
         rknn = RKNN()

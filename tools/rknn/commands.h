@@ -20,6 +20,7 @@ Status convert_command(const std::vector<std::string>& words);
 Status cost_command(const std::vector<std::string>& words);
 Status device_command(const std::vector<std::string>& words);
 Status edit_command(const std::vector<std::string>& words);
+Status encrypt_command(const std::vector<std::string>& words);
 Status hybrid_command(const std::vector<std::string>& words);
 Status info_command(const std::vector<std::string>& words);
 Status lift_command(const std::vector<std::string>& words);

@@ -384,16 +384,21 @@ class RKNN:
                                        "overwrite": bool(overwrite)})
         return 0 if ok else -1
 
-    # Not offered yet: arguments are checked and one sentence says what is missing -------------------------------------
-
     @named_arguments()
     def export_encrypted_rknn_model(self, input_model, output_model=None, crypt_level=1):
-        """Writes an encrypted copy of a .rknn file; crypt_level 1 to 3. 0, or -1 on failure."""
+        """Writes an encrypted copy of a .rknn file, by default <stem>.crypt.rknn beside it. It loads like a plain one.
+
+        crypt_level 1 to 3 is what each guess at the key costs. The key is the passphrase in RKNN_MODEL_PASSPHRASE or
+        the file that RKNN_MODEL_KEY_FILE names, here and where the model is loaded; without either it is one that
+        every copy of this library has. 0, or -1 on failure.
+        """
         if crypt_level not in (1, 2, 3):
             raise ValueError("Invalid crypt_level %r, expect in [1, 2, 3]!" % (crypt_level,))
         if not self._check_file("export_encrypted_rknn_model", "input_model", input_model):
             return -1
-        return self._fail("export_encrypted_rknn_model", "encrypted models are not offered by this version")
+        _, ok = self._call("export_encrypted_rknn_model", {"input_model": input_model, "output_model": output_model,
+                                                            "crypt_level": crypt_level})
+        return 0 if ok else -1
 
     @named_arguments()
     def optimize_onnx(self, model, optimized_path=None, passes_enable=None, inputs_for_dump=None):

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "format/encrypted/encrypted_model.h"
 #include "format/reader.h"
 #include "runtime/device/library_name.h"
 #include "runtime/host/kept_constants.h"
@@ -44,6 +45,11 @@ void return_free_pages() {
 
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_bytes(ByteSpan file,
                                                                    const LoadOptions& options) {
+  std::vector<uint8_t> decrypted;
+  if (format::is_encrypted(file)) {
+    RK_ASSIGN(decrypted, format::decrypt_model(file, format::keys_of_environment()));
+    file = decrypted;
+  }
   RK_ASSIGN(program::Program program,
             format::read_rknn(file, nullptr, {options.info_only, options.weights_from}));
   RK_ASSIGN(std::shared_ptr<LoadedModel> model, make(std::move(program), options));
@@ -64,6 +70,12 @@ Result<program::Program> LoadedModel::complete_program() const {
 
 Result<std::shared_ptr<const LoadedModel>> LoadedModel::from_image(
     ByteSpan file, std::shared_ptr<const DeviceMemory> memory, const LoadOptions& options) {
+  if (format::is_encrypted(file)) {
+    log(LogLevel::kWarning,
+        "the model is encrypted: its weights are decrypted into memory of their own, the model "
+        "buffer is not used in place");
+    return from_bytes(file, options);
+  }
   RK_ASSIGN(program::Program program,
             format::read_rknn(file, memory, {options.info_only, options.weights_from}));
   RK_ASSIGN(std::shared_ptr<LoadedModel> model, make(std::move(program), options));
