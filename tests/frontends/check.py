@@ -31,6 +31,11 @@ MIX_UPS = {"onnx": "digits", "tflite": "hello_world_float", "tensorflow": "digit
 NCHW_MODELS = ("mobilenet_v2_qat_int8",)
 NCHW_LAYERS = ("conv_pool_nchw", "conv2d_backprop_input_asymmetric_pads_nchw", "max_pool2d_asymmetric_pads_nchw")
 EMPTY_WEIGHTS = {"darknet": b"\0\0\0\0\2\0\0\0\0\0\0\0" + bytes(8), "caffe": b"\x0a\x04none\xa2\x06\x06\x0a\x04none"}
+# Models that keep tensors between calls: their inputs with these (name and shape; zeros before the first call), a number
+# per argument that is none. The golden's arrays have one call per element of the first axis. Indices count arrays.
+SEQUENCES = {"torchscript/silero_vad": {
+    "inputs": "x,sr,_state,_context", "shape": ["1,512", "", "2,1,128", "1,64"], "value": "1=16000",
+    "zeros": [(2, 1, 128), (1, 64)], "state": ["1=2", "2=1"]}}
 # Top-1 classes, for the evaluator and the .rknn alike.
 CLASSES = {"tflite/mobilenet_v2_qat_int8/img_dog_224x224": 155,
            "tflite/mobilenet_v2_qat_int8/img_space_shuttle_224": 812}
@@ -201,6 +206,9 @@ class Check:
             more["shape"] = [",".join(map(str, i["shape"])) for i in spec["inputs"]]
         if fmt == "torchscript":
             more["shape"] = [",".join(map(str, i["shape"])) for i in spec["inputs"]]
+        sequence = SEQUENCES.get("%s/%s" % (fmt, model))
+        if sequence:
+            more = {key: value for key, value in sequence.items() if key != "zeros"}
         plans, dataset = [], os.path.join(runner.work, model + ".txt")
         with open(dataset, "w") as listing:
             for case, inputs, outputs in self.golden.cases(folder):
@@ -211,10 +219,19 @@ class Check:
                         q = spec["quantisation"]["inputs"][i]
                         array = (array.astype(np.float32) - np.float32(q["zero_point"])) * np.float32(q["scale"])
                     arrays.append(runner.save("%s_in%d" % (name, i), to_graph(array, fmt, nchw)))
+                samples = os.path.join(runner.work, name.replace("/", "_") + "_sample") if sequence else ""
+                if sequence:
+                    arrays += [runner.save("%s_zeros%d" % (name, i), np.zeros(shape, np.float32))
+                               for i, shape in enumerate(sequence["zeros"])]
+                    with open(samples + ".txt", "w") as calls:
+                        for run in range(len(inputs[0][1])):
+                            calls.write(" ".join("%s%d_%d.npy" % (samples, run, i) for i in range(len(arrays))) + "\n")
                 listing.write(" ".join(arrays) + "\n")
                 modes = only or (("graph", "own") if integer else ("graph", "fp16", "int8"))
-                outs = {mode: runner.add(name, mode, fmt, files, arrays, **dict(more, dataset=dataset)
-                                         if mode == "int8" else more) for mode in modes}
+                own = {"int8": {"dataset": samples + ".txt" if sequence else dataset},
+                       "graph": {"samples": samples} if sequence else {}}
+                outs = {mode: runner.add(name, mode, fmt, files, arrays, **dict(more, **own.get(mode, {})))
+                        for mode in modes}
                 plans.append({"name": name, "model": "%s/%s" % (fmt, model), "modes": outs, "golden": [o for _, o in outputs],
                               "spec": spec})
         return plans

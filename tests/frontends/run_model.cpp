@@ -13,10 +13,17 @@
 //   shape 1,3,8,8     repeated: input_size_list
 //   inputs A,B  outputs A,B  nchw 1
 //   dataset PATH      for int8
+//   value I=NUMBER    input I becomes this constant and has no array
+//   state I=O         repeated: the model runs once per element of the other inputs' first axis. Input I begins with zeros,
+//                     then it is output O of the run before; the other outputs are put together along a new first axis
+//   samples PREFIX    with state: the inputs of run T go to PREFIX<T>_<I>.npy
 // After the verdict of mode graph: "OPS N op=count ..." and "OUTPUTS N<tab>name<tab>name...".
+#include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <sstream>
 
 #include "base/npy.h"
@@ -77,11 +84,32 @@ struct Seen {
   std::string operators, outputs;
 };
 
-Status run_graph(const Job& job, const std::vector<Tensor>& inputs, Seen& seen) {
+using Tensors = std::vector<Tensor>;
+// Runs the model once.
+using Step = std::function<Result<Tensors>(const Tensors&)>;
+
+// "I=VALUE" -> I, VALUE
+std::pair<size_t, std::string> numbered(const std::string& text) {
+  const size_t equals = text.find('=');
+  return {std::stoul(text.substr(0, equals)), text.substr(equals + 1)};
+}
+
+std::vector<std::optional<Tensor>> values_of(const Job& job) {
+  std::vector<std::optional<Tensor>> out;
+  for (const std::string& text : all(job, "value")) {
+    const auto [index, number] = numbered(text);
+    out.resize(std::max(shapes_of(job).size(), index + 1));
+    out[index] = Tensor::f32({}, std::vector<float>{std::stof(number)});
+  }
+  return out;
+}
+
+Result<Step> open_graph(const Job& job, Seen& seen) {
   frontends::ImportOptions options;
   options.input_shapes = shapes_of(job);
   options.inputs = split(one(job, "inputs"));
   options.outputs = split(one(job, "outputs"));
+  options.input_initial_values = values_of(job);
   options.input_is_nchw = !one(job, "nchw").empty();
   RK_ASSIGN(frontends::Imported model, frontends::import_model(all(job, "file"), one(job, "format"),
                                                                options, ops::registry()));
@@ -90,11 +118,8 @@ Status run_graph(const Job& job, const std::vector<Tensor>& inputs, Seen& seen) 
   for (const Node* node : model.graph.nodes()) ++counts[std::string(node->op())];
   for (const auto& [op, count] : counts) seen.operators += str(" ", op, "=", count);
   for (const Value* output : model.graph.outputs()) seen.outputs += "\t" + output->name();
-  RK_ASSIGN(const auto outputs, evaluator::evaluate(model.graph, inputs, {}));
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    RK_TRY(write_tensor(str(one(job, "out"), i, ".npy"), outputs[i]));
-  }
-  return ok_status();
+  auto graph = std::make_shared<Graph>(std::move(model.graph));
+  return Step([graph](const Tensors& inputs) { return evaluator::evaluate(*graph, inputs, {}); });
 }
 
 struct Context {
@@ -104,25 +129,7 @@ struct Context {
   }
 };
 
-Status run_built(const Job& job, const std::vector<Tensor>& inputs) {
-  toolkit::Toolkit kit;
-  toolkit::Config config;
-  config.target_platform = "rk3588";
-  RK_TRY(kit.config(std::move(config)));
-  toolkit::LoadOptions load;
-  load.input_size_list = shapes_of(job);
-  load.inputs = split(one(job, "inputs"));
-  load.outputs = split(one(job, "outputs"));
-  load.input_is_nchw = !one(job, "nchw").empty();
-  RK_TRY(kit.load(all(job, "file"), one(job, "format"), load));
-  toolkit::BuildOptions build;
-  build.do_quantization = one(job, "mode") == "int8";
-  build.dataset = one(job, "dataset");
-  RK_TRY(kit.build(build));
-  RK_ASSIGN(std::vector<uint8_t> image, kit.rknn_bytes());
-  Context context;
-  RK_TRY(check(rknn_init(&context.handle, image.data(), static_cast<uint32_t>(image.size()), 0,
-                         nullptr), "rknn_init"));
+Result<Tensors> run_once(rknn_context context, const Tensors& inputs) {
   std::vector<rknn_input> feeds(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     feeds[i].index = static_cast<uint32_t>(i);
@@ -133,32 +140,104 @@ Status run_built(const Job& job, const std::vector<Tensor>& inputs) {
                                                        : RKNN_TENSOR_FLOAT32;
     feeds[i].fmt = inputs[i].shape().rank() == 4 ? RKNN_TENSOR_NCHW : RKNN_TENSOR_UNDEFINED;
   }
-  RK_TRY(check(rknn_inputs_set(context.handle, static_cast<uint32_t>(feeds.size()), feeds.data()),
+  RK_TRY(check(rknn_inputs_set(context, static_cast<uint32_t>(feeds.size()), feeds.data()),
                "rknn_inputs_set"));
-  RK_TRY(check(rknn_run(context.handle, nullptr), "rknn_run"));
+  RK_TRY(check(rknn_run(context, nullptr), "rknn_run"));
   rknn_input_output_num count{};
-  RK_TRY(check(rknn_query(context.handle, RKNN_QUERY_IN_OUT_NUM, &count, sizeof count),
-               "rknn_query"));
+  RK_TRY(check(rknn_query(context, RKNN_QUERY_IN_OUT_NUM, &count, sizeof count), "rknn_query"));
   std::vector<rknn_output> outputs(count.n_output);
   for (uint32_t i = 0; i < count.n_output; ++i) {
     outputs[i].index = i;
     outputs[i].want_float = 1;
   }
-  RK_TRY(check(rknn_outputs_get(context.handle, count.n_output, outputs.data(), nullptr),
-               "rknn_outputs_get"));
+  RK_TRY(check(rknn_outputs_get(context, count.n_output, outputs.data(), nullptr), "rknn_outputs_get"));
   Status status;
+  Tensors found;
   for (uint32_t i = 0; i < count.n_output && status.ok(); ++i) {
     const auto elements = static_cast<int64_t>(outputs[i].size / sizeof(float));
     auto tensor = Tensor::from_bytes({DType::kF32, {elements}},
                                      {static_cast<const uint8_t*>(outputs[i].buf), outputs[i].size});
-    status = tensor.ok() ? write_tensor(str(one(job, "out"), i, ".npy"), *tensor) : tensor.status();
+    if (tensor.ok()) found.push_back(std::move(*tensor));
+    status = tensor.status();
   }
-  rknn_outputs_release(context.handle, count.n_output, outputs.data());
-  return status;
+  rknn_outputs_release(context, count.n_output, outputs.data());
+  RK_TRY(status);
+  return found;
+}
+
+Result<Step> open_built(const Job& job) {
+  toolkit::Toolkit kit;
+  toolkit::Config config;
+  config.target_platform = "rk3588";
+  RK_TRY(kit.config(std::move(config)));
+  toolkit::LoadOptions load;
+  load.input_size_list = shapes_of(job);
+  load.inputs = split(one(job, "inputs"));
+  load.outputs = split(one(job, "outputs"));
+  load.input_initial_val = values_of(job);
+  load.input_is_nchw = !one(job, "nchw").empty();
+  RK_TRY(kit.load(all(job, "file"), one(job, "format"), load));
+  toolkit::BuildOptions build;
+  build.do_quantization = one(job, "mode") == "int8";
+  build.dataset = one(job, "dataset");
+  RK_TRY(kit.build(build));
+  RK_ASSIGN(std::vector<uint8_t> image, kit.rknn_bytes());
+  auto context = std::make_shared<Context>();
+  RK_TRY(check(rknn_init(&context->handle, image.data(), static_cast<uint32_t>(image.size()), 0,
+                         nullptr), "rknn_init"));
+  return Step([context](const Tensors& inputs) { return run_once(context->handle, inputs); });
+}
+
+// Element `index` of the first axis.
+Result<Tensor> part_of(const Tensor& from, int64_t index) {
+  RK_ASSIGN(const Shape shape, Shape::make(from.shape().dims().subspan(1)));
+  const size_t size = from.size_bytes() / static_cast<size_t>(from.shape()[0]);
+  return Tensor::from_bytes({from.dtype(), shape}, from.bytes().subspan(static_cast<size_t>(index) * size, size));
+}
+
+Result<Tensors> run_sequence(const Job& job, const Step& step, const Tensors& arrays) {
+  std::map<size_t, size_t> fed_back;
+  for (const std::string& text : all(job, "state")) {
+    const auto [input, output] = numbered(text);
+    fed_back[input] = std::stoul(output);
+  }
+  const int64_t runs = arrays.at(0).shape()[0];
+  Tensors state = arrays;
+  std::vector<std::vector<float>> found;
+  for (int64_t run = 0; run < runs; ++run) {
+    Tensors inputs;
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      if (fed_back.contains(i)) {
+        inputs.push_back(state[i]);
+      } else {
+        RK_ASSIGN(Tensor part, part_of(arrays[i], run));
+        inputs.push_back(std::move(part));
+      }
+      if (const std::string samples = one(job, "samples"); !samples.empty()) {
+        RK_TRY(write_tensor(str(samples, run, "_", i, ".npy"), inputs.back()));
+      }
+    }
+    RK_ASSIGN(const Tensors outputs, step(inputs));
+    for (const auto& [input, output] : fed_back) {
+      RK_ASSIGN(state[input], Tensor::from_bytes(arrays[input].type(), outputs.at(output).bytes()));
+    }
+    found.resize(outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto values = outputs[i].to_f32();
+      found[i].insert(found[i].end(), values.begin(), values.end());
+    }
+  }
+  Tensors out;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const auto is_this = [i](const auto& pair) { return pair.second == i; };
+    if (std::ranges::any_of(fed_back, is_this)) continue;
+    out.push_back(Tensor::f32({static_cast<int64_t>(found[i].size())}, found[i]));
+  }
+  return out;
 }
 
 Status run(const Job& job, Seen& seen) {
-  std::vector<Tensor> inputs;
+  Tensors inputs;
   for (const std::string& path : all(job, "input")) {
     RK_ASSIGN(Tensor tensor, quant::load_npy_tensor(path));
     if (tensor.dtype() == DType::kF64 || tensor.dtype() == DType::kF16) {
@@ -166,7 +245,12 @@ Status run(const Job& job, Seen& seen) {
     }
     inputs.push_back(std::move(tensor));
   }
-  return one(job, "mode") == "graph" ? run_graph(job, inputs, seen) : run_built(job, inputs);
+  RK_ASSIGN(const Step step, one(job, "mode") == "graph" ? open_graph(job, seen) : open_built(job));
+  RK_ASSIGN(const Tensors outputs, job.contains("state") ? run_sequence(job, step, inputs) : step(inputs));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    RK_TRY(write_tensor(str(one(job, "out"), i, ".npy"), outputs[i]));
+  }
+  return ok_status();
 }
 
 }  // namespace

@@ -65,10 +65,11 @@ VENDOR_LITE = {
     "list_support_target_platform": {"rknn_model": None},
     "release": {},
 }
-# What we add: methods, and keyword-only parameters of config (2.5.0's and our own).
+# What we add: methods, and keyword-only parameters (2.5.0's and our own).
 MORE_TOOLKIT = {"clear_op_cache": {},  # 2.5.0
                 "export": {"export_path": NOT_GIVEN, "kwargs": NOT_GIVEN},
                 "list_support_target_platform": {"rknn_model": None}}
+MORE_LOAD_PYTORCH = {"inputs": None, "input_initial_val": None, "outputs": None}
 MORE_CONFIG = {"mini_rknn": False, "memory_plan_strategy": "BestFit", "compute_order": "WidthFirst",
                "compiler_control_file": None, "what_if": False}
 
@@ -93,6 +94,7 @@ class Signatures(unittest.TestCase):
             public = {n for n in vars(cls) if not n.startswith("_") and callable(getattr(cls, n))}
             self.assertEqual(public, {n for n in methods if not n.startswith("_")})
         self.assertEqual(dict(parameters(RKNN.config, keyword_only=True)), MORE_CONFIG)
+        self.assertEqual(dict(parameters(RKNN.load_pytorch, keyword_only=True)), MORE_LOAD_PYTORCH)
         self.assertEqual(parameters(onnx_edit), [("model", NOT_GIVEN), ("export_path", NOT_GIVEN),
                                                  ("inputs_transform", {}), ("outputs_transform", {}),
                                                  ("dataset", None)])
@@ -145,6 +147,7 @@ class Signatures(unittest.TestCase):
                 self.assertEqual(functions[name].kwarg is not None, "kwargs" in wanted, name)
             if cls is RKNN:
                 self.assertEqual([a.arg for a in functions["config"].kwonlyargs], list(MORE_CONFIG))
+                self.assertEqual([a.arg for a in functions["load_pytorch"].kwonlyargs], list(MORE_LOAD_PYTORCH))
 
 
 class OldPythons(unittest.TestCase):

@@ -394,6 +394,23 @@ class Mistakes(unittest.TestCase):
                 rknn.load_pytorch(path, [[1, 3], [1, 3]])
             self.assertEqual(rknn.load_pytorch(path, [[1, 3]]), 0)
 
+    def test_a_number_that_a_torchscript_model_takes_is_given_by_value(self):
+        rknn = RKNN()
+        rknn.config(target_platform="rk3588")
+        # forward(x, n: int): x * n
+        names = struct.pack("<II1sI6sBII1sI3sB", 1, 1, b"x", 6, b"Tensor", 0, 2, 1, b"n", 3, b"int", 0)
+        node = struct.pack("<I9sIIIIIII1sI6sBI", 9, b"aten::mul", 0, 2, 1, 2, 1, 3, 1, b"y", 6, b"Tensor", 0, 0)
+        answer = b"RKTORCH1" + struct.pack("<I", 2) + names + struct.pack("<I", 1) + node + struct.pack("<II", 1, 3)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "times.pt")
+            with open(path, "wb") as file:
+                file.write(answer)
+            self.assertIn("forward() takes 'n' of type int", self.failing("load_pytorch", lambda: rknn.load_pytorch(path, [[1, 3]])))
+            self.assertEqual(rknn.load_pytorch(path, [[1, 3], []], input_initial_val=[None, np.array(3)]), 0)
+        self.assertEqual((rknn.build(do_quantization=False), rknn.init_runtime()), (0, 0))
+        out = rknn.inference([np.array([[1, 2, 4]], np.float32)])[0]
+        self.assertEqual(out.tolist(), [[3, 6, 12]])
+
     def test_an_encrypted_model_runs_like_the_plain_one(self):
         rknn = RKNN()
         here = os.path.abspath(__file__)

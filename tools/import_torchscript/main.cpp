@@ -91,6 +91,7 @@ class Answer {
     const auto& schema = method.function().getSchema();
     out_.raw("RKTORCH1", 8);
     known_[graph->inputs()[0]] = module._ivalue();
+    paths_[module._ivalue().get()] = "";
     out_.number(static_cast<uint32_t>(graph->inputs().size() - 1));
     for (size_t i = 1; i < graph->inputs().size(); ++i) {
       // The name in the source; values of the graph have a suffix that makes them unique.
@@ -131,27 +132,57 @@ class Answer {
     }
   }
 
+  // The object whose attribute a node reads or sets; null for other nodes, and where the object is not known.
+  c10::ivalue::Object* holder_of(const Node& node) {
+    if (node.kind() != torch::jit::prim::GetAttr && node.kind() != torch::jit::prim::SetAttr) return nullptr;
+    const auto holder = known_.find(node.input(0));
+    if (holder == known_.end() || !holder->second.isObject()) return nullptr;
+    return holder->second.toObject().get();
+  }
+
+  std::string path_of(const Node& node, c10::ivalue::Object* holder) {
+    const std::string& outer = paths_[holder];
+    return (outer.empty() ? "" : outer + ".") + node.s(torch::jit::attr::name);
+  }
+
   // Attributes of modules that freezing left: true where the result is a module itself, which no node needs.
   bool resolve(const Node& node) {
-    if (node.kind() != torch::jit::prim::GetAttr) return false;
-    const auto holder = known_.find(node.input());
-    if (holder == known_.end() || !holder->second.isObject()) return false;
-    const auto found = holder->second.toObject()->getAttr(node.s(torch::jit::attr::name));
+    c10::ivalue::Object* const holder = holder_of(node);
+    if (holder == nullptr || node.kind() != torch::jit::prim::GetAttr) return false;
+    const auto found = holder->getAttr(node.s(torch::jit::attr::name));
     known_[node.output()] = found;
+    if (found.isObject()) paths_.emplace(found.toObject().get(), path_of(node, holder));
     return found.isModule();
   }
 
   void write(const Node& node) {
-    out_.text(node.kind().toQualString());
+    c10::ivalue::Object* const holder = holder_of(node);
+    const bool sets = node.kind() == torch::jit::prim::SetAttr;
+    out_.text(holder == nullptr ? node.kind().toQualString() : sets ? "state::set" : "state::get");
     out_.text(source(node));
     std::vector<uint32_t> inputs;
     for (const Value* input : node.inputs()) inputs.push_back(static_cast<uint32_t>(input->unique()));
+    if (holder != nullptr) inputs.erase(inputs.begin());
     out_.numbers(inputs);
     out_.number(static_cast<uint32_t>(node.outputs().size()));
     for (const Value* output : node.outputs()) name(*output);
-    constant(node);
+    if (holder != nullptr) {
+      attribute(path_of(node, holder), sets ? nullptr : &known_[node.output()]);
+    } else {
+      constant(node);
+    }
     out_.number(static_cast<uint32_t>(node.blocks().size()));
     for (const Block* inner : node.blocks()) block(*inner);
+  }
+
+  // Where it is; when it is read, also its value before the first call.
+  void attribute(const std::string& path, const at::IValue* start) {
+    out_.number(uint8_t{1});
+    if (start == nullptr) return value(at::IValue(path), 0);
+    out_.number(kTuple);
+    out_.number(uint32_t{2});
+    value(at::IValue(path), 0);
+    value(*start, 0);
   }
 
   // A constant's value; the name of an attribute that is read or set; nothing for others.
@@ -160,10 +191,6 @@ class Answer {
       out_.number(uint8_t{1});
       const auto found = torch::jit::toIValue(node.output());
       return value(found ? *found : at::IValue(), 0);
-    }
-    if (node.outputs().size() == 1 && known_.count(node.output()) != 0) {
-      out_.number(uint8_t{1});
-      return value(known_[node.output()], 0);
     }
     const bool has_name = node.hasAttribute(torch::jit::attr::name) &&
                           node.kindOf(torch::jit::attr::name) == torch::jit::AttributeKind::s;
@@ -180,7 +207,7 @@ class Answer {
   }
 
   enum Tag : uint8_t { kNone, kBool, kInt, kDouble, kText, kTensor, kList, kTuple, kConv, kLinear,
-                       kOther };
+                       kOther, kDict };
 
   void value(const at::IValue& from, int depth) {
     TORCH_CHECK(depth < kDeepestValue, "a constant is nested too deeply");
@@ -202,6 +229,16 @@ class Answer {
       const auto items = from.isList() ? from.toListRef().vec() : from.toTupleRef().elements().vec();
       out_.number(static_cast<uint32_t>(items.size()));
       for (const at::IValue& item : items) value(item, depth + 1);
+      return;
+    }
+    if (from.isGenericDict()) {
+      const auto dict = from.toGenericDict();
+      out_.number(kDict);
+      out_.number(static_cast<uint32_t>(2 * dict.size()));
+      for (const auto& entry : dict) {
+        value(entry.key(), depth + 1);
+        value(entry.value(), depth + 1);
+      }
       return;
     }
     if (from.isObject() && packed(from)) return;
@@ -282,6 +319,7 @@ class Answer {
 
   Writer out_;
   std::unordered_map<const Value*, at::IValue> known_;
+  std::unordered_map<const c10::ivalue::Object*, std::string> paths_;  // of modules, from the outermost one
 };
 
 // A damaged file must not take the machine with it, and nobody waits for an answer once the toolkit is gone.

@@ -9,7 +9,7 @@ def named_arguments(aliases=None, ignored=()):
 
     def decorate(method):
         code = method.__code__
-        known = code.co_varnames[1:code.co_argcount]
+        known = code.co_varnames[1:code.co_argcount + code.co_kwonlyargcount]
 
         @functools.wraps(method)
         def wrapper(self, *args, **kwargs):

@@ -141,10 +141,15 @@ class RKNN:
 
         input_size_list gives the shape of each input, input_initial_val arrays for inputs that become constants.
         """
-        values = [None if v is None else native.fitting(v) for v in input_initial_val or []]
-        return self._load("load_onnx", {"model": model}, [v for v in values if v is not None],
-                          inputs=inputs, input_size_list=input_size_list, outputs=outputs,
-                          input_initial_val=[None if v is None else True for v in values] or None)
+        arrays, given = self._initial_values(input_initial_val)
+        return self._load("load_onnx", {"model": model}, arrays, inputs=inputs, input_size_list=input_size_list,
+                          outputs=outputs, input_initial_val=given)
+
+    @staticmethod
+    def _initial_values(values):
+        """(the arrays, per input whether there is one)"""
+        arrays = [None if v is None else native.fitting(v) for v in values or []]
+        return [v for v in arrays if v is not None], [None if v is None else True for v in arrays] or None
 
     def _load(self, method, files, arrays=(), wrong=None, **options):
         """`files` by the names of the call's arguments; 0 or -1."""
@@ -192,10 +197,17 @@ class RKNN:
         return self._load("load_darknet", {"model": model, "weight": weight})
 
     @named_arguments()
-    def load_pytorch(self, model, input_size_list):
-        """Reads a TorchScript model. 0, or -1 on failure."""
-        self._check_sizes("load_pytorch", input_size_list)
-        return self._load("load_pytorch", {"model": model}, wrong="input_size_list", input_size_list=input_size_list)
+    def load_pytorch(self, model, input_size_list, *, inputs=None, input_initial_val=None, outputs=None):
+        """Reads a TorchScript model. 0, or -1 on failure.
+
+        inputs, input_initial_val and outputs are as in load_onnx, and our own. A number that forward() takes has its
+        value in input_initial_val and the shape [] in input_size_list. inputs may name tensors that the module keeps
+        between calls: they become inputs, and their next values outputs (NAME_next).
+        """
+        self._check_sizes("load_pytorch", input_size_list, inputs)
+        arrays, given = self._initial_values(input_initial_val)
+        return self._load("load_pytorch", {"model": model}, arrays, wrong="input_size_list",
+                          input_size_list=input_size_list, inputs=inputs, outputs=outputs, input_initial_val=given)
 
     @named_arguments()
     def load_rknn(self, path):

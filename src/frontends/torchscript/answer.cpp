@@ -94,7 +94,7 @@ class AnswerReader {
     if (depth > kDeepest) return invalid_model("a constant is nested too deeply");
     if (++data_ > kMostData) return invalid_model(str("more than ", kMostData, " constants"));
     RK_ASSIGN(const auto kind, in_.read<uint8_t>());
-    if (kind > static_cast<uint8_t>(Datum::Kind::kOther)) {
+    if (kind > static_cast<uint8_t>(Datum::Kind::kDict)) {
       return invalid_model(str("a constant is of unknown kind ", static_cast<int>(kind)));
     }
     out.kind = static_cast<Datum::Kind>(kind);
@@ -119,9 +119,13 @@ class AnswerReader {
         return ok_status();
       }
       case Datum::Kind::kList:
-      case Datum::Kind::kTuple: {
+      case Datum::Kind::kTuple:
+      case Datum::Kind::kDict: {
         RK_ASSIGN(const size_t count, list_count(1));
         for (size_t i = 0; i < count; ++i) RK_TRY(datum(out.items.emplace_back(), depth + 1));
+        if (out.kind == Datum::Kind::kDict && count % 2 != 0) {
+          return invalid_model("a dict has a key without a value");
+        }
         return ok_status();
       }
       case Datum::Kind::kConv:

@@ -11,9 +11,11 @@
 //   block   list of input values, body
 //   datum   u8 kind; bool u8, int i64, double f64, text, tensor, list and tuple of data,
 //           packed convolution (weight, bias, stride, padding, output padding, dilation: lists of i64; i64 groups,
-//           u8 transposed), packed linear (weight, bias), other (text: what it is)
+//           u8 transposed), packed linear (weight, bias), other (text: what it is), dict (a list: key, value, key, ...)
 //   tensor  u8 dtype as in ONNX, list of i64 extents, list of f64 scales, list of i64 zero points, i64 axis, u64 size,
 //           bytes
+// Attributes of modules that freezing leaves are read by nodes of kind "state::get", whose constant is a tuple of the
+// attribute's path ("encoder.cache") and its value in the file, and set by "state::set", whose constant is the path.
 #pragma once
 
 #include <memory>
@@ -53,14 +55,14 @@ struct PackedLayer {
 
 struct Datum {
   enum class Kind : uint8_t {
-    kNone, kBool, kInt, kDouble, kText, kTensor, kList, kTuple, kConv, kLinear, kOther
+    kNone, kBool, kInt, kDouble, kText, kTensor, kList, kTuple, kConv, kLinear, kOther, kDict
   };
   Kind kind = Kind::kNone;
   int64_t integer = 0;  // kBool, kInt
   double real = 0;
   std::string text;  // kText, kOther
   std::shared_ptr<const StoredTensor> tensor;
-  std::vector<Datum> items;                  // kList, kTuple
+  std::vector<Datum> items;                  // kList, kTuple; kDict: keys and values take turns
   std::shared_ptr<const PackedLayer> layer;  // kConv, kLinear
 };
 

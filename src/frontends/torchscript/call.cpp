@@ -20,6 +20,7 @@ std::string describe(const Item& item) {
     case Item::Kind::kTensor: return str("a tensor ", to_string(item.value->type()));
     case Item::Kind::kList: return str("a list of ", item.items->size());
     case Item::Kind::kTuple: return str("a tuple of ", item.items->size());
+    case Item::Kind::kDict: return str("a dict of ", item.items->size());
     case Item::Kind::kLayer: return "a packed layer";
     case Item::Kind::kLost: break;
   }
@@ -252,6 +253,19 @@ Status Call::give_constant() {
   if (!node_.constant) return unsupported("reads an attribute that changes at run time");
   RK_ASSIGN(Item item, importer_.item_of(*node_.constant, name()));
   return give(std::move(item));
+}
+
+Status Call::give_state() {
+  RK_ASSIGN(Importer::Attribute* const found, importer_.attribute(node_));
+  found->is_read = found->is_read || !found->is_set;
+  return give(Item(found->now));
+}
+
+Status Call::set_state() {
+  RK_ASSIGN(Importer::Attribute* const found, importer_.attribute(node_));
+  found->is_set = true;
+  found->now = arg(0);
+  return ok_status();
 }
 
 Status Call::give_rounded(Value* value, const QuantScale& scale) {

@@ -55,8 +55,6 @@ Status give_numbers(Call& call, DType dtype, double first, double step, int64_t 
   return call.give(call.builder().constant(call.name() + "/numbers", std::move(out)));
 }
 
-}  // namespace
-
 // (shape, dtype, ...)
 Status filled(Call& call, double value) {
   RK_ASSIGN(const auto dims, call.ints(0, "the shape"));
@@ -128,8 +126,6 @@ Status triangle(Call& call, bool upper) {
   return call.give(out);
 }
 
-namespace {
-
 Status ordered(Call& call, Value* value, int64_t count, int64_t axis, bool largest) {
   RK_ASSIGN(const auto both,
             call.emit_many("TopK", {value, call.ints_value("/count", {count})}, 2,
@@ -137,8 +133,6 @@ Status ordered(Call& call, Value* value, int64_t count, int64_t axis, bool large
   RK_TRY(call.give_moved(both[0]));
   return call.node().outputs.size() > 1 ? call.give(Item::of_tensor(both[1]), 1) : ok_status();
 }
-
-}  // namespace
 
 // (x, k, axis, largest, sorted)
 Status topk(Call& call) {
@@ -233,6 +227,39 @@ Status index_put(Call& call) {
   RK_ASSIGN(Value* const out, call.emit("ScatterND", "/y", {value, tuples, source},
                                         {{"reduction", std::string(adds ? "add" : "none")}}));
   return call.give(out);
+}
+
+}  // namespace
+
+std::span<const OperatorRow> generate_operators() {
+  // clang-format off
+  static constexpr OperatorRow kRows[] = {
+      {"aten::topk", topk},
+      {"aten::sort", sort},
+      {"aten::index_put", index_put},
+      {"aten::scatter", scatter},
+      {"aten::zeros", [](Call& c) { return filled(c, 0); }},
+      {"aten::ones", [](Call& c) { return filled(c, 1); }},
+      {"aten::empty", [](Call& c) { return filled(c, 0); }},
+      {"aten::full", full},
+      {"aten::zeros_like", [](Call& c) { return filled_like(c, 0); }},
+      {"aten::ones_like", [](Call& c) { return filled_like(c, 1); }},
+      {"aten::empty_like", [](Call& c) { return filled_like(c, 0); }},
+      {"aten::full_like", full_like},
+      {"aten::new_zeros", [](Call& c) { return new_filled(c, 0); }},
+      {"aten::new_ones", [](Call& c) { return new_filled(c, 1); }},
+      {"aten::new_full", new_full},
+      {"aten::zero", [](Call& c) { return filled_like(c, 0); }},
+      {"aten::fill", full_like},
+      {"aten::arange", arange},
+      {"aten::linspace", linspace},
+      {"aten::meshgrid", meshgrid},
+      {"aten::one_hot", one_hot},
+      {"aten::tril", [](Call& c) { return triangle(c, false); }},
+      {"aten::triu", [](Call& c) { return triangle(c, true); }},
+  };
+  // clang-format on
+  return kRows;
 }
 
 }  // namespace rk::frontends::torchscript

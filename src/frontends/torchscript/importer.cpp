@@ -3,6 +3,7 @@
 #include "frontends/torchscript/importer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/checked_math.h"
 #include "frontends/torchscript/helper.h"
@@ -40,6 +41,11 @@ bool holds_integers(const TorchBlock& block, uint32_t id) {
            std::ranges::any_of(node.blocks,
                                [&](const TorchBlock& inner) { return holds_integers(inner, id); });
   });
+}
+
+// Puts its last argument somewhere; one that is lost is then lost there too.
+bool stores(const std::string& kind) {
+  return kind == "aten::append" || kind == "aten::_set_item" || kind == "state::set";
 }
 
 void gather_names(const TorchBlock& block, std::vector<std::string>& names) {
@@ -161,10 +167,16 @@ Status Importer::add_inputs() {
       tensors.push_back(&input);
       continue;
     }
-    if (!has_default) {
-      return unsupported(str("forward() takes '", input.name, "' of type ", input.type,
-                             "; only tensors can be inputs. Fix it with torch.jit.trace, or give it "
-                             "a default before torch.jit.script"));
+    const bool is_named = std::ranges::find(options.inputs, input.name) != options.inputs.end();
+    if (!has_default || is_named) {
+      if (options.input_initial_values.empty() || (!is_named && !options.inputs.empty())) {
+        return unsupported(str("forward() takes '", input.name, "' of type ", input.type,
+                               "; only tensors can be inputs. Give it a value with "
+                               "input_initial_val, fix it with torch.jit.trace, or give it a "
+                               "default before torch.jit.script"));
+      }
+      tensors.push_back(&input);
+      continue;
     }
     RK_ASSIGN(Item item, item_of(*program_.defaults[i], input.name));
     bind(input, std::move(item));
@@ -177,8 +189,13 @@ Status Importer::add_inputs() {
   for (size_t i = 0; i < names.size(); ++i) {
     const auto own = std::ranges::find_if(
         tensors, [&](const NamedValue* input) { return input->name == names[i]; });
-    if (own != tensors.end()) {
+    const auto state = attribute_data_.find(names[i]);
+    if (own != tensors.end() && !is_tensor_type((*own)->type) && !is_optional_tensor((*own)->type)) {
+      RK_TRY(add_number(**own, i));
+    } else if (own != tensors.end()) {
       RK_TRY(add_input(**own, i));
+    } else if (state != attribute_data_.end()) {
+      RK_TRY(add_attribute_input(names[i], *state->second, i));
     } else {
       RK_TRY(add_input({~uint32_t{0}, names[i], "Tensor"}, i));
       cuts_.insert(names[i]);
@@ -188,6 +205,29 @@ Status Importer::add_inputs() {
     if (!items_.contains(input->id)) {
       bind(*input, Item::lost(str("input '", input->name, "' of the model is not among inputs")));
     }
+  }
+  return ok_status();
+}
+
+// An argument that is no tensor: its value must be given.
+Status Importer::add_number(const NamedValue& input, size_t index) {
+  const auto& values = import_.options().input_initial_values;
+  if (index >= values.size() || !values[index] || values[index]->elements() != 1) {
+    return invalid_argument(str("forward() takes '", input.name, "' of type ", input.type,
+                                "; input_initial_val must hold one number for it, as in "
+                                "[None, np.array(16000)], and input_size_list an empty shape, as "
+                                "in [[1, 512], []]"));
+  }
+  const double number = values[index]->at_f64(0);
+  if (input.type.starts_with("float")) {
+    bind(input, Item::of_double(number));
+  } else if (input.type.starts_with("bool")) {
+    bind(input, Item::of_bool(number != 0));
+  } else if (input.type.starts_with("int") && std::abs(number) < 9e15) {
+    bind(input, Item::of_int(static_cast<int64_t>(number)));
+  } else {
+    return unsupported(str("forward() takes '", input.name, "' of type ", input.type,
+                           "; tensors and numbers can be given"));
   }
   return ok_status();
 }
@@ -229,12 +269,13 @@ Status Importer::run_node(const TorchNode& node) {
     return unsupported(str("forward() executes more than ", kMostExecuted,
                            " nodes; are its loops bounded by constants?"));
   }
-  for (const uint32_t id : node.inputs) {
-    const auto it = items_.find(id);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const auto it = items_.find(node.inputs[i]);
     if (it == items_.end()) {
-      return invalid_model(str(label(node), " reads value ", id, ", which nothing computes"));
+      return invalid_model(str(label(node), " reads value ", node.inputs[i], ", which nothing computes"));
     }
     if (it->second.kind != Item::Kind::kLost) continue;
+    if (i + 1 == node.inputs.size() && stores(node.kind)) continue;
     lose(node, it->second.text);
     return ok_status();
   }
@@ -264,6 +305,9 @@ Status Importer::run_node(const TorchNode& node) {
           ? status.message()
           : str(label(node), status.message() == "is not taken" ? " " : ": ", status.message());
   if (node.outputs.empty()) return unsupported(why);  // what it does cannot be left out
+  // It may have changed the list it was given.
+  const Item* const first = node.inputs.empty() ? nullptr : &items_[node.inputs[0]];
+  if (first != nullptr && first->kind == Item::Kind::kList) first->items->assign(1, Item::lost(why));
   import_.add_unsupported(why);
   lose(node, why);
   return ok_status();
@@ -352,6 +396,11 @@ Status Importer::change_in_place(const TorchNode& node, const Item& before) {
     const auto use = last_use_.find(id);
     change(items_[id], use != last_use_.end() && use->second > now);
   }
+  for (auto& [path, attribute] : attributes_) {
+    const Value* const value = attribute.now.value;
+    change(attribute.now, true);
+    attribute.is_set = attribute.is_set || attribute.now.value != value;
+  }
   if (!node.outputs.empty()) {
     items_[node.outputs[0].id] = after;
     names.push_back(node.outputs[0].id);
@@ -392,6 +441,16 @@ Result<Item> Importer::item_of(const Datum& datum, const std::string& name) {
       return Item::of_items(
           datum.kind == Datum::Kind::kList ? Item::Kind::kList : Item::Kind::kTuple,
           std::move(items));
+    }
+    case Datum::Kind::kDict: {
+      std::vector<Item> keys, items;
+      for (size_t i = 0; i < datum.items.size(); ++i) {
+        RK_ASSIGN(Item item, item_of(datum.items[i], name));
+        (i % 2 == 0 ? keys : items).push_back(std::move(item));
+      }
+      Item out = Item::of_items(Item::Kind::kDict, std::move(items));
+      out.keys = std::make_shared<std::vector<Item>>(std::move(keys));
+      return out;
     }
     case Datum::Kind::kConv:
     case Datum::Kind::kLinear: {
@@ -491,6 +550,9 @@ Status Importer::add_outputs() {
       const bool is_new = is_own && std::ranges::none_of(found, same);
       found.emplace_back(is_new ? item.value->name() : str("output_", found.size()), item.value);
     }
+    for (const auto& [path, state] : attributes_) {
+      if (state.is_kept()) found.emplace_back(next_name(path), state.now.value);
+    }
   }
   if (found.empty()) return unsupported("forward() returns no tensor");
   for (const auto& [name, value] : found) RK_TRY(import_.add_output(name, value));
@@ -502,6 +564,11 @@ Result<Imported> Importer::run() {
   std::vector<std::string> all;
   for (const NamedValue& input : program_.inputs) all.push_back(input.name);
   gather_names(program_.body, all);
+  gather_attributes(program_.body);
+  for (const auto& [path, datum] : attribute_data_) {
+    all.push_back(path);
+    all.push_back(next_name(path));
+  }
   RK_TRY(import_.check_names(options.inputs, "inputs", all));
   RK_TRY(import_.check_names(options.outputs, "outputs", all));
   number_uses(program_.body, false);
@@ -511,6 +578,7 @@ Result<Imported> Importer::run() {
     import_.add_unsupported(status.message());
     return import_.unsupported_error();
   }
+  RK_TRY(check_attributes());
   RK_TRY(add_outputs());
   note_ranges();
   return import_.finish();
@@ -533,7 +601,17 @@ Result<Imported> import_torchscript_files(std::span<const ModelFile> files,
   }
   RK_ASSIGN(const torchscript::TorchProgram program,
             torchscript::read_answer(is_answer ? bytes : ByteSpan(answer)));
-  return torchscript::Importer(program, options, registry).run();
+  // Numbers that forward() sets: as the first call finds them, then as it leaves them.
+  std::map<std::string, torchscript::Item> numbers;
+  for (int call = 0; call < 2; ++call) {
+    torchscript::Importer importer(program, options, registry, numbers);
+    auto imported = importer.run();
+    const auto changed = importer.changed_numbers();
+    if (!imported.ok() || changed.empty()) return imported;
+    for (const auto& [path, number] : changed) numbers[path] = number;
+  }
+  return unsupported(str("forward() sets '", numbers.begin()->first,
+                         "' to another number at every call; make it a tensor, or an argument"));
 }
 
 }  // namespace rk::frontends

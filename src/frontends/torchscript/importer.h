@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TorchScript -> Graph: forward() is executed once at import. Tensors are values of the graph; numbers, lists and shapes
 // are known, so conditions and loops that depend on them only are decided here and leave nothing behind. Each operator
-// has one row in operators.cpp and one function; what those functions share is Call.
+// has one row (operators.h) and one function; what those functions share is Call.
+//
+// Attributes that forward() sets are state. A tensor among them that is read before it is set must be named as an input,
+// and its last value becomes an output. Numbers among them are taken as they are after the first call.
 //
 // Quantized tensors are real numbers in the graph, rounded by QuantizeLinear and DequantizeLinear where they are computed;
 // the item keeps the parameters. quint8 becomes int8, data and zero point both less 128.
@@ -28,7 +31,7 @@ struct QuantScale {
 
 // What a TorchScript value is at import.
 struct Item {
-  enum class Kind { kNone, kBool, kInt, kDouble, kText, kTensor, kList, kTuple, kLayer, kLost };
+  enum class Kind { kNone, kBool, kInt, kDouble, kText, kTensor, kList, kTuple, kDict, kLayer, kLost };
   Kind kind = Kind::kNone;
   int64_t integer = 0;
   double real = 0;
@@ -37,6 +40,7 @@ struct Item {
   std::optional<QuantScale> quant;
   uint32_t storage = 0;                      // tensors with the same number share their elements
   std::shared_ptr<std::vector<Item>> items;  // lists are shared, as they are in TorchScript
+  std::shared_ptr<std::vector<Item>> keys;   // kDict: of the items, in their order
   uint32_t depth = 0, weight = 1;            // lists in lists, and items in all
   std::shared_ptr<const PackedLayer> layer;
   std::shared_ptr<const StoredTensor> stored;  // of a tensor that is a constant of the file
@@ -54,7 +58,7 @@ struct Item {
 
   bool is_none() const { return kind == Kind::kNone; }
   bool is_tensor() const { return kind == Kind::kTensor; }
-  bool is_list() const { return kind == Kind::kList || kind == Kind::kTuple; }
+  bool is_list() const { return kind == Kind::kList || kind == Kind::kTuple || kind == Kind::kDict; }
   bool is_number() const {
     return kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kDouble;
   }
@@ -63,14 +67,32 @@ struct Item {
 
 class Importer {
  public:
-  // `program` outlives the importer.
-  Importer(const TorchProgram& program, const ImportOptions& options, const OpRegistry& registry)
-      : program_(program), import_(options, registry) {}
+  // `program` outlives the importer. `numbers`: attributes that begin with these, not with what the file says.
+  Importer(const TorchProgram& program, const ImportOptions& options, const OpRegistry& registry,
+           std::map<std::string, Item> numbers)
+      : program_(program), import_(options, registry), numbers_(std::move(numbers)) {}
 
   Result<Imported> run();
+  // Attributes that forward() read and then set to another number.
+  std::map<std::string, Item> changed_numbers() const;
 
  private:
   friend class Call;
+  // An attribute that forward() sets.
+  struct Attribute {
+    Item start, now;
+    bool is_input = false;
+    bool is_read = false, is_set = false;  // read before it was set; set
+    // Its next value is an output.
+    bool is_kept() const { return is_input && is_set && !start.value->is_constant(); }
+  };
+  static std::string next_name(const std::string& path);  // of that output
+  void gather_attributes(const TorchBlock& block);
+  Result<Attribute*> attribute(const TorchNode& node);
+  Status add_attribute_input(const std::string& path, const Datum& datum, size_t index);
+  Status add_number(const NamedValue& input, size_t index);
+  // State that is no input is refused.
+  Status check_attributes();
   void number_uses(const TorchBlock& block, bool in_loop);
   Status add_inputs();
   Status add_input(const NamedValue& input, size_t index);
@@ -94,6 +116,9 @@ class Importer {
 
   const TorchProgram& program_;
   GraphImport import_;
+  std::map<std::string, Item> numbers_;
+  std::map<std::string, const Datum*> attribute_data_;
+  std::map<std::string, Attribute> attributes_;
   std::map<uint32_t, Item> items_;
   std::map<std::string, Item> by_name_;  // tensors, for options.outputs
   std::set<std::string> cuts_;           // inner tensors that are inputs
@@ -157,6 +182,8 @@ class Call {
   std::string name() const;  // of the first result
   Status give(Item item, size_t output = 0);
   Status give_constant();  // the node's own
+  Status give_state();     // an attribute as it is now
+  Status set_state();
   Status give(Value* value) { return give(Item::of_tensor(value)); }
   // Computed from argument 0: where that is quantized, so is the result, rounded on the same scale.
   Status give_like(Value* value);

@@ -24,9 +24,7 @@ Result<Value*> bound(Call& call, size_t i, DType dtype) {
   return call.scalar("/bound", number, dtype);
 }
 
-}  // namespace
-
-Status unary(Call& call, std::string_view op, AttrMap attrs) {
+Status unary(Call& call, std::string_view op, AttrMap attrs = {}) {
   if (call.arg(0).is_number() && op == "Neg") {
     const Item& number = call.arg(0);
     return call.give(number.kind == Item::Kind::kDouble || number.integer == INT64_MIN
@@ -44,9 +42,16 @@ Status unary(Call& call, std::string_view op, AttrMap attrs) {
   return call.give_like(out);
 }
 
-Status unary_real(Call& call, std::string_view op, AttrMap attrs) {
-  if (call.arg(0).is_number() && op == "Sqrt") {
-    return call.give(Item::of_double(std::sqrt(call.arg(0).as_double())));
+Status unary_real(Call& call, std::string_view op, AttrMap attrs = {}) {
+  if (call.arg(0).is_number()) {
+    static const std::map<std::string_view, double (*)(double)> functions = {
+        {"Sqrt", [](double x) { return std::sqrt(x); }},  {"Exp", [](double x) { return std::exp(x); }},
+        {"Log", [](double x) { return std::log(x); }},    {"Sin", [](double x) { return std::sin(x); }},
+        {"Cos", [](double x) { return std::cos(x); }},    {"Tan", [](double x) { return std::tan(x); }},
+        {"Atan", [](double x) { return std::atan(x); }},  {"Round", [](double x) { return std::nearbyint(x); }}};
+    if (const auto found = functions.find(op); found != functions.end()) {
+      return call.give(Item::of_double(found->second(call.arg(0).as_double())));
+    }
   }
   if (call.arg(0).is_number() && op == "Floor") {
     return integer_scalar(call, [](double x) { return std::floor(x); });
@@ -58,6 +63,8 @@ Status unary_real(Call& call, std::string_view op, AttrMap attrs) {
   RK_ASSIGN(Value* const out, call.emit(op, "/y", {value}, std::move(attrs)));
   return call.give_like(out);
 }
+
+}  // namespace
 
 Status binary(Call& call, std::string_view op) {
   bool done = false;
@@ -79,6 +86,8 @@ Status binary(Call& call, std::string_view op) {
   return call.give_like(out);
 }
 
+namespace {
+
 // a + alpha * b, a - alpha * b.
 Status add_sub(Call& call, std::string_view op) {
   const double alpha = call.real_or(2, 1);
@@ -97,6 +106,21 @@ Status reverse_sub(Call& call) {
     RK_ASSIGN(a, call.emit("Mul", "/scaled", {a, call.scalar("/alpha", alpha, a->dtype())}));
   }
   RK_ASSIGN(Value* const out, call.emit("Sub", "/y", {b, a}));
+  return call.give(out);
+}
+
+Status floor_divide(Call& call) {
+  bool done = false;
+  RK_TRY(scalar_binary(call, "FloorDiv", done));
+  if (done) return ok_status();
+  RK_ASSIGN(const auto pair, call.operands(0, 1));
+  auto [a, b] = pair;
+  const DType dtype = a->dtype();
+  RK_ASSIGN(a, call.cast(a, DType::kF32));
+  RK_ASSIGN(b, call.cast(b, DType::kF32));
+  RK_ASSIGN(Value* const quotient, call.emit("Div", "/quotient", {a, b}));
+  RK_ASSIGN(Value * out, call.emit("Floor", "/y", {quotient}));
+  RK_ASSIGN(out, call.cast(out, dtype));
   return call.give(out);
 }
 
@@ -129,21 +153,6 @@ Status divide(Call& call) {
   return call.give(out);
 }
 
-Status floor_divide(Call& call) {
-  bool done = false;
-  RK_TRY(scalar_binary(call, "FloorDiv", done));
-  if (done) return ok_status();
-  RK_ASSIGN(const auto pair, call.operands(0, 1));
-  auto [a, b] = pair;
-  const DType dtype = a->dtype();
-  RK_ASSIGN(a, call.cast(a, DType::kF32));
-  RK_ASSIGN(b, call.cast(b, DType::kF32));
-  RK_ASSIGN(Value* const quotient, call.emit("Div", "/quotient", {a, b}));
-  RK_ASSIGN(Value * out, call.emit("Floor", "/y", {quotient}));
-  RK_ASSIGN(out, call.cast(out, dtype));
-  return call.give(out);
-}
-
 // With the sign of the divisor, or (fmod) of the dividend.
 Status remainder(Call& call, bool truncates) {
   bool done = false;
@@ -160,6 +169,12 @@ Status remainder(Call& call, bool truncates) {
   RK_ASSIGN(Value* const whole, call.emit("Floor", "/floor", {quotient}));
   RK_ASSIGN(Value* const part, call.emit("Mul", "/part", {whole, b}));
   RK_ASSIGN(Value* const out, call.emit("Sub", "/y", {a, part}));
+  return call.give(out);
+}
+
+Status square(Call& call) {
+  RK_ASSIGN(Value* const value, call.tensor(0));
+  RK_ASSIGN(Value* const out, call.emit("Mul", "/y", {value, value}));
   return call.give(out);
 }
 
@@ -350,12 +365,6 @@ Status rsqrt(Call& call) {
   return call.give(value);
 }
 
-Status square(Call& call) {
-  RK_ASSIGN(Value* const value, call.tensor(0));
-  RK_ASSIGN(Value* const out, call.emit("Mul", "/y", {value, value}));
-  return call.give(out);
-}
-
 Status erfc(Call& call) {
   RK_ASSIGN(Value * value, real_tensor(call, 0));
   RK_ASSIGN(value, call.emit("Erf", "/erf", {value}));
@@ -414,6 +423,110 @@ Status masked_fill(Call& call) {
   RK_ASSIGN(other, call.cast(other, value->dtype()));
   RK_ASSIGN(Value* const out, call.emit("Where", "/y", {mask, other, value}));
   return call.give(out);
+}
+
+}  // namespace
+
+std::span<const OperatorRow> math_operators() {
+  // clang-format off
+  static constexpr OperatorRow kRows[] = {
+      {"aten::__not__", logical_not},
+      {"aten::add", [](Call& c) { return add_sub(c, "Add"); }},
+      {"aten::sub", [](Call& c) { return add_sub(c, "Sub"); }},
+      {"aten::subtract", [](Call& c) { return add_sub(c, "Sub"); }},
+      {"aten::rsub", reverse_sub},
+      {"aten::mul", [](Call& c) { return binary(c, "Mul"); }},
+      {"aten::multiply", [](Call& c) { return binary(c, "Mul"); }},
+      {"aten::div", divide},
+      {"aten::divide", divide},
+      {"aten::true_divide", divide},
+      {"aten::floor_divide", floor_divide},
+      {"aten::floordiv", floor_divide},
+      {"aten::remainder", [](Call& c) { return remainder(c, false); }},
+      {"aten::fmod", [](Call& c) { return remainder(c, true); }},
+      {"aten::pow", power},
+      {"aten::maximum", [](Call& c) { return binary(c, "Max"); }},
+      {"aten::minimum", [](Call& c) { return binary(c, "Min"); }},
+      {"aten::eq", [](Call& c) { return binary(c, "Equal"); }},
+      {"aten::ne", not_equal},
+      {"aten::lt", [](Call& c) { return binary(c, "Less"); }},
+      {"aten::le", [](Call& c) { return binary(c, "LessOrEqual"); }},
+      {"aten::gt", [](Call& c) { return binary(c, "Greater"); }},
+      {"aten::ge", [](Call& c) { return binary(c, "GreaterOrEqual"); }},
+      {"aten::logical_and", [](Call& c) { return logical(c, "And"); }},
+      {"aten::logical_or", [](Call& c) { return logical(c, "Or"); }},
+      {"aten::logical_xor", [](Call& c) { return logical(c, "Xor"); }},
+      {"aten::logical_not", logical_not},
+      {"aten::bitwise_not", logical_not},
+      {"aten::__and__", [](Call& c) { return bitwise(c, "And", "BitwiseAnd"); }},
+      {"aten::__or__", [](Call& c) { return bitwise(c, "Or", "BitwiseOr"); }},
+      {"aten::__xor__", [](Call& c) { return bitwise(c, "Xor", "BitwiseXor"); }},
+      {"aten::bitwise_and", [](Call& c) { return bitwise(c, "And", "BitwiseAnd"); }},
+      {"aten::bitwise_or", [](Call& c) { return bitwise(c, "Or", "BitwiseOr"); }},
+      {"aten::bitwise_xor", [](Call& c) { return bitwise(c, "Xor", "BitwiseXor"); }},
+      {"aten::where", where},
+      {"aten::masked_fill", masked_fill},
+      {"aten::lerp", lerp},
+      {"aten::addcmul", [](Call& c) { return add_product(c, "Mul"); }},
+      {"aten::addcdiv", [](Call& c) { return add_product(c, "Div"); }},
+      {"aten::abs", [](Call& c) { return unary(c, "Abs"); }},
+      {"aten::neg", [](Call& c) { return unary(c, "Neg"); }},
+      {"aten::sign", [](Call& c) { return unary(c, "Sign"); }},
+      {"aten::relu", [](Call& c) { return unary(c, "Relu"); }},
+      {"aten::exp", [](Call& c) { return unary_real(c, "Exp"); }},
+      {"aten::log", [](Call& c) { return unary_real(c, "Log"); }},
+      {"aten::sqrt", [](Call& c) { return unary_real(c, "Sqrt"); }},
+      {"aten::floor", [](Call& c) { return unary_real(c, "Floor"); }},
+      {"aten::ceil", [](Call& c) { return unary_real(c, "Ceil"); }},
+      {"aten::round", [](Call& c) { return unary_real(c, "Round"); }},
+      {"aten::sin", [](Call& c) { return unary_real(c, "Sin"); }},
+      {"aten::cos", [](Call& c) { return unary_real(c, "Cos"); }},
+      {"aten::tan", [](Call& c) { return unary_real(c, "Tan"); }},
+      {"aten::asin", [](Call& c) { return unary_real(c, "Asin"); }},
+      {"aten::acos", [](Call& c) { return unary_real(c, "Acos"); }},
+      {"aten::atan", [](Call& c) { return unary_real(c, "Atan"); }},
+      {"aten::sinh", [](Call& c) { return unary_real(c, "Sinh"); }},
+      {"aten::cosh", [](Call& c) { return unary_real(c, "Cosh"); }},
+      {"aten::erf", [](Call& c) { return unary_real(c, "Erf"); }},
+      {"aten::reciprocal", [](Call& c) { return unary_real(c, "Reciprocal"); }},
+      {"aten::isnan", [](Call& c) { return unary(c, "IsNaN"); }},
+      {"aten::isinf", [](Call& c) { return unary(c, "IsInf"); }},
+      {"aten::log2", [](Call& c) { return log_base(c, 2); }},
+      {"aten::log10", [](Call& c) { return log_base(c, 10); }},
+      {"aten::log1p", log1p},
+      {"aten::expm1", expm1},
+      {"aten::rsqrt", rsqrt},
+      {"aten::square", square},
+      {"aten::erfc", erfc},
+      {"aten::trunc", trunc},
+      {"aten::fix", trunc},
+      {"aten::clamp", [](Call& c) { return clamp(c, 1, 2); }},
+      {"aten::clip", [](Call& c) { return clamp(c, 1, 2); }},
+      {"aten::hardtanh", [](Call& c) { return clamp(c, 1, 2); }},
+      {"aten::clamp_min", [](Call& c) { return clamp(c, 1, 9); }},
+      {"aten::clamp_max", [](Call& c) { return clamp(c, 9, 1); }},
+      {"aten::relu6", [](Call& c) { return clipped(c, 0, 6); }},
+      {"aten::silu", silu},
+      {"aten::mish", [](Call& c) { return unary_real(c, "Mish"); }},
+      {"aten::hardswish", [](Call& c) { return unary_real(c, "HardSwish"); }},
+      {"aten::gelu", gelu},
+      {"aten::selu", [](Call& c) { return unary_real(c, "Selu"); }},
+      {"aten::softsign", [](Call& c) { return unary_real(c, "Softsign"); }},
+      {"aten::celu", [](Call& c) { return unary_real(c, "Celu", {{"alpha", static_cast<float>(c.real_or(1, 1))}}); }},
+      {"aten::softplus", softplus},
+      {"aten::elu", elu},
+      {"aten::leaky_relu", leaky_relu},
+      {"aten::rrelu", rrelu},
+      {"aten::prelu", prelu},
+      {"aten::threshold", threshold},
+      {"aten::glu", glu},
+      {"aten::hardshrink", [](Call& c) { return shrink(c, false); }},
+      {"aten::softshrink", [](Call& c) { return shrink(c, true); }},
+      {"aten::log_sigmoid", log_sigmoid},
+      {"quantized::relu6", [](Call& c) { return clipped(c, 0, 6); }},
+  };
+  // clang-format on
+  return kRows;
 }
 
 }  // namespace rk::frontends::torchscript

@@ -6,6 +6,7 @@
 #include "frontends/torchscript/operators.h"
 
 namespace rk::frontends::torchscript {
+namespace {
 
 // x * weight' + bias, over the last axis.
 Status linear(Call& call) {
@@ -76,8 +77,6 @@ Status embedding(Call& call) {
   RK_ASSIGN(Value* const out, call.emit("Gather", "/y", {table, indices}, {{"axis", int64_t{0}}}));
   return call.give(out);
 }
-
-namespace {
 
 // Gates in torch's order -> in ONNX's: which part of torch's goes where.
 struct Gates {
@@ -270,8 +269,6 @@ Status run_cell(Call& call, const Gates& gates, AttrMap attrs) {
   return ok_status();
 }
 
-}  // namespace
-
 Status lstm(Call& call) {
   RK_ASSIGN(const Recurrence form, recurrence_of(call, kLstm));
   if (form.states.size() != 2) return invalid_model("needs two states");
@@ -319,6 +316,33 @@ Status attention(Call& call) {
   RK_ASSIGN(scores, call.emit("Softmax", "/softmax", {scores}, {{"axis", int64_t{-1}}}));
   RK_ASSIGN(Value* const out, call.emit("MatMul", "/y", {scores, value}));
   return call.give(out);
+}
+
+}  // namespace
+
+std::span<const OperatorRow> matrix_operators() {
+  // clang-format off
+  static constexpr OperatorRow kRows[] = {
+      {"aten::linear", linear},
+      {"aten::matmul", matmul},
+      {"aten::mm", matmul},
+      {"aten::bmm", matmul},
+      {"aten::mv", matmul},
+      {"aten::dot", matmul},
+      {"aten::addmm", addmm},
+      {"aten::baddbmm", addmm},
+      {"aten::einsum", einsum},
+      {"aten::embedding", embedding},
+      {"aten::lstm", lstm},
+      {"aten::gru", gru},
+      {"aten::rnn_tanh", [](Call& c) { return rnn(c, "Tanh"); }},
+      {"aten::rnn_relu", [](Call& c) { return rnn(c, "Relu"); }},
+      {"aten::lstm_cell", lstm_cell},
+      {"aten::gru_cell", gru_cell},
+      {"aten::scaled_dot_product_attention", attention},
+  };
+  // clang-format on
+  return kRows;
 }
 
 }  // namespace rk::frontends::torchscript

@@ -71,8 +71,6 @@ Result<int64_t> extent_along(const Value* value, int64_t axis) {
   return value->shape()[static_cast<int>(axis)];
 }
 
-}  // namespace
-
 Status view(Call& call) {
   RK_ASSIGN(Value * value, call.tensor(0));
   RK_ASSIGN(std::vector<int64_t> dims, call.ints(1, "the shape"));
@@ -213,8 +211,6 @@ Status unsqueeze(Call& call) {
   return call.give_moved(value);
 }
 
-namespace {
-
 Status expanded(Call& call, Value* value, std::vector<int64_t> dims) {
   const size_t rank = static_cast<size_t>(value->shape().rank());
   if (dims.size() < rank) return invalid_model("has fewer extents than the tensor");
@@ -226,8 +222,6 @@ Status expanded(Call& call, Value* value, std::vector<int64_t> dims) {
   RK_ASSIGN(Value* const out, call.emit("Expand", "/expand", {value, call.ints_value("/dims", dims)}));
   return call.give_moved(out);
 }
-
-}  // namespace
 
 Status expand(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(0));
@@ -350,7 +344,9 @@ Status slice(Call& call) {
     for (int64_t i = place(call.integer_or(1, 0)); i < end; i += std::min(step, size + 1)) {
       items.push_back(all[static_cast<size_t>(i)]);
     }
-    return call.give(Item::of_items(call.arg(0).kind, std::move(items)));
+    const bool is_tuple = call.arg(0).kind == Item::Kind::kTuple;
+    return call.give(
+        Item::of_items(is_tuple ? Item::Kind::kTuple : Item::Kind::kList, std::move(items)));
   }
   RK_ASSIGN(Value* const value, call.tensor(0));
   RK_ASSIGN(const int64_t axis, call.axis_of(call.integer_or(1, 0), value->shape().rank()));
@@ -372,8 +368,6 @@ Status slice(Call& call) {
   return call.give_moved(out);
 }
 
-namespace {
-
 Status part(Call& call, Value* value, int64_t axis, int64_t begin, int64_t size, bool drops) {
   RK_ASSIGN(const int64_t extent, extent_along(value, axis));
   if (begin < 0) begin += extent;
@@ -392,8 +386,6 @@ Status part(Call& call, Value* value, int64_t axis, int64_t begin, int64_t size,
   }
   return call.give_moved(out);
 }
-
-}  // namespace
 
 Status select(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(0));
@@ -558,6 +550,13 @@ Status channel_shuffle(Call& call) {
   return call.give_moved(value);
 }
 
+Status type_as(Call& call) {
+  RK_ASSIGN(Value* const value, call.tensor(0));
+  RK_ASSIGN(const Value* const other, call.tensor(1));
+  RK_ASSIGN(Value* const out, call.cast(value, other->dtype()));
+  return call.give_moved(out);
+}
+
 // aten::to in its many forms: the first number that is a dtype, or the type of another tensor.
 Status convert(Call& call) {
   if (!call.arg(0).is_tensor()) return same(call);
@@ -574,13 +573,6 @@ Status convert(Call& call) {
   return call.give_moved(value);
 }
 
-Status type_as(Call& call) {
-  RK_ASSIGN(Value* const value, call.tensor(0));
-  RK_ASSIGN(const Value* const other, call.tensor(1));
-  RK_ASSIGN(Value* const out, call.cast(value, other->dtype()));
-  return call.give_moved(out);
-}
-
 // copy_(x, source): the source in the shape and type of x.
 Status copy(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(0));
@@ -590,6 +582,62 @@ Status copy(Call& call) {
     RK_ASSIGN(source, call.emit("Expand", "/expand", {source, call.ints_value("/dims", dims_of(value))}));
   }
   return call.give(source);
+}
+
+}  // namespace
+
+std::span<const OperatorRow> move_operators() {
+  // clang-format off
+  static constexpr OperatorRow kRows[] = {
+      {"aten::view", view},
+      {"aten::reshape", view},
+      {"aten::_unsafe_view", view},
+      {"aten::view_as", view_as},
+      {"aten::reshape_as", view_as},
+      {"aten::flatten", flatten},
+      {"aten::unflatten", unflatten},
+      {"aten::permute", permute},
+      {"aten::transpose", transpose},
+      {"aten::swapaxes", transpose},
+      {"aten::swapdims", transpose},
+      {"aten::t", transpose_2d},
+      {"aten::numpy_T", transpose_2d},
+      {"aten::movedim", movedim},
+      {"aten::moveaxis", movedim},
+      {"aten::squeeze", squeeze},
+      {"aten::unsqueeze", unsqueeze},
+      {"aten::expand", expand},
+      {"aten::broadcast_to", expand},
+      {"aten::expand_as", expand_as},
+      {"aten::repeat", repeat},
+      {"aten::tile", repeat},
+      {"aten::cat", cat},
+      {"aten::concat", cat},
+      {"aten::stack", stack},
+      {"aten::chunk", chunk},
+      {"aten::split", split},
+      {"aten::split_with_sizes", split},
+      {"aten::unbind", unbind},
+      {"aten::slice", slice},
+      {"aten::select", select},
+      {"aten::narrow", narrow},
+      {"aten::index_select", index_select},
+      {"aten::gather", gather},
+      {"aten::index", index},
+      {"aten::flip", flip},
+      {"aten::roll", roll},
+      {"aten::pixel_shuffle", pixel_shuffle},
+      {"aten::pixel_unshuffle", pixel_unshuffle},
+      {"aten::channel_shuffle", channel_shuffle},
+      {"aten::native_channel_shuffle", channel_shuffle},
+      {"aten::to", convert},
+      {"aten::type_as", type_as},
+      {"aten::copy", copy},
+      {"aten::_cast_Float", [](Call& c) { return c.give_cast(DType::kF32); }},
+      {"aten::_cast_Long", [](Call& c) { return c.give_cast(DType::kI64); }},
+  };
+  // clang-format on
+  return kRows;
 }
 
 }  // namespace rk::frontends::torchscript

@@ -121,8 +121,6 @@ Result<PoolForm> pool_form(Call& call, int spatial) {
   return form;
 }
 
-}  // namespace
-
 // (x, weight, bias, stride, padding, dilation, groups)
 Status conv(Call& call, int spatial) {
   const auto n = static_cast<size_t>(spatial);
@@ -206,8 +204,6 @@ Status avg_pool(Call& call, int spatial) {
   return call.give_like(out);
 }
 
-namespace {
-
 // Windows of one axis that do not come out even: from floor(i * in / out) to ceil((i + 1) * in / out).
 Result<Value*> uneven_axis(Call& call, Value* value, int64_t axis, int64_t out, bool largest) {
   const int64_t in = value->shape()[static_cast<int>(axis)];
@@ -227,8 +223,6 @@ Result<Value*> uneven_axis(Call& call, Value* value, int64_t axis, int64_t out, 
   if (parts.size() == 1) return parts[0];
   return call.emit("Concat", "/windows", std::move(parts), {{"axis", axis}});
 }
-
-}  // namespace
 
 Status adaptive_pool(Call& call, int spatial, bool largest) {
   RK_ASSIGN(const Batched picture, batched(call, spatial));
@@ -272,7 +266,7 @@ Status adaptive_pool(Call& call, int spatial, bool largest) {
 }
 
 // (x, size, [align_corners,] scale per axis...) or (x, size, [align_corners,] list of scales).
-Status resize(Call& call, std::string_view mode, bool exact) {
+Status resize(Call& call, std::string_view mode, bool exact = false) {
   RK_ASSIGN(Value* const value, call.tensor(0));
   const int spatial = value->shape().rank() - 2;
   if (spatial < 1 || spatial > 3) return invalid_model(str("its input is ", to_string(value->shape())));
@@ -352,8 +346,6 @@ Status affine_grid(Call& call) {
   return call.give(out);
 }
 
-namespace {
-
 // Pairs of pads from the last axis on, as torch counts them.
 Status padded(Call& call, size_t pads_argument, std::string_view mode, double number) {
   RK_ASSIGN(Value* const value, call.tensor(0));
@@ -373,8 +365,6 @@ Status padded(Call& call, size_t pads_argument, std::string_view mode, double nu
   return call.give_like(out);
 }
 
-}  // namespace
-
 // (x, pads, mode, value)
 Status pad(Call& call) {
   const std::string& mode = call.arg(2).text;
@@ -387,8 +377,6 @@ Status pad(Call& call) {
 
 Status constant_pad(Call& call) { return padded(call, 1, "constant", call.real_or(2, 0)); }
 Status mode_pad(Call& call, std::string_view mode) { return padded(call, 1, mode, 0); }
-
-namespace {
 
 // A vector per channel, or a constant where there is none.
 Result<Value*> per_channel(Call& call, size_t i, int64_t channels, float fallback) {
@@ -403,10 +391,6 @@ Result<int64_t> channels_of(const Value* value) {
   return value->shape()[1];
 }
 
-}  // namespace
-
-namespace {
-
 Status normalized_by_statistics(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(0));
   RK_ASSIGN(const int64_t channels, channels_of(value));
@@ -419,8 +403,6 @@ Status normalized_by_statistics(Call& call) {
                       {{"epsilon", static_cast<float>(call.real_or(7, 1e-5))}}));
   return call.give(out);
 }
-
-}  // namespace
 
 // (x, weight, bias, mean, variance, training, momentum, eps, cudnn)
 Status batch_norm(Call& call) {
@@ -483,6 +465,61 @@ Status layer_norm(Call& call) {
             call.emit("LayerNormalization", "/y", std::move(inputs),
                       {{"axis", -axes}, {"epsilon", static_cast<float>(call.real_or(4, 1e-5))}}));
   return call.give(out);
+}
+
+}  // namespace
+
+std::span<const OperatorRow> picture_operators() {
+  // clang-format off
+  static constexpr OperatorRow kRows[] = {
+      {"aten::conv1d", [](Call& c) { return conv(c, 1); }},
+      {"aten::conv2d", [](Call& c) { return conv(c, 2); }},
+      {"aten::conv3d", [](Call& c) { return conv(c, 3); }},
+      {"aten::conv_transpose1d", [](Call& c) { return conv_transpose(c, 1); }},
+      {"aten::conv_transpose2d", [](Call& c) { return conv_transpose(c, 2); }},
+      {"aten::conv_transpose3d", [](Call& c) { return conv_transpose(c, 3); }},
+      {"aten::_convolution", convolution},
+      {"aten::convolution", convolution},
+      {"aten::_convolution_mode", convolution},
+      {"aten::max_pool1d", [](Call& c) { return max_pool(c, 1); }},
+      {"aten::max_pool2d", [](Call& c) { return max_pool(c, 2); }},
+      {"aten::max_pool3d", [](Call& c) { return max_pool(c, 3); }},
+      {"aten::max_pool1d_with_indices", [](Call& c) { return max_pool(c, 1); }},
+      {"aten::max_pool2d_with_indices", [](Call& c) { return max_pool(c, 2); }},
+      {"aten::avg_pool1d", [](Call& c) { return avg_pool(c, 1); }},
+      {"aten::avg_pool2d", [](Call& c) { return avg_pool(c, 2); }},
+      {"aten::avg_pool3d", [](Call& c) { return avg_pool(c, 3); }},
+      {"aten::adaptive_avg_pool1d", [](Call& c) { return adaptive_pool(c, 1, false); }},
+      {"aten::adaptive_avg_pool2d", [](Call& c) { return adaptive_pool(c, 2, false); }},
+      {"aten::adaptive_avg_pool3d", [](Call& c) { return adaptive_pool(c, 3, false); }},
+      {"aten::adaptive_max_pool1d", [](Call& c) { return adaptive_pool(c, 1, true); }},
+      {"aten::adaptive_max_pool2d", [](Call& c) { return adaptive_pool(c, 2, true); }},
+      {"aten::adaptive_max_pool3d", [](Call& c) { return adaptive_pool(c, 3, true); }},
+      {"aten::upsample_nearest1d", [](Call& c) { return resize(c, "nearest"); }},
+      {"aten::upsample_nearest2d", [](Call& c) { return resize(c, "nearest"); }},
+      {"aten::upsample_nearest3d", [](Call& c) { return resize(c, "nearest"); }},
+      {"aten::_upsample_nearest_exact1d", [](Call& c) { return resize(c, "nearest", true); }},
+      {"aten::_upsample_nearest_exact2d", [](Call& c) { return resize(c, "nearest", true); }},
+      {"aten::upsample_linear1d", [](Call& c) { return resize(c, "linear"); }},
+      {"aten::upsample_bilinear2d", [](Call& c) { return resize(c, "linear"); }},
+      {"aten::upsample_trilinear3d", [](Call& c) { return resize(c, "linear"); }},
+      {"aten::upsample_bicubic2d", [](Call& c) { return resize(c, "cubic"); }},
+      {"aten::grid_sampler", grid_sampler},
+      {"aten::affine_grid_generator", affine_grid},
+      {"aten::pad", pad},
+      {"aten::constant_pad_nd", constant_pad},
+      {"aten::reflection_pad1d", [](Call& c) { return mode_pad(c, "reflect"); }},
+      {"aten::reflection_pad2d", [](Call& c) { return mode_pad(c, "reflect"); }},
+      {"aten::replication_pad1d", [](Call& c) { return mode_pad(c, "edge"); }},
+      {"aten::replication_pad2d", [](Call& c) { return mode_pad(c, "edge"); }},
+      {"aten::replication_pad3d", [](Call& c) { return mode_pad(c, "edge"); }},
+      {"aten::batch_norm", batch_norm},
+      {"aten::instance_norm", instance_norm},
+      {"aten::group_norm", group_norm},
+      {"aten::layer_norm", layer_norm},
+  };
+  // clang-format on
+  return kRows;
 }
 
 }  // namespace rk::frontends::torchscript

@@ -98,8 +98,6 @@ Result<Value*> with_relu(Call& call, Value* value, bool relu) {
   return relu ? call.emit("Relu", "/relu", {value}) : Result<Value*>(value);
 }
 
-}  // namespace
-
 // (x, scale, zero point, dtype)
 Status quantize_per_tensor(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(0));
@@ -174,16 +172,12 @@ Status quantized_linear(Call& call, bool relu) {
   return call.give(std::move(item));
 }
 
-namespace {
-
 // A constant that quantize_per_tensor or a file gave, back in the stored form.
 Result<StoredTensor> stored_at(Call& call, size_t i) {
   const Item& item = call.arg(i);
   if (item.is_tensor() && item.stored != nullptr) return *item.stored;
   return unsupported("of weights that are computed is not taken");
 }
-
-}  // namespace
 
 // (weight, bias, stride, padding, dilation, groups)
 Status conv_prepack(Call& call, int spatial) {
@@ -375,6 +369,8 @@ Status fake_quantize(Call& call) {
   return call.give(out);
 }
 
+}  // namespace
+
 void Importer::note_ranges() {
   if (has_weights_ && !has_asymmetric_weights_) {
     import_.note("its weights are quantized symmetrically (every zero point is 0): they are taken as they "
@@ -386,6 +382,52 @@ void Importer::note_ranges() {
                  "are taken as they are, but only 7 of 8 bits are used; prepare the model for qnnpack "
                  "(reduce_range=False) for finer steps");
   }
+}
+
+std::span<const OperatorRow> quantized_operators() {
+  // clang-format off
+  static constexpr OperatorRow kRows[] = {
+      {"aten::sigmoid", [](Call& c) { return bounded(c, "Sigmoid", 0, 1); }},
+      {"aten::tanh", [](Call& c) { return bounded(c, "Tanh", -1, 1); }},
+      {"aten::hardsigmoid", [](Call& c) { return bounded(c, "HardSigmoid", 0, 1); }},
+      {"aten::quantize_per_tensor", quantize_per_tensor},
+      {"aten::dequantize", dequantize},
+      {"aten::fake_quantize_per_tensor_affine", fake_quantize},
+      {"aten::fake_quantize_per_channel_affine", fake_quantize},
+      {"quantized::conv1d", [](Call& c) { return quantized_conv(c, false); }},
+      {"quantized::conv1d_relu", [](Call& c) { return quantized_conv(c, true); }},
+      {"quantized::conv2d", [](Call& c) { return quantized_conv(c, false); }},
+      {"quantized::conv2d_relu", [](Call& c) { return quantized_conv(c, true); }},
+      {"quantized::conv3d", [](Call& c) { return quantized_conv(c, false); }},
+      {"quantized::conv3d_relu", [](Call& c) { return quantized_conv(c, true); }},
+      {"quantized::conv_transpose2d", [](Call& c) { return quantized_conv(c, false); }},
+      {"quantized::linear", [](Call& c) { return quantized_linear(c, false); }},
+      {"quantized::linear_relu", [](Call& c) { return quantized_linear(c, true); }},
+      {"quantized::conv2d_prepack", [](Call& c) { return conv_prepack(c, 2); }},
+      {"quantized::linear_prepack", linear_prepack},
+      {"quantized::add", [](Call& c) { return quantized_binary(c, "Add", false); }},
+      {"quantized::add_relu", [](Call& c) { return quantized_binary(c, "Add", true); }},
+      {"quantized::mul", [](Call& c) { return quantized_binary(c, "Mul", false); }},
+      {"quantized::mul_relu", [](Call& c) { return quantized_binary(c, "Mul", true); }},
+      {"quantized::matmul", [](Call& c) { return quantized_binary(c, "MatMul", false); }},
+      {"quantized::add_scalar", [](Call& c) { return quantized_scalar(c, "Add", false); }},
+      {"quantized::add_scalar_relu", [](Call& c) { return quantized_scalar(c, "Add", true); }},
+      {"quantized::mul_scalar", [](Call& c) { return quantized_scalar(c, "Mul", false); }},
+      {"quantized::mul_scalar_relu", [](Call& c) { return quantized_scalar(c, "Mul", true); }},
+      {"quantized::cat", [](Call& c) { return quantized_cat(c, false); }},
+      {"quantized::cat_relu", [](Call& c) { return quantized_cat(c, true); }},
+      {"quantized::sigmoid", [](Call& c) { return quantized_bounded(c, "Sigmoid"); }},
+      {"quantized::hardsigmoid", [](Call& c) { return quantized_bounded(c, "HardSigmoid"); }},
+      {"quantized::hardswish", [](Call& c) { return quantized_unary(c, "HardSwish", 1); }},
+      {"quantized::elu", [](Call& c) { return quantized_unary(c, "Elu", 1); }},
+      {"quantized::celu", [](Call& c) { return quantized_unary(c, "Celu", 1); }},
+      {"quantized::prelu", [](Call& c) { return quantized_unary(c, "PRelu", 2); }},
+      {"quantized::leaky_relu", quantized_leaky_relu},
+      {"quantized::batch_norm2d", [](Call& c) { return quantized_batch_norm(c, false); }},
+      {"quantized::batch_norm2d_relu", [](Call& c) { return quantized_batch_norm(c, true); }},
+  };
+  // clang-format on
+  return kRows;
 }
 
 }  // namespace rk::frontends::torchscript

@@ -36,8 +36,6 @@ Result<Value*> converted(Call& call, Value* value, size_t dtype_argument) {
   return value;
 }
 
-}  // namespace
-
 // (x, dtype) or (x, axes, keepdim, dtype).
 Status reduce(Call& call, std::string_view op) {
   const bool has_axes = call.count() > 2;
@@ -170,6 +168,37 @@ Status cumsum(Call& call) {
   RK_ASSIGN(Value* const out,
             call.emit("CumSum", "/y", {value, call.scalar("/axis", static_cast<double>(axis), DType::kI64)}));
   return call.give(out);
+}
+
+}  // namespace
+
+std::span<const OperatorRow> reduce_operators() {
+  // clang-format off
+  static constexpr OperatorRow kRows[] = {
+      {"aten::softmax", [](Call& c) { return softmax(c, "Softmax"); }},
+      {"aten::log_softmax", [](Call& c) { return softmax(c, "LogSoftmax"); }},
+      {"aten::mean", [](Call& c) { return reduce(c, "ReduceMean"); }},
+      {"aten::sum", [](Call& c) { return reduce(c, "ReduceSum"); }},
+      {"aten::prod", [](Call& c) { return reduce(c, "ReduceProd"); }},
+      {"aten::any", [](Call& c) { return reduce_bool(c, "ReduceMax"); }},
+      {"aten::all", [](Call& c) { return reduce_bool(c, "ReduceMin"); }},
+      {"aten::max", [](Call& c) { return extreme(c, true); }},
+      {"aten::min", [](Call& c) { return extreme(c, false); }},
+      {"aten::amax", [](Call& c) { return amax(c, "ReduceMax"); }},
+      {"aten::amin", [](Call& c) { return amax(c, "ReduceMin"); }},
+      {"aten::argmax", [](Call& c) { return arg_extreme(c, "ArgMax"); }},
+      {"aten::argmin", [](Call& c) { return arg_extreme(c, "ArgMin"); }},
+      {"aten::var", [](Call& c) { return variance(c, false); }},
+      {"aten::std", [](Call& c) { return variance(c, true); }},
+      {"aten::norm", norm},
+      {"aten::frobenius_norm", [](Call& c) { return c.count() == 3 ? amax(c, "ReduceL2") : norm(c); }},
+      {"aten::linalg_norm", norm},
+      {"aten::linalg_vector_norm", norm},
+      {"aten::logsumexp", logsumexp},
+      {"aten::cumsum", cumsum},
+  };
+  // clang-format on
+  return kRows;
 }
 
 }  // namespace rk::frontends::torchscript

@@ -92,7 +92,7 @@ Status scalar_binary(Call& call, std::string_view op, bool& found) {
   if (!found) return ok_status();
   if (op == "Equal") return call.give(Item::of_bool(equal_items(a, b)));
   if (op == "NotEqual") return call.give(Item::of_bool(!equal_items(a, b)));
-  if (op == "Add" && a.is_list() && b.is_list()) {
+  if (op == "Add" && a.is_list() && a.kind == b.kind && a.kind != Item::Kind::kDict) {
     std::vector<Item> items = *a.items;
     items.insert(items.end(), b.items->begin(), b.items->end());
     return call.give(Item::of_items(a.kind, std::move(items)));
@@ -116,7 +116,11 @@ Status scalar_binary(Call& call, std::string_view op, bool& found) {
   return call.give(std::move(out));
 }
 
+namespace {
+
 Status constant_node(Call& call) { return call.give_constant(); }
+Status get_state(Call& call) { return call.give_state(); }
+Status set_state(Call& call) { return call.set_state(); }
 
 Status list_construct(Call& call) {
   std::vector<Item> items;
@@ -130,11 +134,32 @@ Status tuple_construct(Call& call) {
   return call.give(Item::of_items(Item::Kind::kTuple, std::move(items)));
 }
 
-// Keys and values take turns. Only the values matter: as outputs of the model.
+// Keys and values take turns.
 Status dict_construct(Call& call) {
-  std::vector<Item> items;
-  for (size_t i = 1; i < call.count(); i += 2) items.push_back(call.arg(i));
-  return call.give(Item::of_items(Item::Kind::kTuple, std::move(items)));
+  if (call.count() % 2 != 0) return invalid_model("has a key without a value");
+  std::vector<Item> keys, items;
+  for (size_t i = 0; i < call.count(); i += 2) {
+    keys.push_back(call.arg(i));
+    items.push_back(call.arg(i + 1));
+  }
+  Item out = Item::of_items(Item::Kind::kDict, std::move(items));
+  out.keys = std::make_shared<std::vector<Item>>(std::move(keys));
+  return call.give(std::move(out));
+}
+
+// Where a list or dict has what the second argument says; nothing for a key that is not there.
+Result<std::optional<size_t>> place_in(Call& call) {
+  const Item& holder = call.arg(0);
+  if (holder.kind == Item::Kind::kDict) {
+    const auto found = std::ranges::find_if(
+        *holder.keys, [&](const Item& key) { return equal_items(key, call.arg(1)); });
+    if (found == holder.keys->end()) return std::optional<size_t>();
+    return std::optional(static_cast<size_t>(found - holder.keys->begin()));
+  }
+  if (!holder.is_list()) return unsupported("of what is no list is not taken");
+  RK_ASSIGN(const int64_t place, call.integer(1, "the place"));
+  RK_ASSIGN(const int64_t found, place_of(place, holder.items->size()));
+  return std::optional(static_cast<size_t>(found));
 }
 
 Status list_unpack(Call& call) {
@@ -150,25 +175,127 @@ Status list_unpack(Call& call) {
 }
 
 Status get_item(Call& call) {
-  const Item& list = call.arg(0);
-  if (!list.is_list()) return unsupported("of what is no list is not taken");
-  RK_ASSIGN(const int64_t place, call.integer(1, "the place"));
-  RK_ASSIGN(const int64_t found, place_of(place, list.items->size()));
-  return call.give(Item((*list.items)[static_cast<size_t>(found)]));
+  RK_ASSIGN(const std::optional<size_t> place, place_in(call));
+  if (!place) return invalid_model("asks for a key that the dict does not have");
+  return call.give(Item((*call.arg(0).items)[*place]));
+}
+
+// dict.get(key, default)
+Status get_or(Call& call) {
+  if (call.arg(0).kind != Item::Kind::kDict) return unsupported("of what is no dict is not taken");
+  RK_ASSIGN(const std::optional<size_t> place, place_in(call));
+  return call.give(place ? Item((*call.arg(0).items)[*place]) : Item(call.arg(2)));
+}
+
+// The last argument can be put into the list or dict that is the first one.
+Status check_holder(const Call& call) {
+  constexpr size_t kMostItems = 10'000;
+  const Item& holder = call.arg(0);
+  const bool holds = holder.kind == Item::Kind::kList || holder.kind == Item::Kind::kDict;
+  if (!holds || call.count() < 2) return invalid_model("needs a list");
+  if (holder.items->size() >= kMostItems) return unsupported("makes a list too long");
+  // A list in itself would never end.
+  if (call.arg(call.count() - 1).is_list()) return unsupported("of a list to a list is not taken");
+  return ok_status();
+}
+
+Status give_holder(Call& call) {
+  return call.node().outputs.empty() ? ok_status() : call.give(Item(call.arg(0)));
 }
 
 Status append(Call& call) {
-  const Item& list = call.arg(0);
-  if (list.kind != Item::Kind::kList || call.count() < 2) return invalid_model("needs a list");
-  constexpr size_t kMostItems = 10'000;
-  if (list.items->size() >= kMostItems) return unsupported("makes a list too long");
-  // A list in itself would never end.
-  if (call.arg(1).is_list()) return unsupported("of a list to a list is not taken");
-  list.items->push_back(call.arg(1));
-  return call.node().outputs.empty() ? ok_status() : call.give(Item(list));
+  RK_TRY(check_holder(call));
+  if (call.arg(0).kind != Item::Kind::kList) return invalid_model("needs a list");
+  call.arg(0).items->push_back(call.arg(1));
+  return give_holder(call);
 }
 
+// list[place] = item, dict[key] = item
+Status set_item(Call& call) {
+  RK_TRY(check_holder(call));
+  if (call.count() != 3) return invalid_model("needs a place and an item");
+  const Item& holder = call.arg(0);
+  RK_ASSIGN(const std::optional<size_t> place, place_in(call));
+  if (place) {
+    (*holder.items)[*place] = call.arg(2);
+  } else {
+    holder.keys->push_back(call.arg(1));
+    holder.items->push_back(call.arg(2));
+  }
+  return give_holder(call);
+}
+
+Status extend(Call& call) {
+  constexpr size_t kMostItems = 10'000;
+  const Item &list = call.arg(0), &more = call.arg(1);
+  if (list.kind != Item::Kind::kList || more.kind != Item::Kind::kList) return invalid_model("needs two lists");
+  const std::vector<Item> added = *more.items;  // may be the same list
+  const auto is_plain = [](const Item& item) { return !item.is_list(); };
+  if (!std::ranges::all_of(added, is_plain)) return unsupported("by lists of lists is not taken");
+  if (list.items->size() + added.size() > kMostItems) return unsupported("makes a list too long");
+  list.items->insert(list.items->end(), added.begin(), added.end());
+  return give_holder(call);
+}
+
+Status pop(Call& call) {
+  const Item& list = call.arg(0);
+  if (list.kind != Item::Kind::kList) return unsupported("of what is no list is not taken");
+  RK_ASSIGN(const int64_t place, place_of(call.integer_or(1, -1), list.items->size()));
+  Item item = (*list.items)[static_cast<size_t>(place)];
+  list.items->erase(list.items->begin() + place);
+  return call.give(std::move(item));
+}
+
+Status copy_of_list(Call& call) {
+  const Item& list = call.arg(0);
+  if (!list.is_list()) return unsupported("of what is no list is not taken");
+  return call.give(Item::of_items(Item::Kind::kList, *list.items));
+}
+
+Status dict_keys(Call& call) {
+  const Item& dict = call.arg(0);
+  if (dict.kind != Item::Kind::kDict) return unsupported("of what is no dict is not taken");
+  return call.give(Item::of_items(Item::Kind::kList, *dict.keys));
+}
+
+Status dict_items(Call& call) {
+  const Item& dict = call.arg(0);
+  if (dict.kind != Item::Kind::kDict) return unsupported("of what is no dict is not taken");
+  std::vector<Item> pairs;
+  for (size_t i = 0; i < dict.items->size(); ++i) {
+    pairs.push_back(Item::of_items(Item::Kind::kTuple, {(*dict.keys)[i], (*dict.items)[i]}));
+  }
+  return call.give(Item::of_items(Item::Kind::kList, std::move(pairs)));
+}
+
+// range(start, stop, step): how many, and which one is next.
+Status range_length(Call& call) {
+  RK_ASSIGN(const int64_t start, call.integer(0, "the start"));
+  RK_ASSIGN(const int64_t stop, call.integer(1, "the end"));
+  RK_ASSIGN(const int64_t step, call.integer(2, "the step"));
+  if (step == 0) return invalid_model("has a step of 0");
+  const double count = std::ceil((static_cast<double>(stop) - static_cast<double>(start)) /
+                                 static_cast<double>(step));
+  if (!(count < 1e9)) return unsupported("counts too far");
+  return call.give(Item::of_int(std::max(int64_t{0}, static_cast<int64_t>(std::max(count, 0.0)))));
+}
+
+Status range_item(Call& call) {
+  RK_ASSIGN(const int64_t round, call.integer(0, "the round"));
+  RK_ASSIGN(const int64_t start, call.integer(1, "the start"));
+  RK_ASSIGN(const int64_t step, call.integer(2, "the step"));
+  int64_t out = 0;
+  if (__builtin_mul_overflow(round, step, &out) || __builtin_add_overflow(out, start, &out)) {
+    return invalid_model("counts too far");
+  }
+  return call.give(Item::of_int(out));
+}
+
+}  // namespace
+
 Status same(Call& call) { return call.give(Item(call.arg(0))); }
+
+namespace {
 
 Status nothing(Call& call) {
   for (size_t i = 0; i < call.node().outputs.size(); ++i) RK_TRY(call.give(Item::none(), i));
@@ -246,6 +373,8 @@ Status is_item(Call& call, bool equal) {
   return call.give(Item::of_bool(is_same == equal));
 }
 
+}  // namespace
+
 Status logical_scalar(Call& call, std::string_view op) {
   RK_ASSIGN(const bool a, call.flag(0, "the condition"));
   if (op == "Not") return call.give(Item::of_bool(!a));
@@ -253,11 +382,14 @@ Status logical_scalar(Call& call, std::string_view op) {
   return call.give(Item::of_bool(op == "And" ? a && b : op == "Or" ? a || b : a != b));
 }
 
+namespace {
+
 Status contains(Call& call) {
   const Item& list = call.arg(0);
   if (!list.is_list()) return unsupported("of what is no list is not taken");
+  const auto& items = list.kind == Item::Kind::kDict ? *list.keys : *list.items;
   return call.give(Item::of_bool(std::ranges::any_of(
-      *list.items, [&](const Item& item) { return equal_items(item, call.arg(1)); })));
+      items, [&](const Item& item) { return equal_items(item, call.arg(1)); })));
 }
 
 Status text_of(Call& call) {
@@ -266,6 +398,8 @@ Status text_of(Call& call) {
 }
 
 Status false_value(Call& call) { return call.give(Item::of_bool(false)); }
+
+}  // namespace
 
 Status extreme_scalar(Call& call, bool largest) {
   std::vector<Item> items;
@@ -288,6 +422,8 @@ Status integer_scalar(Call& call, double (*function)(double)) {
   if (!(std::abs(out) < 9e18)) return invalid_model(str(number, " is too large"));
   return call.give(Item::of_int(static_cast<int64_t>(out)));
 }
+
+namespace {
 
 // torch.tensor(data, dtype, ...): a number, or a list of them.
 Status tensor_from_data(Call& call) {
@@ -324,6 +460,88 @@ Status tensor_from_data(Call& call) {
     store_f64(dtype, out.mutable_data<uint8_t>() + i * byte_size(dtype), numbers[i]);
   }
   return call.give(call.builder().constant(call.name() + "/data", std::move(out)));
+}
+
+}  // namespace
+
+std::span<const OperatorRow> scalar_operators() {
+  // clang-format off
+  static constexpr OperatorRow kRows[] = {
+      {"prim::Constant", constant_node},
+      {"prim::GetAttr", constant_node},
+      {"state::get", get_state},
+      {"state::set", set_state},
+      {"prim::ListConstruct", list_construct},
+      {"prim::TupleConstruct", tuple_construct},
+      {"prim::DictConstruct", dict_construct},
+      {"prim::ListUnpack", list_unpack},
+      {"prim::TupleUnpack", list_unpack},
+      {"prim::TupleIndex", get_item},
+      {"aten::__getitem__", get_item},
+      {"aten::append", append},
+      {"aten::_set_item", set_item},
+      {"aten::extend", extend},
+      {"aten::pop", pop},
+      {"aten::get", get_or},
+      {"aten::keys", dict_keys},
+      {"aten::values", copy_of_list},
+      {"aten::items", dict_items},
+      {"aten::list", copy_of_list},
+      {"aten::__range_length", range_length},
+      {"aten::__derive_index", range_item},
+      {"prim::NumToTensor", same},
+      {"aten::scalar_tensor", tensor_from_data},
+      {"aten::tensor", tensor_from_data},
+      {"aten::as_tensor", tensor_from_data},
+      {"prim::ImplicitTensorToNum", same},
+      {"prim::unchecked_cast", same},
+      {"prim::unchecked_unwrap_optional", same},
+      {"aten::_unwrap_optional", same},
+      {"prim::data", same},
+      {"prim::Uninitialized", nothing},
+      {"prim::Print", nothing},
+      {"aten::warn", nothing},
+      {"prim::RaiseException", raise},
+      {"aten::Int", to_int},
+      {"aten::IntImplicit", to_int},
+      {"prim::Int", to_int},
+      {"aten::Float", to_float},
+      {"aten::FloatImplicit", to_float},
+      {"aten::ScalarImplicit", same},
+      {"aten::item", same},
+      {"aten::Bool", to_bool},
+      {"prim::Bool", to_bool},
+      {"aten::size", size},
+      {"prim::shape", size},
+      {"aten::dim", dim},
+      {"aten::numel", numel},
+      {"aten::len", length},
+      {"prim::dtype", dtype_query},
+      {"aten::is_floating_point", is_floating},
+      {"prim::device", [](Call& c) { return c.give(Item::of_text("cpu")); }},
+      {"prim::layout", [](Call& c) { return c.give(Item::of_int(0)); }},
+      {"prim::is_cuda", false_value},
+      {"prim::requires_grad", false_value},
+      {"aten::is_scripting", false_value},
+      {"aten::__is__", [](Call& c) { return is_item(c, true); }},
+      {"aten::__isnot__", [](Call& c) { return is_item(c, false); }},
+      {"aten::__contains__", contains},
+      {"aten::format", text_of},
+      {"aten::percentFormat", text_of},
+      {"prim::min", [](Call& c) { return extreme_scalar(c, false); }},
+      {"prim::max", [](Call& c) { return extreme_scalar(c, true); }},
+      {"aten::contiguous", same},
+      {"aten::clone", same},
+      {"aten::detach", same},
+      {"aten::alias", same},
+      {"aten::dropout", same},
+      {"aten::feature_dropout", same},
+      {"aten::alpha_dropout", same},
+      {"aten::feature_alpha_dropout", same},
+      {"aten::cpu", same},
+  };
+  // clang-format on
+  return kRows;
 }
 
 }  // namespace rk::frontends::torchscript

@@ -13,6 +13,7 @@
 #include "frontends/model_source.h"
 #include "frontends/torchscript/answer.h"
 #include "frontends/torchscript/helper.h"
+#include "frontends/torchscript/test_answer.h"
 #include "ops/registry.h"
 
 namespace rk::frontends::torchscript {
@@ -200,50 +201,17 @@ TEST(TorchAnswer, ListsInListsEndSomewhere) {
   EXPECT_THAT(refusal(with_constant(datum)), HasSubstr("nested too deeply"));
 }
 
-// Appends prim::Constant `id` of a number.
-void number(ByteWriter& out, uint32_t id, double value) {
-  out.write_string("prim::Constant");
-  out.write_string("");
-  out.write(uint32_t{0});
-  out.write(uint32_t{1});
-  out.write(id);
-  out.write_string("");
-  out.write_string("float");
-  out.write(uint8_t{1});
-  out.write(uint8_t{3});
-  out.write(value);
-  out.write(uint32_t{0});
-}
-
-void node(ByteWriter& out, const std::string& kind, const std::vector<uint32_t>& inputs, uint32_t id) {
-  out.write_string(kind);
-  out.write_string("");
-  out.write_vector(inputs);
-  out.write(uint32_t{1});
-  out.write(id);
-  out.write_string(str("v", id));
-  out.write_string("Tensor");
-  out.write(uint8_t{0});
-  out.write(uint32_t{0});
-}
-
 TEST(TorchAnswer, QuantizedSigmoidTakesTheRangeOfTheKernelNotTheRecordedOne) {
-  ByteWriter answer = header();
-  answer.write(uint32_t{1});
-  answer.write(uint32_t{1});
-  answer.write_string("x");
-  answer.write_string("Tensor");
-  answer.write(uint8_t{0});
-  answer.write(uint32_t{7});  // nodes
-  number(answer, 2, 0.02);
-  number(answer, 3, 120);
-  number(answer, 4, 13);
-  node(answer, "aten::quantize_per_tensor", {1, 2, 3, 4}, 5);
-  number(answer, 6, 3);
-  node(answer, "quantized::sigmoid", {5, 2, 6}, 7);
-  node(answer, "aten::dequantize", {7}, 8);
-  answer.write_vector(std::vector<uint32_t>{8});
-  const auto bytes = answer.release();
+  TestAnswer answer;
+  answer.input(1, "x");
+  answer.constant(2, TestDatum::of_double(0.02));
+  answer.constant(3, TestDatum::of_int(120));
+  answer.constant(4, TestDatum::of_int(13));
+  answer.node("aten::quantize_per_tensor", {1, 2, 3, 4}, {5});
+  answer.constant(6, TestDatum::of_int(3));
+  answer.node("quantized::sigmoid", {5, 2, 6}, {7});
+  answer.node("aten::dequantize", {7}, {8});
+  const auto bytes = answer.bytes({8});
   const ModelFile file{"", bytes};
   ImportOptions options;
   options.input_shapes = {{2, 3}};
@@ -259,15 +227,9 @@ TEST(TorchAnswer, QuantizedSigmoidTakesTheRangeOfTheKernelNotTheRecordedOne) {
 }
 
 TEST(TorchAnswer, ShapesOfInputsMustBeGiven) {
-  ByteWriter answer = header();
-  answer.write(uint32_t{1});
-  answer.write(uint32_t{1});
-  answer.write_string("x");
-  answer.write_string("Tensor");
-  answer.write(uint8_t{0});
-  answer.write(uint32_t{0});
-  answer.write_vector(std::vector<uint32_t>{1});
-  const auto bytes = answer.release();
+  TestAnswer answer;
+  answer.input(1, "x");
+  const auto bytes = answer.bytes({1});
   const ModelFile file{"", bytes};
   const auto model = import_files({&file, 1}, "pytorch", {}, ops::registry());
   ASSERT_FALSE(model.ok());

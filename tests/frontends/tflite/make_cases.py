@@ -335,6 +335,13 @@ net.op(114, [xi], [y])
 z = net.tensor("z", m.shape)
 net.op(6, [y], [z])
 add("requantize", net, [z], [m], [f.rounded(f.rounded(m, np.float32(0.1), 5), np.float32(0.03), -20)], tolerance=1e-5)
+# A sigmoid with another range than 0..1: the file's is kept.
+net = Net()
+xi = net.input("x", m.shape, "int8", scale=0.1, zero_point=5)
+y = net.tensor("y", m.shape, "int8", scale=0.02, zero_point=-30)
+net.op(14, [xi], [y])
+add("quantized_logistic", net, [y], [m], [f.rounded(f.sigmoid(f.rounded(m, np.float32(0.1), 5)), np.float32(0.02), -30)],
+    tolerance=1e-5)
 
 # Open batch, NCHW files, what is cut off and what is refused.
 net = Net()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The quantized digit classifier on all 200 pictures, and the model that must be refused.
+"""The quantized digit classifier on all 200 pictures, and a model that asks for more than shapes.
 
     check.py --binary frontend_run --shared ../shared --work folder
 
@@ -72,7 +72,7 @@ def main():
     text, logits = run(args, "silero", os.path.join(models, "silero_vad", "silero_vad.jit"), "graph", "1,512",
                        np.zeros((1, 512), np.float32))
     refused = logits is None and "forward() takes 'sr' of type int" in text
-    figure("silero_vad (state, integer argument) is refused", "by name" if refused else text.strip()[:200], "by name",
+    figure("silero_vad without a value for its integer argument is refused", "by name" if refused else text.strip()[:200], "by name",
            refused)
     return 1 if short else 0
 
