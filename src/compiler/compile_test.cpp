@@ -50,7 +50,7 @@ std::vector<std::string> step_types(const Program& program) {
 
 constexpr std::string_view kConv = R"(graph "g" {
   input %x: f32[1,2,1,1] q(i8, scale=[0.5], zp=[10])
-  const %w: f32[2,2,1,1] q(i8, axis=0, scale=[0.01, 0.005], zp=[-3, 4]) = [1.0, -0.5, 0.25, 0.1]
+  const %w: f32[2,2,1,1] q(i8, axis=0, scale=[0.01, 0.005], zp=[-3, 4], min=[-1.25, -0.66], max=[1.3, 0.615]) = [1.0, -0.5, 0.25, 0.1]
   const %b: f32[2] = [1.0, -2.0]
   %y: f32[1,2,1,1] q(i8, scale=[0.04], zp=[-7]) = Conv(%x, %w, %b) @"c1"
   output %y
@@ -88,7 +88,7 @@ TEST(EmitConvTest, FusedAddAndClipAreInTheAccumulatorsUnit) {
   const Program program = compiled(R"(graph "g" {
     input %x: f32[1,2,1,1] q(i8, scale=[0.5], zp=[10])
     input %e: f32[1,2,1,1] q(i8, scale=[0.02], zp=[5])
-    const %w: f32[2,2,1,1] q(i8, scale=[0.01], zp=[0]) = [1.0, -0.5, 0.25, 0.1]
+    const %w: f32[2,2,1,1] q(i8, scale=[0.01], zp=[0], min=[-1.28], max=[1.27]) = [1.0, -0.5, 0.25, 0.1]
     %a: f32[1,2,1,1] q(i8, scale=[0.04], zp=[0]) = FusedConv(%x, %w, _, %e) {post_activation="Relu"} @"c1"
     %y: f32[1,2,1,1] q(i8, scale=[0.04], zp=[0]) = FusedConv(%a, %w) {activation="Clip", clip_min=0.0, clip_max=6.0} @"c2"
     output %y
@@ -125,7 +125,7 @@ TEST(EmitConvTest, TinyWeightScalesAreRaisedSoThatMultipliersKeepSixBits) {
 
 TEST(EmitConvTest, ScalesTheModelBroughtKeepTheirIntegers) {
   const auto constants = narrow_channel("");
-  EXPECT_EQ(constants.channels.multiplier[1], 2);  // 16384 * 0.0001
+  EXPECT_EQ(constants.channels.multiplier[1], 3);  // 32767 * 0.0001
   EXPECT_EQ(constants.weights, (std::vector<int8_t>{1, 2, 78, 0}));
 }
 
@@ -162,7 +162,8 @@ TEST(EmitConvTest, DepthwiseWeightsAreOneRowOfChannels) {
 TEST(EmitConvTest, TransposedConvolutionsKeepTheirWeightOrder) {
   const Program program = compiled(R"(graph "g" {
     input %x: f32[1,2,3,3] q(i8, scale=[0.5], zp=[1])
-    const %w: f32[2,3,1,1] q(i8, axis=1, scale=[0.5, 0.25, 0.125], zp=[0, 0, 0]) = [1, 1, 1, 2, 2, 2]
+    const %w: f32[2,3,1,1] q(i8, axis=1, scale=[0.5, 0.25, 0.125], zp=[0, 0, 0], min=[-64, -32, -16], max=[63.5, 31.75, 15.875]) =
+      [1, 1, 1, 2, 2, 2]
     %y: f32[1,3,6,6] q(i8, scale=[0.5], zp=[0]) = ConvTranspose(%x, %w) {strides=[2,2], output_padding=[1,1]} @"up"
     output %y
   })");

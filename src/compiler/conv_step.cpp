@@ -14,6 +14,11 @@ namespace {
 
 constexpr double kMultiplierOne = 16384;
 constexpr double kMaxScaleRatio = 512;  // so that every multiplier has at least 6 bits
+// Models with scales of their own: the multiplier may have 15 bits, and the shift after it is a register, so v can have a
+// finer unit than the sums. It is made so fine that kFineSteps of it are a step of the output.
+constexpr double kLargestMultiplier = 32767;
+constexpr double kFineSteps = 1024;
+constexpr int32_t kUsualShift = 14;
 
 template <typename T>
 std::vector<uint8_t> bytes_of(const std::vector<T>& values) {
@@ -69,8 +74,34 @@ double least_scale(const ConvSpec& spec, size_t channel, double max_scale) {
   return std::max(max_scale / kMultiplierOne, std::min(max_scale, b / spec.in.scale / kBiasRoom));
 }
 
-Status fill_integer_params(ConvSpec& spec, double unit) {
+// The largest multiplier and the shift after it.
+struct MultiplierForm {
+  double largest = kMultiplierOne;
+  int32_t shift = kUsualShift;
+};
+
+// `sums_unit` is the unit of the sums, `largest_sum` bounds them with their bias.
+MultiplierForm multiplier_form(const ConvSpec& spec, double sums_unit, double largest_sum) {
+  // Below this every stage is exact in float32, which the fast kernels compute in; the chip has 32 bits.
+  constexpr double kRoom = 1 << 22;
+  MultiplierForm form;
+  if (!spec.keep_weight_scales) return form;
+  const auto unit = [&](int32_t shift) { return std::ldexp(sums_unit / kLargestMultiplier, shift); };
+  const auto fits = [&](int32_t shift) {
+    const double added = spec.addend == program::kNone ? 0 : spec.added.scale / unit(shift);
+    const bool clips = spec.params.activation == program::Activation::kClip;
+    const double limit = clips ? spec.clip_limit / unit(shift) : 0;
+    return largest_sum * sums_unit / unit(shift) + 256 * added < kRoom && limit < kRoom && added < kMultiplierOne;
+  };
+  if (!fits(kUsualShift)) return form;
+  form.largest = kLargestMultiplier;
+  while (form.shift > 0 && spec.out.scale / unit(form.shift) < kFineSteps && fits(form.shift - 1)) --form.shift;
+  return form;
+}
+
+Status fill_integer_params(ConvSpec& spec, int32_t shift, double unit) {
   program::ConvParams& p = spec.params;
+  p.multiplier_shift = shift;
   p.pad_value = spec.in.zero_point;
   p.output.zero_point = spec.out.zero_point;
   RK_ASSIGN(p.output.scale, to_scale_shift(unit / spec.out.scale));
@@ -193,15 +224,12 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
   const double max_scale = *std::ranges::max_element(spec.weight_scale);
   std::vector<double> scale(channels);
   QuantizedConv out;
-  out.accumulator_scale = spec.in.scale * max_scale;
   for (size_t c = 0; c < channels; ++c) {
     scale[c] = std::max<double>(spec.weight_scale[c], least_scale(spec, c, max_scale));
     out.channels.offset.push_back(static_cast<int16_t>(-spec.weight_zero_point[c]));
-    out.channels.multiplier.push_back(
-        static_cast<int16_t>(round_even(kMultiplierOne * scale[c] / max_scale)));
   }
   const ChannelOf channel_of(spec);
-  std::vector<int64_t> sums(channels);
+  std::vector<int64_t> sums(channels), peaks(channels);
   out.weights.reserve(spec.weights.size());
   for (size_t i = 0; i < spec.weights.size(); ++i) {
     const size_t c = channel_of(i);
@@ -211,12 +239,24 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
                                                           spec.weight_zero_point[c]);
     out.weights.push_back(w);
     sums[c] += w - spec.weight_zero_point[c];
+    peaks[c] += 128 * std::abs(w - spec.weight_zero_point[c]);
   }
+  double largest_sum = 0;
   for (size_t c = 0; c < channels; ++c) {
     const double b = spec.bias.empty() ? 0.0 : spec.bias[c];
+    const double bias = std::fabs(b / (spec.in.scale * scale[c]));
+    largest_sum = std::max(largest_sum, bias + 2 * static_cast<double>(peaks[c]));  // the zero point's part too
+  }
+  const double sums_unit = spec.in.scale * max_scale;
+  const auto [one, shift] = multiplier_form(spec, sums_unit, largest_sum);
+  out.multiplier_shift = shift;
+  out.accumulator_scale = std::ldexp(sums_unit / one, shift);
+  for (size_t c = 0; c < channels; ++c) {
+    const double b = spec.bias.empty() ? 0.0 : spec.bias[c];
+    out.channels.multiplier.push_back(static_cast<int16_t>(round_even(one * scale[c] / max_scale)));
     // A kept narrow channel has a coarse multiplier, which must not blur the bias too.
     const double by = spec.keep_weight_scales
-                          ? max_scale * out.channels.multiplier[c] / kMultiplierOne
+                          ? max_scale * out.channels.multiplier[c] / one
                           : scale[c];
     const double bias = round_even(b / (spec.in.scale * by)) -
                         static_cast<double>(spec.in.zero_point) * static_cast<double>(sums[c]);
@@ -234,7 +274,7 @@ Status emit_conv_step(ConvSpec spec, Builder& builder) {
   int32_t weight = program::kNone, bias = program::kNone, scales = program::kNone;
   if (spec.in.scale != 0) {
     RK_ASSIGN(const QuantizedConv conv, quantize_conv(spec));
-    RK_TRY(fill_integer_params(spec, conv.accumulator_scale));
+    RK_TRY(fill_integer_params(spec, conv.multiplier_shift, conv.accumulator_scale));
     weight = add_integer_weights(spec, conv, builder);
     bias = add_bias_block(spec, conv, builder);
   } else {

@@ -40,7 +40,8 @@ struct ConvSpec {
 struct QuantizedConv {
   std::vector<int8_t> weights;  // as ConvSpec::weights is ordered
   program::BiasBlock channels;
-  double accumulator_scale = 0;  // s_in * max s_w: the unit of v
+  int32_t multiplier_shift = 14;
+  double accumulator_scale = 0;  // the unit of v: s_in * max s_w, or finer
 };
 Result<QuantizedConv> quantize_conv(const ConvSpec& spec);
 

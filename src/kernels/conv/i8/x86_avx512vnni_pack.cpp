@@ -269,7 +269,7 @@ double first_rounding(const ConvI8Params& p, Constants& constants) {
 bool accepts_stages(const PackedConvI8& packed) {
   const ConvI8Params& p = packed.params;
   // Activations become clamps of the result, which a negative scale would turn around.
-  return p.has_usual_stages() && !packed.wide && packed.acc_bound <= INT32_MAX &&
+  return !p.lookup && !p.slope && !packed.wide && packed.acc_bound <= INT32_MAX &&
          p.output.scale.scale >= 0 && p.output.zero_point >= -128 && p.output.zero_point <= 127;
 }
 
@@ -305,8 +305,9 @@ Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, Pac
   for (int32_t c = 0; c < f.out_channels; ++c) {
     const int32_t offset = plan.offset_apart ? offset_of(source, c) : 0;
     const bool negated = is_negated(source, c);
-    const double m = std::ldexp(negated ? -multiplier[c] : multiplier[c], -14);  // exact, as all
-    const uint32_t base = base_of(source, c);                                    // below: few bits
+    // Exact, as all below: few bits.
+    const double m = std::ldexp(negated ? -multiplier[c] : multiplier[c], -source.multiplier_shift);
+    const uint32_t base = base_of(source, c);
     start[c] = static_cast<int32_t>((negated ? -base : base) + first);
     pair[c] = static_cast<int32_t>(static_cast<uint32_t>(offset & 0xffff) |
                                    static_cast<uint32_t>(offset * 128) << 16);
