@@ -139,6 +139,15 @@ def package_files():
                     yield os.path.relpath(path, HERE), read(path)
 
 
+def helper_files(build):
+    """The reader of TorchScript files, where it was built. It links libtorch, which is too large to carry: where the system
+    has none, load_pytorch names the package."""
+    name = "rknn-import-torchscript"
+    path = os.path.join(build, "tools", "import_torchscript", name)
+    if os.path.exists(path):
+        yield "openrknn/bin/" + name, read(path)
+
+
 def native_files(build, sysroot):
     toolkit = os.path.join(build, "src", "toolkit", "librknn_toolkit.so")
     runtime = os.path.join(build, "src", "capi", "librknnrt.so")
@@ -146,6 +155,7 @@ def native_files(build, sysroot):
     yield "openrknn/lib/librknn_toolkit.so", with_rpath(toolkit, "$ORIGIN")
     yield "openrknn/lib/librknnrt.so", read(runtime)
     yield "openrknn/bin/rknn", with_rpath(command, "$ORIGIN/../lib")
+    yield from helper_files(build)
     others = {}
     for path in (toolkit, runtime, command):
         others.update(needed_in(sysroot, path) if sysroot else needed(path))

@@ -39,6 +39,16 @@ class Aliases(unittest.TestCase):
         self.assertEqual(tag(elf(b"GLIBC_2.34", b"GLIBCXX_3.4.30")), "manylinux_2_35_x86_64")
         self.assertRaises(SystemExit, tag, elf(b"GLIBCXX_3.4.99"))
 
+    def test_the_reader_of_torchscript_files_is_packed_where_it_was_built(self):
+        with tempfile.TemporaryDirectory() as build:
+            self.assertEqual(list(make_wheel.helper_files(build)), [])
+            folder = os.path.join(build, "tools", "import_torchscript")
+            os.makedirs(folder)
+            with open(os.path.join(folder, "rknn-import-torchscript"), "wb") as file:
+                file.write(b"program")
+            # The library in openrknn/lib looks in ../bin.
+            self.assertEqual(list(make_wheel.helper_files(build)), [("openrknn/bin/rknn-import-torchscript", b"program")])
+
     def test_the_wheel_describes_itself(self):
         with tempfile.TemporaryDirectory() as folder:
             path = make_wheel.write_wheel(make_wheel.package_files(), folder, "linux_x86_64")
