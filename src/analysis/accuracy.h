@@ -44,6 +44,7 @@ struct AccuracyReport {
   std::vector<std::string> findings;  // sentences about what is wrong and where
   std::vector<Proposal> proposals;    // layers first, then settings, each by its effect
   bool has_board = false;
+  std::vector<std::pair<std::string, std::string>> about;  // what was analyzed, for the page's head
   double worst_output_cosine() const;
 };
 

@@ -12,6 +12,9 @@ namespace {
 constexpr size_t kNameColumns = 60;
 constexpr size_t kCellColumns = 20;
 constexpr double kPoor = 0.98, kBad = 0.9;  // cosines below are yellow, red
+// The same for the distance: noise of the size that a cosine of 0.98 or 0.9 has at equal lengths. A layer that is right
+// but for a factor has cosine 1 and a large distance.
+constexpr double kPoorDb = 14, kBadDb = 7;
 
 std::string padded(std::string text, size_t columns) {
   text.resize(std::max(text.size(), columns), ' ');
@@ -37,8 +40,11 @@ std::string cell(const std::optional<Errors>& errors, Color color) {
   if (!errors) return std::string(kCellColumns, ' ');
   const std::string out =
       padded(five(errors->cosine) + " | " + six(errors->euclidean), kCellColumns);
-  if (color == Color::kNone || errors->cosine >= kPoor) return out;
-  return str(errors->cosine < kBad ? "\x1b[31m" : "\x1b[33m", out, "\x1b[0m");
+  const auto below = [&](double cosine, double decibels) {
+    return errors->cosine < cosine || errors->sqnr_db < decibels;
+  };
+  if (color == Color::kNone || !below(kPoor, kPoorDb)) return out;
+  return str(below(kBad, kBadDb) ? "\x1b[31m" : "\x1b[33m", out, "\x1b[0m");
 }
 
 std::string heading(bool has_board) {
@@ -69,8 +75,7 @@ std::string to_text(const AccuracyReport& report, Color color) {
     const std::string name = str("[", layer.type, "] ", layer.name);
     std::string row = padded(name, std::max(kNameColumns, name.size() + 2)) +
                       cell(layer.entire, color) + cell(layer.single, color);
-    if (report.has_board)
-      row += cell(layer.board_entire, color) + cell(layer.board_single, color);
+    if (report.has_board) row += cell(layer.board_entire, color) + cell(layer.board_single, color);
     row.erase(row.find_last_not_of(' ') + 1);
     out += row + "\n";
   }

@@ -314,6 +314,8 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
                                   value.noise_before, " -> ", value.noise_after));
   }
   if (!state_->dataset.empty()) RK_TRY(propose(input, report));
+  report.about = {{"model", graph.name}, {"chip", std::string(state_->target->name)}};
+  for (const std::string& file : files) report.about.emplace_back("input", file);
   if (!options.output_dir.empty()) RK_TRY(analysis::write_report(report, options.output_dir));
   return report;
 }

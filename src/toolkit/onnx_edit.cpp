@@ -9,6 +9,7 @@
 #include "base/npy.h"
 #include "frontends/onnx_edit.h"
 #include "media/dataset.h"
+#include "quant/samples.h"
 #include "toolkit/options.h"
 
 namespace rk::toolkit {
@@ -51,6 +52,23 @@ Result<NpyArray> transformed(const NpyArray& array, const std::string& formula,
   return out;
 }
 
+// A picture as build() would feed it to the model before the edit, without mean and std: RGB, made to fit.
+Result<NpyArray> picture_array(const std::string& file, const std::string& input,
+                               const std::vector<int64_t>& dims) {
+  const bool is_picture =
+      dims.size() == 4 && std::ranges::all_of(dims, [](int64_t extent) { return extent > 0; });
+  if (!is_picture) {
+    return invalid_argument(str("'", file, "' is a picture, but input '", input, "' has shape ",
+                                write_json(Json::array_of(dims)),
+                                ", expected four known extents (N, C, H, W): give an .npy file"));
+  }
+  RK_ASSIGN(const Shape shape, Shape::make(dims));
+  RK_ASSIGN(const Tensor tensor, quant::load_input_file(file, input, {DType::kF32, shape}, {}));
+  const auto values = tensor.span<float>();
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(values.data());
+  return NpyArray{'f', 4, dims, {bytes, bytes + values.size_bytes()}};
+}
+
 Result<std::string> edit_dataset(const std::string& path, const std::filesystem::path& model,
                                  const frontends::EditedModel& edited,
                                  const frontends::EditOptions& options) {
@@ -70,9 +88,9 @@ Result<std::string> edit_dataset(const std::string& path, const std::filesystem:
       std::string file = std::filesystem::absolute(sample.files[i].path).string();
       const auto it = edited.input_transforms.find(edited.input_names[i]);
       if (it != edited.input_transforms.end()) {
-        if (!sample.files[i].is_npy)
-          return unsupported(str("'", file, "' is a picture; only .npy files can be transformed"));
-        RK_ASSIGN(const NpyArray array, read_npy(file));
+        RK_ASSIGN(const NpyArray array, sample.files[i].is_npy
+                                            ? read_npy(file)
+                                            : picture_array(file, it->first, it->second.left_dims));
         auto changed = transformed(array, options.inputs.at(it->first), it->second);
         if (!changed.ok()) return changed.status().with_context(file);
         const std::string name = str(sample.line, "_", i, ".npy");

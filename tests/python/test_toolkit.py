@@ -208,6 +208,23 @@ class OnnxEdit(unittest.TestCase):
                 name = file.read().strip()
             self.assertEqual(np.load(os.path.join(folder, name)).tobytes(), turned.tobytes())
 
+    def test_pictures_of_a_dataset_become_arrays_of_the_edited_input(self):
+        from rknn.utils import onnx_edit
+        with tempfile.TemporaryDirectory() as folder:
+            picture = os.path.join(models.DIGITS, "calib_png", sorted(os.listdir(os.path.join(models.DIGITS, "calib_png")))[0])
+            with open(os.path.join(folder, "data.txt"), "w") as file:
+                file.write(picture + "\n")
+            edited = os.path.join(folder, "edited.onnx")
+            self.assertEqual(onnx_edit(model=models.DIGITS_ONNX, export_path=edited,
+                                       inputs_transform={"image": "n,c,h,w->n,h,w,c"},
+                                       dataset=os.path.join(folder, "data.txt")), 0)
+            with open(os.path.join(folder, "dataset_for_edited.txt")) as file:
+                array = np.load(os.path.join(folder, file.read().strip()))
+            # Every pixel of a gray PNG of 28 x 28 is an array element, unscaled.
+            self.assertEqual(array.shape, (1, 28, 28, 1))
+            wanted = models.gray_png(picture)
+            np.testing.assert_array_equal(array.reshape(28, 28), wanted)
+
     def test_wrong_formulas_and_names_raise(self):
         from rknn.utils import onnx_edit
         for transforms in ({"inputs_transform": {"image": "a,b"}}, {"inputs_transform": {"imag": "a,b,c,d->a,b,d,c"}},
