@@ -21,6 +21,7 @@ if __name__ == '__main__':
     parser.add_argument('--target', default='rk3566')
     parser.add_argument('--dtype', default='i8', choices=('i8', 'fp'))
     parser.add_argument('--img')
+    parser.add_argument('--nchw', action='store_true', help='the input of the .tflite model has its channels first')
     parser.add_argument('--img_mean', default='127.5')
     parser.add_argument('--img_std', default='64')
     parser.add_argument('--dataset', default=os.path.join(DIGITS, 'calib.txt'))
@@ -34,8 +35,10 @@ if __name__ == '__main__':
     rknn = zoo.RKNN()
     rknn.config(mean_values=[[float(v) for v in args.img_mean.split(',')]],
                 std_values=[[float(v) for v in args.img_std.split(',')]], target_platform=args.target)
-    load = rknn.load_tflite if args.model.endswith('.tflite') else rknn.load_onnx
-    zoo.check('Load model', load(model=args.model))
+    if args.model.endswith('.tflite'):
+        zoo.check('Load model', rknn.load_tflite(model=args.model, input_is_nchw=args.nchw))
+    else:
+        zoo.check('Load model', rknn.load_onnx(model=args.model))
     zoo.check('Build model', rknn.build(do_quantization=args.dtype == 'i8', dataset=args.dataset if args.dtype == 'i8' else None))
     if args.out:
         zoo.check('Export rknn model', rknn.export_rknn(args.out))

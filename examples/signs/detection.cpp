@@ -26,9 +26,8 @@ constexpr size_t kMaxCandidates = 300;
 float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 
 // All candidates of one head above the threshold.
-void decode_head(std::span<const float> head, int stride, std::span<const float> anchors,
+void decode_head(std::span<const float> head, int cells, int stride, std::span<const float> anchors,
                  float threshold, std::vector<Detection>& out) {
-  const int cells = kPictureSize / stride;
   const size_t plane = static_cast<size_t>(cells) * static_cast<size_t>(cells);
   for (size_t a = 0; a < anchors.size(); ++a) {
     const float* const first = head.data() + a * (5 + kClassCount) * plane;
@@ -121,13 +120,13 @@ float intersection_over_union(const Box& a, const Box& b) {
 rk::Result<std::vector<Detection>> decode(const Heads& heads, const DecodeOptions& options) {
   std::vector<Detection> candidates;
   for (size_t k = 0; k < heads.size(); ++k) {
-    const int cells = kPictureSize / kStrides[k];
+    const int cells = options.picture_size / kStrides[k];
     const auto wanted = static_cast<size_t>(kHeadChannels * cells * cells);
     if (heads[k].size() != wanted) {
       return invalid_argument(str("head ", k, " has ", heads[k].size(), " values, stride ",
                                   kStrides[k], " needs ", wanted, "; is this the signs model?"));
     }
-    decode_head(heads[k], kStrides[k], kAnchors[k], options.score_threshold, candidates);
+    decode_head(heads[k], cells, kStrides[k], kAnchors[k], options.score_threshold, candidates);
   }
   std::ranges::stable_sort(candidates, std::greater<>{}, &Detection::score);
   if (candidates.size() > kMaxCandidates) candidates.resize(kMaxCandidates);

@@ -40,13 +40,14 @@ struct Object {  // what is really there
   int cls = 0;
 };
 
-// kHeadChannels planes of (kPictureSize / stride)^2 logits: the model's output k for stride
+// kHeadChannels planes of (picture_size / stride)^2 logits: the model's output k for stride
 // kStrides[k].
 using Heads = std::array<std::span<const float>, 3>;
 
 struct DecodeOptions {
   float score_threshold = 0.05f;  // low, as for mAP; show a user 0.5 and above
   float nms_iou = 0.45f;          // of two boxes of one class that overlap more, the weaker goes
+  int picture_size = kPictureSize;  // a multiple of 32 where the model was converted for another
 };
 
 // Best first. A head of another length than its stride asks for is kInvalidArgument.

@@ -31,7 +31,21 @@ bool Model::dup(Model& other) {
   return check("rknn_dup_context", rknn_dup_context(&other.context_, &context_)) && query();
 }
 
-bool Model::query() {
+bool Model::shapes(rknn_input_range* range) {
+  *range = {};
+  return check("rknn_query", rknn_query(context_, RKNN_QUERY_INPUT_DYNAMIC_RANGE, range, sizeof *range));
+}
+
+bool Model::set_shape(const rknn_input_range& range, uint32_t k) {
+  if (k >= range.shape_number || inputs_.size() != 1) return false;
+  inputs_[0].n_dims = range.n_dims;
+  inputs_[0].fmt = range.fmt;
+  std::copy_n(range.dyn_range[k], range.n_dims, inputs_[0].dims);
+  return check("rknn_set_input_shapes", rknn_set_input_shapes(context_, 1, inputs_.data())) &&
+         query(RKNN_QUERY_CURRENT_INPUT_ATTR, RKNN_QUERY_CURRENT_OUTPUT_ATTR);
+}
+
+bool Model::query(rknn_query_cmd input, rknn_query_cmd output) {
   rknn_input_output_num count{};
   if (!check("rknn_query", rknn_query(context_, RKNN_QUERY_IN_OUT_NUM, &count, sizeof count)))
     return false;
@@ -45,8 +59,7 @@ bool Model::query() {
     }
     return true;
   };
-  return attributes(RKNN_QUERY_INPUT_ATTR, count.n_input, &inputs_) &&
-         attributes(RKNN_QUERY_OUTPUT_ATTR, count.n_output, &outputs_);
+  return attributes(input, count.n_input, &inputs_) && attributes(output, count.n_output, &outputs_);
 }
 
 bool Model::run(std::vector<rknn_input>& inputs, Outputs* out) {

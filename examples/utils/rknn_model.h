@@ -24,6 +24,10 @@ class Model {
   // Shares the weights of another one; for a thread of its own.
   bool dup(Model& other);
 
+  // The shapes that the first input of a dynamic model may take, and choosing one. Sizes and attributes follow.
+  bool shapes(rknn_input_range* range);
+  bool set_shape(const rknn_input_range& range, uint32_t k);
+
   uint32_t width() const { return inputs_[0].dims[2]; }
   uint32_t height() const { return inputs_[0].dims[1]; }
   const std::vector<rknn_tensor_attr>& inputs() const { return inputs_; }
@@ -45,7 +49,7 @@ class Model {
   }
 
  private:
-  bool query();
+  bool query(rknn_query_cmd input = RKNN_QUERY_INPUT_ATTR, rknn_query_cmd output = RKNN_QUERY_OUTPUT_ATTR);
   bool run(std::vector<rknn_input>& inputs, Outputs* out);
 
   rknn_context context_ = 0;

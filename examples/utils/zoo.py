@@ -6,6 +6,7 @@ Pictures are .ppm or .npy; others are read with cv2 or PIL where one of them is 
 import argparse
 import os
 import sys
+import tempfile
 
 import numpy as np
 
@@ -18,8 +19,8 @@ def check(what, code):
         sys.exit(1)
 
 
-def convert_main(load, mean, std, dataset):
-    """convert.py MODEL CHIP [i8|fp] [OUT]; load(rknn, path) calls a load_... method."""
+def convert_main(load, mean, std, dataset, **config):
+    """convert.py MODEL CHIP [i8|fp] [OUT]; load(rknn, path) calls a load_... method, `config` is more for config()."""
     if len(sys.argv) < 3:
         print('Usage: %s MODEL CHIP [i8|fp] [OUT.rknn]' % sys.argv[0])
         sys.exit(2)
@@ -30,29 +31,46 @@ def convert_main(load, mean, std, dataset):
         sys.exit(2)
     out = sys.argv[4] if len(sys.argv) > 4 else os.path.splitext(model)[0] + '.rknn'
     rknn = RKNN()
-    rknn.config(mean_values=mean, std_values=std, target_platform=chip)
+    rknn.config(mean_values=mean, std_values=std, target_platform=chip, **config)
     check('Load model', load(rknn, model))
     check('Build model', rknn.build(do_quantization=kind == 'i8', dataset=dataset if kind == 'i8' else None))
     check('Export rknn model', rknn.export_rknn(out))
     rknn.release()
 
 
-def arguments(picture):
-    """--model --target --img ..., as the zoo's scripts have them."""
+def arguments(picture, **more):
+    """--model --target --img ..., as the zoo's scripts have them; `more` are options of one script with their help."""
     parser = argparse.ArgumentParser()
-    parser.add_argument('--model', required=True, help='.rknn file')
+    parser.add_argument('--model', required=True, help='.rknn file; where a script says so also .onnx')
     parser.add_argument('--target', help='chip; without it the simulator')
     parser.add_argument('--img', default=picture)
     parser.add_argument('--npu_device_test', action='store_true', help='run on the board of --target')
+    parser.add_argument('--accuracy_analysis', action='store_true', help='every layer against the float model; --model must be .onnx')
     parser.add_argument('--eval_perf', action='store_true')
     parser.add_argument('--eval_memory', action='store_true')
     parser.add_argument('--img_show', action='store_true', help='needs cv2')
+    for name, text in more.items():
+        parser.add_argument('--' + name, help=text)
     return parser.parse_args()
 
 
-def start(args):
+def start(args, mean=None, std=None, dataset=None, picture=None):
+    """An RKNN that is ready to run. With a mean an .onnx file is converted first, as int8; `picture` is then what
+    --accuracy_analysis looks at."""
     rknn = RKNN()
-    check('Load RKNN model', rknn.load_rknn(args.model))
+    if mean is not None and args.model.endswith('.onnx'):
+        rknn.config(mean_values=mean, std_values=std, target_platform=args.target or 'rk3588')
+        check('Load model', rknn.load_onnx(model=args.model))
+        check('Build model', rknn.build(do_quantization=True, dataset=dataset))
+        if args.accuracy_analysis:
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, 'picture.npy')
+                np.save(path, picture.transpose(2, 0, 1)[np.newaxis].astype('float32'))
+                check('Accuracy analysis', rknn.accuracy_analysis(inputs=[path], target=args.target if args.npu_device_test else None))
+    elif args.accuracy_analysis:
+        sys.exit('--accuracy_analysis compares with the float model: --model must be an .onnx file, and the script one that converts')
+    else:
+        check('Load RKNN model', rknn.load_rknn(args.model))
     check('Init runtime', rknn.init_runtime(target=args.target if args.npu_device_test else None,
                                             perf_debug=args.eval_perf, eval_mem=args.eval_memory))
     if args.eval_perf:

@@ -18,12 +18,21 @@ def read_wav(path):
 
 
 if __name__ == '__main__':
-    args = zoo.arguments(None)
+    args = zoo.arguments(None, dataset='list of calibration data to write: windows and states of this sound')
     rknn = zoo.start(args)
     samples = read_wav(args.img)
     window, state = np.zeros((1, 576), 'float32'), np.zeros((2, 1, 128), 'float32')
+    lines = []
     for at in range(0, len(samples) - 511, 512):
         window = np.concatenate([window[:, -64:], samples[np.newaxis, at:at + 512]], axis=1)
+        if args.dataset:
+            files = ['%s_%s_%d.npy' % (args.dataset, name, at) for name in ('window', 'state')]
+            for file, array in zip(files, (window, state)):
+                np.save(file, array)
+            lines.append(' '.join(os.path.abspath(file) for file in files))
         speech, state = rknn.inference(inputs=[window, state])
         print('%6.3f s  speech %.4f%s' % (at / 16000, speech[0, 0], '  *' if speech[0, 0] > 0.5 else ''))
+    if args.dataset:
+        with open(args.dataset, 'w') as listing:
+            listing.write('\n'.join(lines) + '\n')
     rknn.release()

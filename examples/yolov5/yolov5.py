@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""yolov5.py --model MODEL.rknn [--img PICTURE]: letterbox, run, decode with anchors, suppress, table."""
+"""yolov5.py --model MODEL.rknn|.onnx [--img PICTURE]: letterbox, run, decode with anchors, suppress, table."""
 import os
 import sys
 
@@ -35,10 +35,10 @@ def decode(outputs, size):
 
 if __name__ == '__main__':
     args = zoo.arguments(os.path.join(HERE, '..', 'signs', 'test', '000.jpg'))
-    rknn = zoo.start(args)
     picture = zoo.read_image(args.img)
     size = 320
     boxed, scale, x_pad, y_pad = zoo.letterbox(picture, size, size)
+    rknn = zoo.start(args, [[0, 0, 0]], [[255, 255, 255]], os.path.join(HERE, '..', 'signs', 'dataset.txt'), boxed)
     outputs = rknn.inference(inputs=[boxed[np.newaxis]], data_format=['nhwc'])
     boxes, scores, classes = decode(outputs, size)
     keep = zoo.suppress(boxes, scores, classes, NMS_THRESH)

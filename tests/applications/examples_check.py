@@ -95,10 +95,28 @@ def check_yolov5(build, work, kinds):
                   "%d of %d pictures, %d boxes" % (good, tried, found), "all", good == tried)
 
 
+def check_yolov5_golden(build, work):
+    """The float16 program and OpenCV's heads for the same picture, decoded in numpy."""
+    sys.path[:0] = [os.path.join(EXAMPLES, "yolov5"), os.path.join(EXAMPLES, "utils")]
+    import yolov5
+    import zoo
+    heads = [np.load(os.path.join(EXAMPLES, "signs", "golden", "000_head%d.npy" % stride)) for stride in (8, 16, 32)]
+    boxes, scores, classes = yolov5.decode([head.reshape(1, 39, 320 // s, 320 // s) for head, s in zip(heads, (8, 16, 32))], 320)
+    keep = zoo.suppress(boxes, scores, classes, yolov5.NMS_THRESH)
+    truth = sorted((yolov5.CLASSES[c], float(s), *[int(v) for v in np.clip(b, 0, 320)]) for b, s, c in zip(boxes[keep], scores[keep], classes[keep]))
+    found = table(program(build, "yolov5", os.path.join(work, "signs_fp.rknn"), os.path.join(EXAMPLES, "signs", "test", "000.jpg")))
+    ok = len(truth) >= 2 and same_boxes(found, truth)
+    if not ok:
+        print(found, truth)
+    return figure("yolov5: float16 program and another engine's heads", "%d boxes, %d expected" % (len(found), len(truth)), "within 1 px and 0.01", ok)
+
+
 def check_tracking(build, work, kinds):
     ok, text = True, []
-    for kind in kinds:
-        rows = [line.split() for line in program(build, "tracking", os.path.join(work, "signs_%s.rknn" % kind), "60").splitlines()]
+    for way, kind in [(way, kind) for way in ("C++", "Python") for kind in kinds]:
+        model = os.path.join(work, "signs_%s.rknn" % kind)
+        lines = program(build, "tracking", model, "60") if way == "C++" else script("tracking", "tracking.py", "--model", model)
+        rows = [line.split() for line in lines.splitlines() if re.match(r"^\d+ \d+ \w+ ", line)]
         ids = {}
         inside = 0
         for frame, number, cls, _, left, top, right, bottom in rows:
@@ -110,14 +128,16 @@ def check_tracking(build, work, kinds):
         stable = len(ids) == 3 and {c for classes in ids.values() for c in classes} == {"circle", "square", "triangle"} \
             and all(len(classes) == 1 for classes in ids.values()) and len(rows) >= 3 * 58 - 6 - 3 and inside >= 0.98 * len(rows)
         ok &= stable
-        text.append("%s: %d ids, %d rows, %d in place" % (kind, len(ids), len(rows), inside))
+        text.append("%s %s: %d ids, %d rows, %d in place" % (way, kind, len(ids), len(rows), inside))
     return figure("tracking: ids stable over 60 frames, one object hidden for 6", "; ".join(text), "3 ids of one class each", ok)
 
 
 def check_pool(build, work, kinds):
     picture = os.path.join(work, "scene0.ppm")
-    texts = [program(build, "pool", os.path.join(work, "signs_%s.rknn" % kind), picture, "3", "12").strip() for kind in kinds]
-    return figure("pool: 3 contexts over threads, results as of one", "; ".join(t.split("; ")[-1] for t in texts), "12 of 12",
+    models = [os.path.join(work, "signs_%s.rknn" % kind) for kind in kinds]
+    texts = [program(build, "pool", model, picture, "3", "12").strip() for model in models]
+    texts += [script("pool", "pool.py", "--model", model, "--img", picture, "--threads", "3", "--frames", "12").strip() for model in models]
+    return figure("pool: 3 contexts over threads in C++ and Python, results as of one", "; ".join(t.split("; ")[-1] for t in texts), "12 of 12",
                   all("12 of 12 results equal" in t for t in texts))
 
 
@@ -143,6 +163,127 @@ def check_classification(build, work, kinds):
                 if not ok:
                     print(cpp, python)
     return figure("classification: C++ and Python, best class and scores within 0.01", "%d of %d" % (good, tried), "all", good == tried)
+
+
+def check_mobilenet(build, work):
+    """The real network, with its own quantization, on its two pictures; classes as TensorFlow Lite gives them."""
+    golden = common.Golden("tflite/mobilenet_v2_qat_int8")
+    model, right, tried, text = os.path.join(work, "mobilenet.rknn"), 0, 0, []
+    for case, inputs, outputs in golden.cases:
+        picture = os.path.join(work, "mobilenet_%s.ppm" % case)
+        save_ppm(picture, np.load(os.path.join(common.ASSETS, "goldens", golden.name, case, "raw_0.npy"))[0])
+        if not tried:
+            script("classification", "mobilenet.py", "--model", golden.files[0], "--dtype", "fp", "--target", "rk3588", "--img", picture, "--out", model,
+                   "--nchw", "--img_mean", "123.675,116.28,103.53", "--img_std", "58.395,57.12,57.375")
+        found, expected = top5(program(build, "mobilenet", model, picture)), int(np.argmax(outputs[0][1]))
+        tried += 1
+        right += bool(found) and found[0][0] == expected
+        text.append("%s (%d)" % (found[0][0] if found else None, expected))
+    return figure("MobileNet v2 in int8: best class and TensorFlow Lite's", "; ".join(text), "equal", right == tried > 1)
+
+
+def check_dynamic_shape(build, work, kinds):
+    """Each size against numpy, and the largest against the detector for that size alone."""
+    good = tried = 0
+    for kind in kinds:
+        model = os.path.join(work, "dynamic_%s.rknn" % kind)
+        script("dynamic_shape", "convert.py", os.path.join(EXAMPLES, "signs", "signs.onnx"), "rk3588", kind, model)
+        for picture in [os.path.join(work, "scene%d.ppm" % i) for i in (0, 1)]:
+            parts = [re.split(r"^(\d+) x \d+$", text, flags=re.M)[1:] for text in (
+                program(build, "dynamic_shape", model, picture), script("dynamic_shape", "dynamic_shape.py", "--model", model, "--img", picture))]
+            cpp, python = ({size: table(rows) for size, rows in zip(part[::2], part[1::2])} for part in parts)
+            alone = table(program(build, "yolov5", os.path.join(work, "signs_%s.rknn" % kind), picture))
+            ok = sorted(cpp) == ["192", "256", "320"] and all(same_boxes(cpp[size], python.get(size, [])) for size in cpp) \
+                and len(cpp["192"]) >= 2 and same_boxes(cpp["320"], alone)
+            tried += 1
+            good += ok
+            if not ok:
+                print(kind, picture, cpp, python, alone)
+    return figure("dynamic shapes: 3 sizes, C++ and numpy, the largest as the model of one size, %s" % "+".join(kinds), "%d of %d pictures" % (good, tried), "all",
+                  good == tried)
+
+
+COLORS = {(0, 0, 0): 0, (255, 64, 64): 1, (64, 64, 255): 2, (64, 255, 64): 3}
+
+
+def read_mask(path):
+    with open(path, "rb") as file:
+        file.readline()
+        width, height = map(int, file.readline().split())
+        file.readline()
+        pixels = np.frombuffer(file.read(), np.uint8).reshape(height, width, 3).astype(int)
+    key = pixels @ [65536, 256, 1]
+    mask = np.full(key.shape, 255, np.uint8)
+    for (r, g, b), index in COLORS.items():
+        mask[key == r * 65536 + g * 256 + b] = index
+    return mask
+
+
+def check_segmentation(build, work, kinds):
+    folder = os.path.join(EXAMPLES, "segmentation")
+    good = tried = sure = wrong_sure = 0
+    agree = {}
+    for kind in kinds:
+        model = os.path.join(work, "shapes_%s.rknn" % kind)
+        script("segmentation", "convert.py", os.path.join(folder, "shapes.onnx"), "rk3588", kind, model)
+        same = []
+        for n in range(3):
+            picture = os.path.join(folder, "test", "%d.ppm" % n)
+            with open(picture, "rb") as file:
+                raw = np.frombuffer(file.read()[-128 * 128 * 3:], np.uint8).reshape(128, 128, 3)
+            wide = os.path.join(work, "wide%d.ppm" % n)
+            save_ppm(wide, np.kron(raw, np.ones((2, 2, 1), np.uint8))[20:197])
+            for path in (picture, wide):
+                out, array = os.path.join(work, "mask.ppm"), os.path.join(work, "mask.npy")
+                cpp = program(build, "segmentation", model, path, "--write", out)
+                python = script("segmentation", "segmentation.py", "--model", model, "--img", path, "--write", array)
+                mask, other = read_mask(out), np.load(array)
+                rows = lambda text: [line for line in text.splitlines() if re.match(r"^\w+ +\d+  [\d.]+$", line)]
+                tried += 1
+                good += np.array_equal(mask, other) and rows(cpp) == rows(python) and len(rows(cpp)) == 4
+                if path == picture:
+                    truth = np.load(os.path.join(folder, "golden", "%d.npy" % n))
+                    clear = np.unpackbits(np.load(os.path.join(folder, "golden", "%d_sure.npy" % n)))[:truth.size].reshape(truth.shape).astype(bool)
+                    same.append((mask[::2, ::2] == truth).mean())
+                    if kind == "fp":
+                        sure += int(clear.sum())
+                        wrong_sure += int((mask[::2, ::2] != truth)[clear].sum())
+        agree[kind] = min(same)
+    ok = figure("segmentation: C++ and numpy, every pixel, %s" % "+".join(kinds), "%d of %d pictures" % (good, tried), "all", good == tried)
+    if "fp" in kinds:
+        ok &= figure("segmentation: float16 program and ONNX Runtime, cells whose classes differ clearly", "%d of %d wrong" % (wrong_sure, sure), "0",
+                     wrong_sure == 0 and sure > 10000)
+    return ok & figure("segmentation: cells as ONNX Runtime's", ", ".join("%s %.4f" % pair for pair in agree.items()), "i8 0.97, fp 0.995",
+                       all(value >= (0.995 if kind == "fp" else 0.97) for kind, value in agree.items()))
+
+
+def check_face_compare(build, work):
+    """After check_face, whose detectors it uses."""
+    folder = os.path.join(EXAMPLES, "face_compare")
+    pairs = [(p, a, p, b) for p in range(4) for a, b in ((0, 1), (0, 2))] + [(p, 0, q, 1) for p in range(4) for q in range(p)]
+    right = tried = same = compared = 0
+    worst = 0.0
+    for kind in ("i8", "fp"):
+        model, detector = os.path.join(work, "faces_%s.rknn" % kind), os.path.join(work, "face_%s.rknn" % kind)
+        script("face_compare", "convert.py", os.path.join(folder, "faces.onnx"), "rk3588", kind, model)
+        for i, (p, a, q, b) in enumerate(pairs):
+            pictures = [os.path.join(folder, "test", "%d_%d.ppm" % pair) for pair in ((p, a), (q, b))]
+            cpp = program(build, "face_compare", detector, model, *pictures)
+            tried += 1
+            right += ("the same person" in cpp) == (p == q)
+            if ("the same person" in cpp) != (p == q):
+                print(kind, pictures, cpp)
+            if i % 4 == 0:
+                python = script("face_compare", "face_compare.py", "--detector", detector, "--model", model, "--img", pictures[0], "--other", pictures[1])
+                values = [float(re.search(r"similarity (-?[\d.]+)", text).group(1)) for text in (cpp, python)]
+                places = [re.findall(r"\[ *(\d+), *(\d+), *(\d+), *(\d+)\]", text) for text in (cpp, python)]
+                near = max(abs(int(x) - int(y)) for m, n in zip(*places) for x, y in zip(m, n))
+                compared += 1
+                worst = max(worst, abs(values[0] - values[1]))
+                same += abs(values[0] - values[1]) <= 0.01 and near <= 1
+    ok = figure("face comparison: C++ and numpy, similarity within 0.01, boxes within 1 px", "%d of %d, %.4f at most" % (same, compared, worst), "all",
+                same == compared > 0)
+    return ok & figure("face comparison: same and other persons told apart, i8+fp", "%d of %d pairs" % (right, tried), "all", right == tried)
 
 
 def check_face(build, work):
@@ -194,18 +335,26 @@ def check_face(build, work):
 
 def check_vad(build, work):
     golden = common.Golden("onnx/silero_vad_16k_op15")
-    model = os.path.join(work, "vad.rknn")
-    script("vad", "convert.py", golden.files[0], "rk3588", "fp", model)
     sound = os.path.join(common.ASSETS, "audio", "yes_1000ms.wav")
     speech = lambda text: np.array([float(v) for v in re.findall(r"speech ([\d.]+)", text)])
-    cpp, python = speech(program(build, "vad", model, sound)), speech(script("vad", "vad.py", "--model", model, "--img", sound))
-    ok = figure("vad: C++ and Python over a second of speech, state fed back",
-                "%d steps, largest difference %.4f, highest %.2f" % (len(cpp), np.abs(cpp - python).max(), cpp.max()), "31 steps, 0.001, 0.5",
-                len(cpp) == len(python) == 31 and np.abs(cpp - python).max() <= 0.001 and cpp.max() > 0.5)
+    float16, listing = os.path.join(work, "vad_fp.rknn"), os.path.join(work, "vad.txt")
+    script("vad", "convert.py", golden.files[0], "rk3588", "fp", float16)
+    script("vad", "vad.py", "--model", float16, "--img", sound, "--dataset", listing)
+    ok, found = True, {}
+    for kind in ("i8", "fp"):
+        model = os.path.join(work, "vad_%s.rknn" % kind)
+        script("vad", "convert.py", golden.files[0], "rk3588", kind, model, env={"DATASET": listing})
+        cpp, python = speech(program(build, "vad", model, sound)), speech(script("vad", "vad.py", "--model", model, "--img", sound))
+        found[kind] = cpp
+        ok &= figure("vad %s: C++ and Python over a second of speech, state fed back" % kind,
+                     "%d steps, largest difference %.4f, highest %.2f" % (len(cpp), np.abs(cpp - python).max(), cpp.max()), "31 steps, 0.001, 0.5",
+                     len(cpp) == len(python) == 31 and np.abs(cpp - python).max() <= 0.001 and cpp.max() > 0.5)
+    agree = int(((found["i8"] > 0.5) == (found["fp"] > 0.5)).sum())
+    ok &= figure("vad: steps that int8 and float16 judge alike", "%d of 31" % agree, "28", agree >= 28)
     from rknn.api import RKNN
     worst = 0
     with RKNN() as rknn:
-        assert rknn.load_rknn(model) == 0 and rknn.init_runtime() == 0
+        assert rknn.load_rknn(os.path.join(work, "vad_fp.rknn")) == 0 and rknn.init_runtime() == 0
         for _, inputs, outputs in golden.cases:
             values = dict(inputs)
             probability, _ = rknn.inference(inputs=[values["input"], values["state"]])
@@ -223,10 +372,12 @@ def main():
     build, work = os.path.abspath(args.build), os.path.abspath(args.work)
     os.makedirs(work, exist_ok=True)
     kinds = ("i8",) if args.quick else ("i8", "fp")
-    checks = [lambda: check_yolov5(build, work, kinds), lambda: check_tracking(build, work, kinds), lambda: check_pool(build, work, kinds)]
+    checks = [lambda: check_yolov5(build, work, kinds), lambda: check_tracking(build, work, kinds), lambda: check_pool(build, work, kinds),
+              lambda: check_segmentation(build, work, kinds)]
     if not args.quick:
         common.need_assets()
-        checks += [lambda: check_classification(build, work, kinds), lambda: check_face(build, work), lambda: check_vad(build, work)]
+        checks += [lambda: check_yolov5_golden(build, work), lambda: check_dynamic_shape(build, work, kinds), lambda: check_classification(build, work, kinds), lambda: check_mobilenet(build, work),
+                   lambda: check_face(build, work), lambda: check_face_compare(build, work), lambda: check_vad(build, work)]
     ok = True
     for check in checks:
         try:

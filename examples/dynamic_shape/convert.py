@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""convert.py MODEL.onnx CHIP [i8|fp] [OUT.rknn]: the detector of ../signs for three sizes of its input in one model."""
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'utils'))
+import zoo
+
+SIZES = (320, 256, 192)
+
+if __name__ == '__main__':
+    zoo.convert_main(lambda rknn, path: rknn.load_onnx(model=path), [[0, 0, 0]], [[255, 255, 255]],
+                     os.path.join(HERE, '..', 'signs', 'dataset.txt'), dynamic_input=[[[1, 3, size, size]] for size in SIZES])
