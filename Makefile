@@ -156,15 +156,24 @@ check-cost: configure-release
 	  -- $(PYTHON) tests/cost/boards.py $(BUILD)/release/tools/rknn/rknn
 
 # Applications: generated programs, the 2D engine's calls, the examples.
-EXAMPLE_PROGRAMS := $(foreach name,face mobilenet pool tracking vad yolov5,rknn_$(name)_demo)
+EXAMPLE_PROGRAMS := $(foreach name,dynamic_shape face face_compare mobilenet pool segmentation tracking vad video yolov5,rknn_$(name)_demo)
 .PHONY: check-applications
 check-applications: configure-release
-	@$(call NINJA,release,rknn rknn_toolkit rknnrt rga rga_caller $(EXAMPLE_PROGRAMS))
+	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
+	@cmake/configure.sh aarch64 $(BUILD)
+	@$(call NINJA,release,rknn rknn_toolkit rknnrt rga rga_caller mpimmz openrknn_board board_caller $(EXAMPLE_PROGRAMS))
+	@$(call NINJA,aarch64,rknnrt rga rknn_yolov5_demo)
 	@$(PYTHON) tests/check.py check-applications \
 	  -- $(BUILD)/release/tests/applications/rga_caller \
 	  -- $(PYTHON) tests/applications/rga_check.py $(BUILD)/release/src/rga/librga.so \
 	  -- $(PYTHON) -B tests/applications/examples_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/examples \
-	  -- $(PYTHON) tests/applications/codegen_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/codegen
+	  -- LD_PRELOAD=$(abspath $(BUILD))/release/src/standins/libopenrknn_board.so RKNN_TARGET=rk3588 $(BUILD)/release/tests/applications/board_caller \
+	     $(BUILD)/check-applications/examples/digits_i8.rknn \
+	  -- $(PYTHON) -B tests/applications/video_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/video \
+	  -- $(PYTHON) -B tests/applications/ci_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/ci \
+	  -- $(PYTHON) -B tests/applications/install_check.py --build $(BUILD) --work $(BUILD)/check-applications/install \
+	  -- $(PYTHON) tests/applications/codegen_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/codegen \
+	     --arm64 $(BUILD)/aarch64/src/capi
 
 # One wheel for every Python: both packages, both libraries with what they need, headers, the rknn command.
 .PHONY: wheel

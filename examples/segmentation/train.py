@@ -86,7 +86,7 @@ def write_png(path, picture):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out")
-    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--steps", type=int, default=1200)
     args = parser.parse_args()
     for folder in ("test", "calibration", "golden"):
         os.makedirs(os.path.join(args.out, folder), exist_ok=True)

@@ -10,7 +10,9 @@ with that decoded here. --quick: what the bundled models allow, int8 only.
 import argparse
 import os
 import re
+import struct
 import sys
+import zlib
 
 import numpy as np
 
@@ -257,14 +259,46 @@ def check_segmentation(build, work, kinds):
                        all(value >= (0.995 if kind == "fp" else 0.97) for kind, value in agree.items()))
 
 
+def read_plain_png(path):
+    """RGB of 8 bits whose rows are not filtered, as train.py writes them."""
+    data = open(path, "rb").read()
+    width, height = struct.unpack(">II", data[16:24])
+    at, packed = 8, b""
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        packed += data[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+        at += size + 12
+    return np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, 1 + width * 3)[:, 1:].reshape(height, width, 3)
+
+
+def face_calibration(work, folder):
+    """A list for the detector: the golden's pictures with small faces, and drawn persons that no test shows, in two sizes."""
+    lines = open(os.path.join(work, "faces.txt")).read().split()
+    for i in range(24):
+        face = read_plain_png(os.path.join(folder, "calibration", "%02d.png" % (i // 2)))
+        face = np.clip(face * (0.8, 1.15)[i // 2 % 2], 0, 255).astype("uint8")
+        large = np.kron(face, np.ones((2 + i % 2, 2 + i % 2, 1), np.uint8))
+        canvas = np.full((240, 320, 3), 127, np.uint8)
+        canvas[20:20 + large.shape[0], 60:60 + large.shape[1]] = large
+        lines.append(os.path.join(work, "face_large_%d.npy" % i))
+        np.save(lines[-1], canvas.transpose(2, 0, 1)[np.newaxis].astype("float32"))
+    listing = os.path.join(work, "faces_all.txt")
+    with open(listing, "w") as file:
+        file.write("\n".join(lines) + "\n")
+    return listing
+
+
 def check_face_compare(build, work):
-    """After check_face, whose detectors it uses."""
+    """After check_face, whose calibration data it adds to."""
     folder = os.path.join(EXAMPLES, "face_compare")
+    network = common.Golden("onnx/ultraface_rfb320_nopost").files[0]
+    listing = face_calibration(work, folder)
     pairs = [(p, a, p, b) for p in range(4) for a, b in ((0, 1), (0, 2))] + [(p, 0, q, 1) for p in range(4) for q in range(p)]
     right = tried = same = compared = 0
     worst = 0.0
     for kind in ("i8", "fp"):
-        model, detector = os.path.join(work, "faces_%s.rknn" % kind), os.path.join(work, "face_%s.rknn" % kind)
+        model, detector = os.path.join(work, "faces_%s.rknn" % kind), os.path.join(work, "face_all_%s.rknn" % kind)
+        script("face", "convert.py", network, "rk3588", kind, detector, env={"DATASET": listing})
         script("face_compare", "convert.py", os.path.join(folder, "faces.onnx"), "rk3588", kind, model)
         for i, (p, a, q, b) in enumerate(pairs):
             pictures = [os.path.join(folder, "test", "%d_%d.ppm" % pair) for pair in ((p, a), (q, b))]
