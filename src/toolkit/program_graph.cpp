@@ -109,9 +109,12 @@ class GraphMaker {
     return is_quantized(index) ? tensor(index).name + "_real" : tensor(index).name;
   }
 
+  // ONNX Runtime wants names of nodes to differ.
+  std::string node_name(const std::string& op) { return str(op, "_", node_count_++); }
+
   Result<Value*> node(const Attributes& what, std::vector<Value*> inputs, std::string output = "") {
     RK_ASSIGN(Node* const made, graph_.add_node({.op = what.op,
-                                                 .name = graph_.unique_name(what.op),
+                                                 .name = node_name(what.op),
                                                  .inputs = std::move(inputs),
                                                  .outputs = {std::move(output)},
                                                  .attrs = what.attrs}));
@@ -555,7 +558,7 @@ class GraphMaker {
       to->second = int64_t{static_cast<int>(DType::kF32)};
     }
     RK_ASSIGN(Node* const made, graph_.add_node({.op = p.op,
-                                                 .name = graph_.unique_name(p.op),
+                                                 .name = node_name(p.op),
                                                  .inputs = std::move(inputs),
                                                  .outputs = std::move(outputs),
                                                  .attrs = std::move(attrs)}));
@@ -568,6 +571,7 @@ class GraphMaker {
   const Program& program_;
   const Variant& variant_;
   Graph graph_;
+  size_t node_count_ = 0;
   std::map<int32_t, Value*> real_;    // float32, or the tensor's own type where it is not quantized
   std::map<int32_t, Value*> stored_;  // after QuantizeLinear
 };

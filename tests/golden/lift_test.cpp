@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "base/file.h"
 #include "evaluator/evaluate.h"
@@ -97,7 +98,9 @@ TEST(ProgramGraph, AnInt8NetworkComesBackWithItsQuantization) {
   const auto program = format::read_rknn(read_file(golden("int8")).value());
   const auto graph = graph_of(*program, ops::registry());
   size_t quantized = 0, convolutions = 0;
+  std::set<std::string> names;
   for (const Node* node : graph->nodes()) {
+    EXPECT_TRUE(names.insert(node->name()).second) << node->name();
     quantized += node->op() == "QuantizeLinear";
     convolutions += node->op() == "Conv" || node->op() == "ConvTranspose";
   }

@@ -2,6 +2,7 @@
 // Nodes that stand for a small graph: normalization, matrix product, attention. They become the operators of that graph
 // with float32 values in between, so that only the result is rounded to its type.
 #include <algorithm>
+#include <cmath>
 
 #include "format/vendor/lift_context.h"
 
@@ -11,6 +12,7 @@ namespace {
 using program::kNone;
 using program::Layout;
 using program::ProgramTensor;
+namespace reg = target::reg;
 
 Shape permuted(const Shape& shape, const std::vector<int64_t>& perm) {
   Shape out = shape;
@@ -192,6 +194,36 @@ Status lift_norm(LiftContext& c) {
 }
 
 // A [N, K, 1, M], B [N, K, 1, P] -> [N, M, 1, P], then times or plus C.
+// The feature of an int8 product has 9 bits without its zero point. Where the tasks convert it to 8
+// on its way in, the values that are multiplied are those: (x + offset) * scale / 2^shift.
+int32_t converted_feature(LiftContext& c, int32_t feature, const std::string& name) {
+  if (!c.is_i8(feature) || c.registers == nullptr || !c.registers->has_stages) return feature;
+  std::optional<program::InputStage> stage;
+  while (const Task* task = c.tasks.next()) {
+    const target::RegisterFile& r = c.tasks.registers();
+    if ((task->units & kUnitCna) == 0 || r.is_on(reg::CNA_CVT_CON0__CVT_BYPASS)) continue;
+    const program::InputStage found{
+        static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_OFFSET0)),
+        {static_cast<int32_t>(r.get(reg::CNA_CVT_CON1__CVT_SCALE0)),
+         static_cast<int32_t>(r.get(reg::CNA_CVT_CON0__CVT_TRUNCATE_0))}};
+    if (stage && !(*stage == found)) return feature;
+    stage = found;
+  }
+  const ProgramTensor t = c.tensor(feature);
+  if (!stage || stage->scale.scale == 0 || stage->offset != -t.zero_point) return feature;
+  const int32_t out = c.add_internal(name, feature, t.shape);
+  ProgramTensor& made = c.variant().tensors[static_cast<size_t>(out)];
+  made.scale = static_cast<float>(
+      std::ldexp(double{t.scale}, stage->scale.shift) / stage->scale.scale);
+  made.zero_point = 0;
+  program::ConcatParams copy;
+  copy.axis = 0;
+  copy.inputs = {*stage};
+  copy.output = {{16384, 14}, 0};
+  c.add_step({feature}, {out}, std::move(copy));
+  return out;
+}
+
 Status lift_matmul(LiftContext& c) {
   RK_ASSIGN(const std::vector<int32_t> operands, c.operands(2));
   const int32_t a = operands[0], b = operands[1], out = c.output();
@@ -206,7 +238,8 @@ Status lift_matmul(LiftContext& c) {
     left = add_transpose(c, plain, {0, 2, 3, 1}, stem + ".left");
   }
   RK_ASSIGN(const int32_t plain_b, c.plain(b));
-  const int32_t right = add_transpose(c, plain_b, {0, 2, 1, 3}, stem + ".right");
+  const int32_t feature = converted_feature(c, plain_b, stem + ".feature");
+  const int32_t right = add_transpose(c, feature, {0, 2, 1, 3}, stem + ".right");
   const Shape &l = c.tensor(left).shape, &r = c.tensor(right).shape;
   const Shape product_shape{std::max(l[0], r[0]), 1, l[2], r[3]};
   const auto kind = c.text("c_type");
@@ -241,7 +274,8 @@ Status lift_attention(LiftContext& c) {
   std::vector<int32_t> inputs;
   const char* const names[] = {".q", ".k", ".v"};
   for (size_t i = 0; i < 3; ++i) {
-    RK_ASSIGN(const int32_t plain, c.plain(operands[i]));
+    RK_ASSIGN(int32_t plain, c.plain(operands[i]));
+    if (i == 0) plain = converted_feature(c, plain, stem + ".feature");
     inputs.push_back(add_transpose(c, plain, rows, stem + names[i]));
   }
   const Shape shape = permuted(c.tensor(out).shape, rows);

@@ -382,6 +382,31 @@ TEST(VendorLiftTest, PartsOfASplitAreRescaledAsTheirCopiesDoIt) {
   EXPECT_EQ(steps[1].outputs, std::vector<int32_t>{a});
 }
 
+TEST(VendorLiftTest, TheFeatureOfAnInt8ProductIsConvertedAsItsTasksDoIt) {
+  VendorFile file;
+  const int32_t a = file.feature("a", TensorKind::kInput, 0.5f, -128);
+  const int32_t b = file.feature("b", TensorKind::kInput, 0.25f, -102);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 1.0f, 0);
+  file.graph().tensors[static_cast<size_t>(a)].shape = {1, 2, 1, 2};
+  for (const int32_t i : {b, y}) file.graph().tensors[static_cast<size_t>(i)].shape = {1, 2, 1, 3};
+  file.node("exMatMul", {a, b}, {y});
+  file.task(0x1d, {{reg::CNA_CVT_CON0, 15 << 4}, {reg::CNA_CVT_CON1, 18172u << 16 | 102}});
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const auto& variant = program->main_variant();
+  for (const program::Step& step : variant.steps) {
+    const auto* const copy = std::get_if<program::ConcatParams>(&step.params);
+    if (copy == nullptr) continue;
+    EXPECT_EQ(step.inputs, std::vector<int32_t>{b});
+    EXPECT_EQ(copy->inputs[0], (program::InputStage{102, {18172, 15}}));
+    const auto& made = variant.tensors[static_cast<size_t>(step.outputs[0])];
+    EXPECT_FLOAT_EQ(made.scale, 0.25f * 32768 / 18172);
+    EXPECT_EQ(made.zero_point, 0);
+    return;
+  }
+  ADD_FAILURE() << "no conversion";
+}
+
 TEST(VendorLiftTest, ListsEveryNodeThatCannotBeDecoded) {
   VendorFile file;
   const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
