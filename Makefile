@@ -25,7 +25,7 @@ help:
 	@echo "make check-matmul  rknn_matmul_api.h and rknn_custom_op.h: results, sanitized run, examples, speed"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
 	@echo "make check-cost  the cost model beside the vendor compiler's tables (needs ../shared)"
-	@echo "make check-applications  generated programs, librga, examples against references (needs ../shared)"
+	@echo "make check-applications  generated programs, librga, examples, video, CI template (needs ../shared, cargo, crossbuild-essential-arm64, qemu-user)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"

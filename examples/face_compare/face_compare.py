@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'face'))
 import face
 import zoo
 
-SIZE, SAME = 64, 0.3
+SIZE, SAME = 64, 0.5
 
 
 def crop(picture, box):

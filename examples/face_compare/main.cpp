@@ -16,7 +16,7 @@ namespace {
 using examples::Found;
 using examples::Model;
 
-constexpr float kSame = 0.3f;  // similarity above which two faces count as one person's
+constexpr float kSame = 0.5f;  // similarity above which two faces count as one person's
 
 std::optional<Found> best_face(Model& detector, image_buffer_t& image) {
   image_buffer_t input{};
