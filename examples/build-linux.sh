@@ -27,6 +27,7 @@ case $arch in
   *) usage ;;
 esac
 [ -f "$root/examples/$name/main.cpp" ] || { echo "$0: no example '$name' in C++" >&2; usage; }
+[ "$arch$name" != aarch64video ] || { echo "$0: video is not cross-built: FFmpeg's libraries of this machine are the only ones found" >&2; exit 2; }
 demo=$name
 [ "$name" = classification ] && demo=mobilenet
 build=${BUILD:-$root/build}
