@@ -18,6 +18,7 @@
 #include <torch/csrc/jit/passes/lower_tuples.h>
 #include <torch/csrc/jit/passes/remove_mutation.h>
 #include <torch/csrc/jit/serialization/import.h>
+#include <torch/library.h>
 
 #include <csignal>
 #include <cstdio>
@@ -26,6 +27,14 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+
+// Operators that came after 1.13: files that use them load, and the importer knows what they compute.
+TORCH_LIBRARY_FRAGMENT(aten, library) {
+  library.def(torch::schema(
+      "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
+      "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
+      c10::AliasAnalysisKind::FROM_SCHEMA));
+}
 
 namespace {
 

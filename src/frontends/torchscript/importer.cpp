@@ -29,18 +29,26 @@ bool is_optional_tensor(const std::string& type) {
 // Arguments that are indices, by operator and place: an input that is one holds integers.
 bool reads_integers(const TorchNode& node, uint32_t id) {
   static const std::map<std::string_view, size_t> places = {
-      {"aten::embedding", 1}, {"aten::index_select", 2}, {"aten::gather", 2}};
+      {"aten::embedding", 1}, {"aten::index_select", 2}, {"aten::gather", 2},
+      {"aten::scatter", 2},   {"aten::scatter_", 2},     {"aten::one_hot", 0}};
   const auto place = places.find(node.kind);
   return place != places.end() && place->second < node.inputs.size() &&
          node.inputs[place->second] == id;
 }
 
-bool holds_integers(const TorchBlock& block, uint32_t id) {
-  return std::ranges::any_of(block.nodes, [&](const TorchNode& node) {
-    return reads_integers(node, id) ||
-           std::ranges::any_of(node.blocks,
-                               [&](const TorchBlock& inner) { return holds_integers(inner, id); });
-  });
+// Adds what is made of these values by moving their elements; true where a node takes one of them as indices.
+bool holds_integers(const TorchBlock& block, std::set<uint32_t>& ids) {
+  for (const TorchNode& node : block.nodes) {
+    if (std::ranges::any_of(ids, [&](uint32_t id) { return reads_integers(node, id); })) return true;
+    const bool moves = is_view(node.kind) && node.kind != "aten::to" && node.kind != "aten::type_as";
+    if (moves && node.outputs.size() == 1 && !node.inputs.empty() && ids.contains(node.inputs[0])) {
+      ids.insert(node.outputs[0].id);
+    }
+    for (const TorchBlock& inner : node.blocks) {
+      if (holds_integers(inner, ids)) return true;
+    }
+  }
+  return false;
 }
 
 // Puts its last argument somewhere; one that is lost is then lost there too.
@@ -150,7 +158,8 @@ Status Importer::add_input(const NamedValue& input, size_t index) {
                                 kSizeForm));
   }
   RK_ASSIGN(const Shape shape, Shape::make(dims));
-  const DType dtype = holds_integers(program_.body, input.id) ? DType::kI64 : DType::kF32;
+  std::set<uint32_t> ids = {input.id};
+  const DType dtype = holds_integers(program_.body, ids) ? DType::kI64 : DType::kF32;
   RK_ASSIGN(Value* const value, import_.add_input(input.name, index, {dtype, shape}));
   bind(input, Item::of_tensor(value));
   return ok_status();

@@ -249,6 +249,25 @@ Status clipped(Call& call, double low, double high) {
   return call.give_like(out);
 }
 
+Status hypot(Call& call) {
+  RK_ASSIGN(const auto pair, call.operands(0, 1));
+  RK_ASSIGN(Value* const a, call.emit("Mul", "/square0", {pair.first, pair.first}));
+  RK_ASSIGN(Value* const b, call.emit("Mul", "/square1", {pair.second, pair.second}));
+  RK_ASSIGN(Value* const sum, call.emit("Add", "/sum", {a, b}));
+  RK_ASSIGN(Value* const out, call.emit("Sqrt", "/y", {sum}));
+  return call.give(out);
+}
+
+Status outer(Call& call) {
+  RK_ASSIGN(const auto pair, call.operands(0, 1));
+  if (pair.first->shape().rank() != 1 || pair.second->shape().rank() != 1) {
+    return invalid_model(str("of ", to_string(pair.first->shape()), " and ", to_string(pair.second->shape())));
+  }
+  RK_ASSIGN(Value* const column, call.reshaped(pair.first, {pair.first->shape()[0], 1}, "/column"));
+  RK_ASSIGN(Value* const out, call.emit("Mul", "/y", {column, pair.second}));
+  return call.give(out);
+}
+
 Status silu(Call& call) {
   RK_ASSIGN(Value* const value, real_tensor(call, 0));
   RK_ASSIGN(Value* const gate, call.emit("Sigmoid", "/sigmoid", {value}));
@@ -464,6 +483,8 @@ std::span<const OperatorRow> math_operators() {
       {"aten::bitwise_and", [](Call& c) { return bitwise(c, "And", "BitwiseAnd"); }},
       {"aten::bitwise_or", [](Call& c) { return bitwise(c, "Or", "BitwiseOr"); }},
       {"aten::bitwise_xor", [](Call& c) { return bitwise(c, "Xor", "BitwiseXor"); }},
+      {"aten::hypot", hypot},
+      {"aten::outer", outer},
       {"aten::where", where},
       {"aten::masked_fill", masked_fill},
       {"aten::lerp", lerp},

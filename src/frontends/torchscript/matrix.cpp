@@ -293,31 +293,6 @@ Status rnn(Call& call, std::string_view activation) {
 Status lstm_cell(Call& call) { return run_cell(call, kLstm, {}); }
 Status gru_cell(Call& call) { return run_cell(call, kGru, {{"linear_before_reset", int64_t{1}}}); }
 
-// (query, key, value, mask, dropout, is_causal): softmax(q k' / sqrt(depth) + mask) v
-Status attention(Call& call) {
-  RK_ASSIGN(Value* const query, call.tensor(0));
-  RK_ASSIGN(Value * key, call.tensor(1));
-  RK_ASSIGN(Value* const value, call.tensor(2));
-  const int rank = query->shape().rank();
-  if (rank < 2 || key->shape().rank() != rank) return invalid_model("has operands of other ranks");
-  if (call.flag_or(5, false)) return unsupported("with is_causal is not taken; pass a mask");
-  std::vector<int64_t> perm;
-  for (int64_t axis = 0; axis < rank; ++axis) perm.push_back(axis);
-  std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-  RK_ASSIGN(key, call.transposed(key, perm, "/turned"));
-  RK_ASSIGN(Value * scores, call.emit("MatMul", "/scores", {query, key}));
-  const double depth = static_cast<double>(query->shape()[rank - 1]);
-  RK_ASSIGN(scores, call.emit("Mul", "/scaled", {scores, call.scalar("/scale", 1 / std::sqrt(depth))}));
-  if (call.has(3)) {
-    RK_ASSIGN(Value* const mask, call.tensor(3));
-    if (mask->dtype() == DType::kBool) return unsupported("with a mask of bool is not taken");
-    RK_ASSIGN(scores, call.emit("Add", "/masked", {scores, mask}));
-  }
-  RK_ASSIGN(scores, call.emit("Softmax", "/softmax", {scores}, {{"axis", int64_t{-1}}}));
-  RK_ASSIGN(Value* const out, call.emit("MatMul", "/y", {scores, value}));
-  return call.give(out);
-}
-
 }  // namespace
 
 std::span<const OperatorRow> matrix_operators() {
@@ -339,7 +314,6 @@ std::span<const OperatorRow> matrix_operators() {
       {"aten::rnn_relu", [](Call& c) { return rnn(c, "Relu"); }},
       {"aten::lstm_cell", lstm_cell},
       {"aten::gru_cell", gru_cell},
-      {"aten::scaled_dot_product_attention", attention},
   };
   // clang-format on
   return kRows;

@@ -293,6 +293,31 @@ Status chunk(Call& call) {
   return give_parts(call, value, axis, sizes);
 }
 
+// (x, number of parts or places to cut, axis): the first parts are larger by one where it does not divide.
+Status tensor_split(Call& call) {
+  RK_ASSIGN(Value* const value, call.tensor(0));
+  RK_ASSIGN(const int64_t axis, call.axis_of(call.integer_or(2, 0), value->shape().rank()));
+  RK_ASSIGN(const int64_t extent, extent_along(value, axis));
+  std::vector<int64_t> sizes;
+  if (call.arg(1).is_list()) {
+    RK_ASSIGN(const auto places, call.ints(1, "the places"));
+    int64_t begin = 0;
+    for (const int64_t place : places) {
+      const int64_t end = std::clamp<int64_t>(place < 0 ? place + extent : place, begin, extent);
+      sizes.push_back(end - begin);
+      begin = end;
+    }
+    sizes.push_back(extent - begin);
+  } else {
+    RK_ASSIGN(const int64_t count, call.integer(1, "the number of parts"));
+    if (count < 1 || count > extent) return invalid_model(str("into ", count, " parts of ", extent));
+    for (int64_t i = 0; i < count && sizes.size() < 5000; ++i) {
+      sizes.push_back(extent / count + (i < extent % count ? 1 : 0));
+    }
+  }
+  return give_parts(call, value, axis, sizes);
+}
+
 // (x, size or sizes, axis).
 Status split(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(0));
@@ -575,6 +600,9 @@ Status convert(Call& call) {
 
 // copy_(x, source): the source in the shape and type of x.
 Status copy(Call& call) {
+  if (call.arg(0).kind == Item::Kind::kList && call.count() == 1) {  // list.copy()
+    return call.give(Item::of_items(Item::Kind::kList, *call.arg(0).items));
+  }
   RK_ASSIGN(Value* const value, call.tensor(0));
   RK_ASSIGN(Value * source, call.tensor(1));
   RK_ASSIGN(source, call.cast(source, value->dtype()));
@@ -615,7 +643,10 @@ std::span<const OperatorRow> move_operators() {
       {"aten::concat", cat},
       {"aten::stack", stack},
       {"aten::chunk", chunk},
+      {"aten::unsafe_chunk", chunk},
+      {"aten::tensor_split", tensor_split},
       {"aten::split", split},
+      {"aten::unsafe_split", split},
       {"aten::split_with_sizes", split},
       {"aten::unbind", unbind},
       {"aten::slice", slice},

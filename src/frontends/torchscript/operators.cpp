@@ -22,7 +22,8 @@ OpFunction find_operator(std::string_view kind) {
     std::map<std::string_view, OpFunction> all;
     for (const auto& family :
          {scalar_operators(), math_operators(), reduce_operators(), move_operators(),
-          generate_operators(), picture_operators(), matrix_operators(), quantized_operators()}) {
+          generate_operators(), picture_operators(), matrix_operators(),
+          attention_operators(), quantized_operators()}) {
       for (const OperatorRow& row : family) {
         RK_ASSERT(all.emplace(row.kind, row.function).second, "an operator has one row");
       }

@@ -17,7 +17,8 @@ std::span<const OperatorRow> reduce_operators();    // along axes
 std::span<const OperatorRow> move_operators();      // elements that only change their places
 std::span<const OperatorRow> generate_operators();  // tensors made from numbers, and by position
 std::span<const OperatorRow> picture_operators();   // convolutions, pools, norms, resizing
-std::span<const OperatorRow> matrix_operators();    // products, recurrent networks, attention
+std::span<const OperatorRow> matrix_operators();    // products, recurrent networks
+std::span<const OperatorRow> attention_operators();
 std::span<const OperatorRow> quantized_operators();
 
 // What those files share.

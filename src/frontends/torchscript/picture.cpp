@@ -366,6 +366,49 @@ Status padded(Call& call, size_t pads_argument, std::string_view mode, double nu
 }
 
 // (x, pads, mode, value)
+// (x, kernel, dilation, padding, stride): the windows as columns, [n, channels * taps, places].
+Status im2col(Call& call) {
+  RK_ASSIGN(Value * value, call.tensor(0));
+  RK_ASSIGN(const auto kernel, call.ints(1, "the kernel", 2));
+  RK_ASSIGN(const auto dilation, call.ints(2, "the dilation", 2));
+  RK_ASSIGN(const auto padding, call.ints(3, "the padding", 2));
+  RK_ASSIGN(const auto stride, call.ints(4, "the stride", 2));
+  constexpr int64_t kMost = 4096;
+  if (value->shape().rank() != 4) return unsupported(str("of ", to_string(value->shape()), " is not taken"));
+  for (size_t i = 0; i < 2; ++i) {
+    const bool good = kernel[i] > 0 && kernel[i] < kMost && dilation[i] > 0 && dilation[i] < kMost &&
+                      padding[i] >= 0 && padding[i] < kMost && stride[i] > 0 && stride[i] < kMost;
+    if (!good) return invalid_model("has a kernel, dilation, padding or stride that cannot be");
+  }
+  if (kernel[0] * kernel[1] > kMost) return unsupported("of so many taps is not taken");
+  if (padding[0] != 0 || padding[1] != 0) {
+    Value* const pads = call.ints_value("/pads", {0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1]});
+    RK_ASSIGN(value, call.emit("Pad", "/padded", {value, pads}));
+  }
+  int64_t places[2] = {};
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t free = value->shape()[static_cast<int>(i) + 2] - dilation[i] * (kernel[i] - 1) - 1;
+    if (free < 0) return invalid_model(str("has a kernel larger than ", to_string(value->shape())));
+    places[i] = free / stride[i] + 1;
+  }
+  const int64_t batch = value->shape()[0], channels = value->shape()[1];
+  std::vector<Value*> taps;
+  for (int64_t y = 0; y < kernel[0]; ++y) {
+    for (int64_t x = 0; x < kernel[1]; ++x) {
+      const int64_t top = y * dilation[0], left = x * dilation[1];
+      const std::vector<int64_t> end = {top + (places[0] - 1) * stride[0] + 1, left + (places[1] - 1) * stride[1] + 1};
+      RK_ASSIGN(Value * tap, call.emit("Slice", "/tap", {value, call.ints_value("/begin", {top, left}),
+                                                         call.ints_value("/end", end), call.ints_value("/axes", {2, 3}),
+                                                         call.ints_value("/step", stride)}));
+      RK_ASSIGN(tap, call.reshaped(tap, {batch, channels, 1, places[0] * places[1]}, "/tap_row"));
+      taps.push_back(tap);
+    }
+  }
+  RK_ASSIGN(Value * out, call.emit("Concat", "/taps", std::move(taps), {{"axis", int64_t{2}}}));
+  RK_ASSIGN(out, call.reshaped(out, {batch, channels * kernel[0] * kernel[1], places[0] * places[1]}, "/y"));
+  return call.give(out);
+}
+
 Status pad(Call& call) {
   const std::string& mode = call.arg(2).text;
   if (mode.empty() || mode == "constant") return padded(call, 1, "constant", call.real_or(3, 0));
@@ -506,6 +549,7 @@ std::span<const OperatorRow> picture_operators() {
       {"aten::upsample_bicubic2d", [](Call& c) { return resize(c, "cubic"); }},
       {"aten::grid_sampler", grid_sampler},
       {"aten::affine_grid_generator", affine_grid},
+      {"aten::im2col", im2col},
       {"aten::pad", pad},
       {"aten::constant_pad_nd", constant_pad},
       {"aten::reflection_pad1d", [](Call& c) { return mode_pad(c, "reflect"); }},

@@ -143,6 +143,36 @@ Status norm(Call& call) {
   return call.give(out);
 }
 
+// (x, y, axis, epsilon): sum of products over both lengths.
+Status cosine_similarity(Call& call) {
+  RK_ASSIGN(const auto pair, call.operands(0, 1));
+  RK_ASSIGN(const int64_t axis, call.axis_of(call.integer_or(2, 1), pair.first->shape().rank()));
+  RK_ASSIGN(Value* const products, call.emit("Mul", "/products", {pair.first, pair.second}));
+  RK_ASSIGN(Value* const sum, reduced(call, "ReduceSum", products, {axis}, false));
+  Value* const least = call.scalar("/least", call.real_or(3, 1e-8));
+  Value* lengths[2] = {pair.first, pair.second};
+  for (Value*& length : lengths) {
+    RK_ASSIGN(length, reduced(call, "ReduceL2", length, {axis}, false));
+    RK_ASSIGN(length, call.emit("Max", "/length", {length, least}));
+  }
+  RK_ASSIGN(Value* const both, call.emit("Mul", "/lengths", {lengths[0], lengths[1]}));
+  RK_ASSIGN(Value* const out, call.emit("Div", "/y", {sum, both}));
+  return call.give(out);
+}
+
+// (x, y, order, epsilon, keeps the axis): the length of x - y + epsilon along the last axis.
+Status pairwise_distance(Call& call) {
+  RK_ASSIGN(const auto pair, call.operands(0, 1));
+  const double p = call.real_or(2, 2);
+  if (p != 1 && p != 2) return unsupported(str("of order ", p, " is not taken; 1 and 2 are"));
+  RK_ASSIGN(Value * apart, call.emit("Sub", "/apart", {pair.first, pair.second}));
+  RK_ASSIGN(apart, call.emit("Add", "/shifted", {apart, call.scalar("/epsilon", call.real_or(3, 1e-6))}));
+  const int64_t axis = apart->shape().rank() - 1;
+  if (axis < 0) return invalid_model("of scalars");
+  RK_ASSIGN(Value* const out, reduced(call, p == 1 ? "ReduceL1" : "ReduceL2", apart, {axis}, call.flag_or(4, false)));
+  return call.give(out);
+}
+
 Status logsumexp(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(0));
   RK_ASSIGN(const auto axes, axes_of(call, 1, value->shape().rank()));
@@ -194,6 +224,8 @@ std::span<const OperatorRow> reduce_operators() {
       {"aten::frobenius_norm", [](Call& c) { return c.count() == 3 ? amax(c, "ReduceL2") : norm(c); }},
       {"aten::linalg_norm", norm},
       {"aten::linalg_vector_norm", norm},
+      {"aten::cosine_similarity", cosine_similarity},
+      {"aten::pairwise_distance", pairwise_distance},
       {"aten::logsumexp", logsumexp},
       {"aten::cumsum", cumsum},
   };

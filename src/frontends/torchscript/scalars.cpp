@@ -252,6 +252,27 @@ Status copy_of_list(Call& call) {
   return call.give(Item::of_items(Item::Kind::kList, *list.items));
 }
 
+// dict(): empty; of a dict: a copy; of a list of pairs.
+Status make_dict(Call& call) {
+  const Item& from = call.arg(0);
+  std::vector<Item> keys, items;
+  if (from.kind == Item::Kind::kDict) {
+    keys = *from.keys;
+    items = *from.items;
+  } else if (from.kind == Item::Kind::kList) {
+    for (const Item& pair : *from.items) {
+      if (!pair.is_list() || pair.items->size() != 2) return unsupported("of what are no pairs is not taken");
+      keys.push_back((*pair.items)[0]);
+      items.push_back((*pair.items)[1]);
+    }
+  } else if (!from.is_none()) {
+    return unsupported("of what is no list is not taken");
+  }
+  Item out = Item::of_items(Item::Kind::kDict, std::move(items));
+  out.keys = std::make_shared<std::vector<Item>>(std::move(keys));
+  return call.give(std::move(out));
+}
+
 Status dict_keys(Call& call) {
   const Item& dict = call.arg(0);
   if (dict.kind != Item::Kind::kDict) return unsupported("of what is no dict is not taken");
@@ -483,6 +504,7 @@ std::span<const OperatorRow> scalar_operators() {
       {"aten::extend", extend},
       {"aten::pop", pop},
       {"aten::get", get_or},
+      {"aten::dict", make_dict},
       {"aten::keys", dict_keys},
       {"aten::values", copy_of_list},
       {"aten::items", dict_items},
@@ -519,6 +541,7 @@ std::span<const OperatorRow> scalar_operators() {
       {"prim::dtype", dtype_query},
       {"aten::is_floating_point", is_floating},
       {"prim::device", [](Call& c) { return c.give(Item::of_text("cpu")); }},
+      {"prim::type", [](Call& c) { return c.give(Item::of_text("cpu")); }},
       {"prim::layout", [](Call& c) { return c.give(Item::of_int(0)); }},
       {"prim::is_cuda", false_value},
       {"prim::requires_grad", false_value},

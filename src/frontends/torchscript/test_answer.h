@@ -12,6 +12,11 @@ namespace rk::frontends::torchscript {
 struct TestDatum {
   ByteWriter out;
 
+  static TestDatum of_none() {
+    TestDatum datum;
+    datum.out.write(uint8_t{0});
+    return datum;
+  }
   static TestDatum of_int(int64_t number) {
     TestDatum datum;
     datum.out.write(uint8_t{2});

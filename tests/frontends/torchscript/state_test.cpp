@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a module keeps between calls, arguments that are numbers, lists and dicts that change.
+// What a module keeps between calls, arguments that are no pictures, lists and dicts that change, attention.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "evaluator/evaluate.h"
 #include "frontends/model_source.h"
@@ -208,6 +210,26 @@ TEST(TorchLists, DictGivesItsItemsByKey) {
   EXPECT_THAT(refusal(answer.bytes({8}), shapes({{2}})), HasSubstr("a key that the dict does not have"));
 }
 
+TEST(TorchLists, DictOfPairsAndListsThatAreCopied) {
+  TestAnswer answer;
+  answer.input(1, "x");
+  answer.constant(2, TestDatum::of_text("a"));
+  answer.node("prim::TupleConstruct", {2, 1}, {3});
+  answer.node("prim::ListConstruct", {3}, {4});
+  answer.node("aten::dict", {4}, {5});
+  answer.node("aten::__getitem__", {5, 2}, {6});
+  answer.node("prim::ListConstruct", {6}, {7});
+  answer.node("aten::copy", {7}, {8});
+  answer.node("aten::append", {8, 1}, {});
+  answer.node("aten::len", {7}, {9});
+  answer.node("aten::len", {8}, {10});
+  answer.node("aten::mul", {6, 9}, {11});
+  answer.node("aten::mul", {6, 10}, {12});
+  const auto model = load_answer(answer.bytes({11, 12}), shapes({{1}}));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_THAT(run(*model, {{5}}), ElementsAre(5, 10));
+}
+
 // for i in range(5, 0, -2): 5, 3, 1
 TEST(TorchLists, RangesCountAsPythonDoes) {
   TestAnswer answer;
@@ -222,6 +244,42 @@ TEST(TorchLists, RangesCountAsPythonDoes) {
   const auto model = load_answer(answer.bytes({7, 8}), shapes({{1}}));
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_THAT(run(*model, {{1}}), ElementsAre(3, -1));
+}
+
+// x attends to itself with a scale of 1. x0 = 0 and x1 * x1 = ln 3: row 1 sees 1/4 of x0 and 3/4 of x1, and as much the
+// other way round without a mask in row 0: one half each.
+TEST(TorchAttention, CausalAttentionSeesNoLaterPosition) {
+  for (const bool causal : {false, true}) {
+    TestAnswer answer;
+    answer.input(1, "x");
+    answer.constant(2, TestDatum::of_none());
+    answer.constant(3, TestDatum::of_double(0));
+    answer.constant(4, TestDatum::of_int(causal));
+    answer.constant(5, TestDatum::of_double(1));
+    answer.node("aten::scaled_dot_product_attention", {1, 1, 1, 2, 3, 4, 5}, {6});
+    const auto model = load_answer(answer.bytes({6}), shapes({{2, 1}}));
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const float x1 = std::sqrt(std::log(3.0f));
+    const std::vector<Tensor> inputs = {Tensor::f32({2, 1}, std::vector<float>{0, x1})};
+    const auto outputs = evaluator::evaluate(model->graph, inputs, {});
+    ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+    const auto y = (*outputs)[0].to_f32();
+    EXPECT_NEAR(y[0], causal ? 0 : x1 / 2, 1e-6);
+    EXPECT_NEAR(y[1], 0.75f * x1, 1e-6);
+  }
+}
+
+// An index that was reshaped on its way makes the input whole numbers.
+TEST(TorchArguments, InputThatBecomesAnIndexHoldsIntegers) {
+  TestAnswer answer;
+  answer.input(1, "x");
+  answer.input(2, "i");
+  answer.constant(3, TestDatum::of_int(0));
+  answer.node("aten::unsqueeze", {2, 3}, {4});
+  answer.node("aten::gather", {1, 3, 4}, {5});
+  const auto model = load_answer(answer.bytes({5}), shapes({{3, 2}, {2}}));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->graph.inputs()[1]->dtype(), DType::kI64);
 }
 
 }  // namespace
