@@ -5,10 +5,14 @@
 #include <unordered_map>
 
 #include "ir/rewrite.h"
+#include "passes/fuse_add.h"
 #include "passes/pipeline.h"
+#include "target/memory_rules.h"
 
 namespace rk::passes {
 namespace {
+
+using target::AddFusion;
 
 struct FusedActivation {
   std::string name;
@@ -37,12 +41,14 @@ NodeSpec with_attrs(const Node& conv, std::vector<Value*> inputs, const AttrMap&
   return {"FusedConv", conv.name(), std::move(inputs), {""}, std::move(attrs)};
 }
 
-bool takes_addend(const Graph& graph, const Value& value) {
+bool takes_addend(const Graph& graph, AddFusion fusion, const Value& value) {
   const Node* node = value.producer();
   if (node == nullptr || value.uses().size() != 1 || graph.is_output(value) || !is_2d(*node))
     return false;
   if (node->op() == "Conv") return true;
-  return node->op() == "FusedConv" && !node->has_input(3) && node->text("post_activation").empty();
+  if (node->op() != "FusedConv" || node->has_input(3) || !node->text("post_activation").empty())
+    return false;
+  return fusion == AddFusion::kAny || node->text("activation").empty();
 }
 
 }  // namespace
@@ -63,7 +69,10 @@ Result<size_t> fuse_activation(Graph& graph) {
   return total;
 }
 
-Result<size_t> fuse_add(Graph& graph) {
+namespace {
+
+Result<size_t> fuse_additions(Graph& graph, AddFusion fusion) {
+  if (fusion == AddFusion::kNone) return 0;
   std::unordered_map<const Node*, size_t> position;
   for (Node* node : graph.nodes()) position.emplace(node, position.size());
   return rewrite(graph, chain("Add"), [&](Match& m) -> Result<Rewrite> {
@@ -71,7 +80,7 @@ Result<size_t> fuse_add(Graph& graph) {
     Value& a = add.input(0);
     Value& b = add.input(1);
     if (a.shape() != b.shape() || a.is_constant() || b.is_constant()) return Rewrite::kSkip;
-    const bool can_a = takes_addend(graph, a), can_b = takes_addend(graph, b);
+    const bool can_a = takes_addend(graph, fusion, a), can_b = takes_addend(graph, fusion, b);
     if (!can_a && !can_b) return Rewrite::kSkip;
     // Both could: the later convolution takes it, so that its result never waits in memory. A node
     // made by this sweep stands where its Add stood, hence behind every original one.
@@ -85,6 +94,14 @@ Result<size_t> fuse_add(Graph& graph) {
     return m.replace_with(
         with_attrs(conv, {&conv.input(0), &conv.input(1), bias, take_a ? &b : &a}, {}));
   });
+}
+
+}  // namespace
+
+Result<size_t> fuse_add(Graph& graph) { return fuse_additions(graph, AddFusion::kAny); }
+
+Result<size_t> fuse_add_for_target(Graph& graph, const target::Target& target) {
+  return fuse_additions(graph, target::memory_rules(target).add_fusion);
 }
 
 Result<size_t> fuse_post_activation(Graph& graph) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "passes/fuse_add.h"
+
 namespace rk::passes {
 namespace {
 
@@ -87,6 +89,26 @@ constexpr std::string_view kResidual = R"(graph "g" {
   %y = Relu(%s)
   output %y
 })";
+
+const target::Target& chip(std::string_view name) { return *target::find_target(name).value(); }
+
+TEST(FuseConv, SmallChipsLeaveTheAddThatFollowsAnActivation) {
+  Graph graph = graph_of(kResidual);
+  EXPECT_EQ(*fuse_activation(graph), 2u);
+  EXPECT_EQ(*fuse_add_for_target(graph, chip("rv1106b")), 0u);
+  EXPECT_EQ(op_list(graph), "FusedConv FusedConv Add Relu");
+  // Without activations the Add follows a Conv.
+  const std::string_view plain = R"(graph "g" {
+    input %x: f32[1,1,2,2]
+    const %w: f32[1,1,1,1] = [3]
+    %c = Conv(%x, %w)
+    %y = Add(%c, %x)
+    output %y
+  })";
+  Graph one = graph_of(plain), none = graph_of(plain);
+  EXPECT_EQ(*fuse_add_for_target(one, chip("rv1106b")), 1u);
+  EXPECT_EQ(*fuse_add_for_target(none, chip("rk2118")), 0u);
+}
 
 TEST(FuseConv, TakesActivationThenAddThenActivation) {
   Graph graph = graph_of(kResidual);

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "passes/fold_pad.h"
+#include "passes/fuse_add.h"
 
 namespace rk::passes {
 namespace {
@@ -72,7 +73,7 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
       {1, {"merge_transposes", merge_transposes}},
       {3, for_target("resize_to_conv_transpose", resize_to_conv_transpose, target)},
       {2, {"fuse_activation", fuse_activation}},  // Conv + Relu / Relu6
-      {3, {"fuse_add", fuse_add}},  // Conv + Relu + Add is one step too
+      {3, for_target("fuse_add", fuse_add_for_target, target)},  // Conv + Relu + Add is one step too
       {3, {"fuse_post_activation", fuse_post_activation}},  // Conv + Add + Relu
   };
   if (options.remove_reshape)

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a chip's memory holds beside features in their native layout and weights: copies, scratch, settings. Found by
+// asking the vendor's compiler for networks of one operator (docs/board-model.md).
+#pragma once
+
+#include <cstdint>
+
+#include "target/target.h"
+
+namespace rk::target {
+
+// Which additions a convolution computes in its own step (docs/facts/small-chips.md, section 3).
+enum class AddFusion : uint8_t {
+  kAny,
+  kWithoutActivation,  // Conv + Add, not Conv + Relu + Add
+  kNone,
+};
+
+// How outputs come into the order of the application.
+enum class OutputCopy : uint8_t {
+  kNone,  // the CPU does it
+  kTransposed,  // the NPU, after all other steps: rows as channels, int8 four times where rows fill blocks
+  kNhwc,  // the NPU, after all other steps
+};
+
+// Attention over sequences of s: bytes = square * s * s + padded * s * (s up to 32) + row * s + fixed.
+struct AttentionScratch {
+  int square = 0, padded = 0, row = 0, fixed = 0;
+};
+
+// A Softmax over c numbers: bytes of a position = padded * 2 * (c up to 16) + blocks * 2 * (c up to 8) + fixed.
+struct SoftmaxScratch {
+  int padded = 0, blocks = 0, fixed = 0;
+};
+
+struct MemoryRules {
+  AddFusion add_fusion = AddFusion::kAny;
+  OutputCopy output_copy = OutputCopy::kNone;
+  // Float16 features lie so many times behind an activation by table (Sigmoid, Tanh), behind one that its argument is
+  // part of (Swish, Gelu, Elu), and in front of a normalization.
+  int table_copies_f16 = 1, gate_copies_f16 = 1, norm_copies_f16 = 1;
+  bool reshape_scratch = false;  // batches and channels change places through copies
+  AttentionScratch attention_i8, attention_f16;              // one head
+  AttentionScratch attention_heads_i8, attention_heads_f16;  // several
+  SoftmaxScratch softmax;
+  // Settings beside the constants, more than MemoryModel has: LeakyRelu and PRelu, an operand that Add or Concat bring
+  // to another scale, once where there is a Resize.
+  int slope_bytes_i8 = 0, slope_bytes_f16 = 0, operand_bytes_i8 = 0, resize_bytes = 0;
+};
+
+const MemoryRules& memory_rules(const Target& target);
+
+}  // namespace rk::target
