@@ -112,7 +112,7 @@ Status answer_perf_detail(const Answer& answer, Context& context) {
         "RKNN_QUERY_PERF_DETAIL needs a context made with RKNN_FLAG_COLLECT_PERF_MASK");
   }
   if (!session.has_run()) return invalid_argument("RKNN_QUERY_PERF_DETAIL: there is no run yet");
-  std::string text = runtime::perf_table(session, runtime::PerfTimes::kHost);
+  std::string text = runtime::perf_table(session, {});
   RK_TRY(write(answer, rknn_perf_detail{}, sizeof(rknn_perf_detail)));
   context.perf_text = std::move(text);
   return write(answer, rknn_perf_detail{context.perf_text.data(), context.perf_text.size()},

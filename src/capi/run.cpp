@@ -50,7 +50,7 @@ Status run_frame(runtime::Session& session) {
   RK_TRY(session.run());
   runtime::note_frame(session.first_core(), session.cores(), session.run_duration_us());
   if (log_level() >= kLayerTable && session.options().collect_perf) {
-    log(LogLevel::kDebug, "\n" + runtime::perf_table(session, runtime::PerfTimes::kHost));
+    log(LogLevel::kDebug, "\n" + runtime::perf_table(session, {}));
   }
   return ok_status();
 }

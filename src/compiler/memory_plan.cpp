@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/checked_math.h"
+#include "compiler/scratch.h"
 #include "program/cost.h"
 
 namespace rk::compiler {
@@ -60,30 +61,6 @@ std::vector<size_t> homes(const program::Variant& variant) {
     if (internal && readers[in] == 1 && to.size_bytes <= from.size_bytes) home[out] = home[in];
   }
   return home;
-}
-
-// What steps need beside their operands.
-std::vector<Lifetime> scratch(const target::Target& target, const program::Variant& variant,
-                              const std::vector<int64_t>& turn) {
-  std::vector<Lifetime> result;
-  if (!target.memory.concat_scratch) return result;
-  for (size_t s = 0; s < variant.steps.size(); ++s) {
-    const program::Step& step = variant.steps[s];
-    const int64_t at = turn[s];
-    const auto* concat = std::get_if<program::ConcatParams>(&step.params);
-    const auto& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
-    const bool blocked = out.layout == program::Layout::kNc1hwc2;
-    if (concat == nullptr || concat->axis != 1 || !blocked) continue;
-    const int64_t block = out.native_shape.back();
-    bool full = true;
-    for (size_t i = 0; i + 1 < step.inputs.size(); ++i) {
-      if (step.inputs[i] == program::kNone) continue;
-      const Shape& in = variant.tensors[static_cast<size_t>(step.inputs[i])].shape;
-      full &= in.rank() == 4 && in[1] % block == 0;
-    }
-    if (!full) result.push_back({out.size_bytes, at, at});
-  }
-  return result;
 }
 
 }  // namespace
@@ -142,12 +119,28 @@ void assign_memory(const target::Target& target, program::Variant& variant) {
     first[home[i]] = std::min(first[home[i]], first[i]);
     last[home[i]] = std::max(last[home[i]], last[i]);
   }
-  std::vector<Lifetime> lifetimes = scratch(target, variant, turn);
+  std::vector<uint64_t> stored = stored_bytes(target, variant);
+  std::vector<Lifetime> lifetimes;
+  std::vector<bool> in_region(variant.steps.size(), false);
+  for (const AttentionRegion& region : attention_regions(target, variant)) {
+    for (const int32_t inner : region.inner) stored[static_cast<size_t>(inner)] = 0;
+    for (const size_t s : region.steps) in_region[s] = true;
+    lifetimes.push_back(
+        {region.scratch_bytes, turn[region.steps.front()], turn[region.steps.back()]});
+  }
+  for (size_t s = 0; s < variant.steps.size(); ++s) {
+    const uint64_t bytes = in_region[s] ? 0 : scratch_bytes(target, variant, variant.steps[s]);
+    if (bytes != 0) lifetimes.push_back({bytes, turn[s], turn[s]});
+  }
+  for (const int32_t index : variant.outputs)
+    for (const uint64_t bytes : output_copies(target, variant.tensors[static_cast<size_t>(index)]))
+      lifetimes.push_back({bytes, steps, steps});
   const size_t of_steps = lifetimes.size();
   std::vector<size_t> tensors;
   for (size_t i = 1; i < variant.tensors.size(); ++i) {
     if (variant.tensors[i].is_constant() || home[i] != i) continue;
-    lifetimes.push_back({variant.tensors[i].size_bytes, first[i], last[i]});
+    variant.tensors[i].size_bytes = stored[i];
+    lifetimes.push_back({stored[i], first[i], last[i]});
     tensors.push_back(i);
   }
   const Plan plan = plan_memory(lifetimes);

@@ -154,8 +154,8 @@ TEST(MemoryPlanTest, GuideSampleHasThePrintedPlacesAndTraffic) {
     EXPECT_EQ(program::bytes_in_sram(tensor, kSram), kGuide[i].hit) << i;
   }
   EXPECT_EQ(variant.arena_bytes, 2157568u);
-  const program::FeatureTraffic traffic = program::feature_traffic(variant, kSram);
-  EXPECT_EQ(traffic.bytes, 11068320u);
+  const program::MemoryTraffic traffic = program::memory_traffic(variant, kSram);
+  EXPECT_EQ(traffic.feature_bytes, 11068320u);
   EXPECT_EQ(traffic.sram_bytes, 6688768u);
 }
 

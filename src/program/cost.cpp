@@ -6,11 +6,15 @@
 #include <string_view>
 
 #include "program/core_split.h"
+#include "target/conv_traffic.h"
+#include "target/memory_rules.h"
 #include "target/target.h"
 
 namespace rk::program {
 namespace {
 
+// The average of a larger plane is that of tiles of this edge, then of the tiles.
+constexpr int64_t kAverageEdge = 7;
 constexpr double kMegabyte = 1024.0 * 1024.0;
 
 const ProgramTensor& tensor(const Variant& variant, int32_t index) {
@@ -24,10 +28,17 @@ bool is_model_input(const Variant& variant, int32_t index) {
 // Other types than int8 are counted as float16: that is what the NPU stores them as.
 DType counted_type(DType dtype) { return dtype == DType::kI8 ? DType::kI8 : DType::kF16; }
 
-target::NpuCost conv_step_cost(const target::Target& target, const Variant& variant,
-                               const Step& step, const ConvParams& conv) {
-  const auto geometry = conv_geometry(variant, step, conv);
-  return geometry ? target::conv_cost(target, *geometry) : target::NpuCost{};
+// A step whose zero weights are skipped stands for half or a quarter of its multiplications.
+int skip_of(const Step& step, const target::ConvGeometry& g) {
+  const auto* conv = std::get_if<ConvParams>(&step.params);
+  if (conv == nullptr || conv->transposed || g.group != 1 || step.macs == 0) return 1;
+  double dense = 1;
+  for (const int64_t extent :
+       {g.batch, g.out_channels, g.out_h, g.out_w, g.kernel_h, g.kernel_w, g.in_channels})
+    dense *= static_cast<double>(extent);
+  for (const int skip : {4, 2})
+    if (static_cast<double>(step.macs) * skip <= dense) return skip;
+  return 1;
 }
 
 target::NpuCost matmul_step_cost(const target::Target& target, const Variant& variant,
@@ -57,10 +68,56 @@ target::NpuCost move_cost(const target::Target& target, const Variant& variant, 
   return cost;
 }
 
+int copies_of(const target::Target& target, const Step& activation) {
+  const ActivationForm form = activation_form(activation);
+  if (form == ActivationForm::kTable) return target::memory_rules(target).table_copies_f16;
+  return form == ActivationForm::kGate ? target::memory_rules(target).gate_copies_f16 : 1;
+}
+
+// The activation that joins the step which writes a tensor, when it is its only reader.
+const Step* joined(const Variant& variant, int32_t written) {
+  const Step* found = nullptr;
+  for (const Step& step : variant.steps) {
+    if (std::ranges::find(step.inputs, written) == step.inputs.end()) continue;
+    if (found != nullptr || !joins_step_before(step)) return nullptr;
+    found = &step;
+  }
+  return found;
+}
+
+bool is_model_output(const Variant& variant, int32_t index) {
+  return std::ranges::find(variant.outputs, index) != variant.outputs.end();
+}
+
+target::ConvTraffic traffic_of(const target::Target& target, const Variant& variant,
+                               const Step& step, const target::ConvGeometry& geometry) {
+  target::ConvTraffic traffic{.skip = skip_of(step, geometry)};
+  const bool f16 = geometry.dtype == DType::kF16;
+  const Step* const activation = joined(variant, step.outputs[0]);
+  const Step& last = activation == nullptr ? step : *activation;
+  traffic.writes_output = is_model_output(variant, last.outputs[0]);
+  if (f16) traffic.written_copies = copies_of(target, last);
+  traffic.reads_output = is_model_output(variant, step.inputs[0]);
+  if (!traffic.reads_output || !f16) return traffic;
+  const auto writer = std::ranges::find_if(variant.steps, [&](const Step& other) {
+    return std::ranges::find(other.outputs, step.inputs[0]) != other.outputs.end();
+  });
+  if (writer != variant.steps.end()) traffic.read_copies = copies_of(target, *writer);
+  return traffic;
+}
+
 target::NpuCost counted(const target::Target& target, const Variant& variant, const Step& step) {
   if (step.processor == Processor::kNpu) {
-    if (const auto* conv = std::get_if<ConvParams>(&step.params)) {
-      const target::NpuCost cost = conv_step_cost(target, variant, step, *conv);
+    if (const auto geometry = conv_geometry(variant, step)) {
+      target::NpuCost cost =
+          target::conv_cost(target, *geometry, traffic_of(target, variant, step, *geometry));
+      if (const auto rest = average_of_tiles(variant, step)) {
+        const target::NpuCost more = target::conv_cost(target, *rest);
+        cost.npu_cycles += more.npu_cycles;
+        cost.ddr_cycles += more.ddr_cycles;
+        cost.read_bytes += more.read_bytes;
+        cost.written_bytes += more.written_bytes;
+      }
       if (cost.total_cycles() != 0) return cost;
     }
     const auto* op = std::get_if<OpParams>(&step.params);
@@ -86,11 +143,9 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> li
   return std::ranges::find(list, word) != list.end();
 }
 
-// Activations that a convolution looks up.
-bool has_table(const Step& step) {
-  return step.type.starts_with("Conv") && (step.type.find("Ex") != std::string::npos ||
-                                           step.type.find("Sigmoid") != std::string::npos ||
-                                           step.type.find("Swish") != std::string::npos);
+bool looks_up(const Step& step) {
+  const ActivationForm form = activation_form(step);
+  return form == ActivationForm::kTable || form == ActivationForm::kGate;
 }
 
 double step_us(const target::Target& target, const Step& step, const StepCost& cost,
@@ -104,10 +159,10 @@ double step_us(const target::Target& target, const Step& step, const StepCost& c
   if (is_one_of(step.type, {"exSDPAttention", "Softmax", "exSoftmax13", "MatMul", "exMatMul"}))
     return time.us_per_step + 1000 * time.attention_ms_per_mb * (read + written);
   if (counted) {
-    // Cores share the multiplications, not the memory.
-    const double share = largest_share(step, options.cores);
+    // Cores share the multiplications, not the memory; those with skipped weights are not computed.
+    const double share = largest_share(step, options.cores) / cost.skip;
     return target::counted_us(target, cost.counted, share, options.npu_mhz) +
-           (has_table(step) ? 1000 * time.activate_ms_per_mb * written : 0);
+           (looks_up(step) ? 1000 * time.activate_ms_per_mb * written : 0);
   }
   const bool product =
       is_one_of(step.type, {"Gemm", "LayerNormalization", "exLayerNorm", "exNorm"});
@@ -127,14 +182,29 @@ double mac_usage(const target::Target& target, const Step& step, const StepCost&
 
 }  // namespace
 
+ActivationForm activation_form(const Step& step) {
+  std::string_view type = step.type;
+  if (type.starts_with("Conv") && !type.starts_with("ConvTranspose")) type.remove_prefix(4);
+  if (type.ends_with("Add")) type.remove_suffix(3);
+  if (is_one_of(type, {"Sigmoid", "Tanh", "HardSigmoid", "Softplus"}))
+    return ActivationForm::kTable;
+  if (is_one_of(type,
+                {"exSwish", "ExSwish", "HardSwish", "exGelu", "ExGelu", "exMish", "ExMish", "Elu"}))
+    return ActivationForm::kGate;
+  if (is_one_of(type, {"LeakyRelu", "PRelu"})) return ActivationForm::kSlope;
+  return ActivationForm::kNone;
+}
+
 bool joins_step_before(const Step& step) {
   return step.processor == Processor::kNpu &&
          is_one_of(step.type, {"exSwish", "Sigmoid", "Relu", "LeakyRelu", "Clip", "HardSwish",
-                               "HardSigmoid", "exGelu", "Tanh", "PRelu", "Elu"});
+                               "HardSigmoid", "exGelu", "Tanh", "PRelu", "Elu", "exMish"});
 }
 
-std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const Step& step,
-                                                  const ConvParams& conv) {
+std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const Step& step) {
+  const auto* conv = std::get_if<ConvParams>(&step.params);
+  const auto* pool = std::get_if<PoolParams>(&step.params);
+  if (conv == nullptr && pool == nullptr) return std::nullopt;
   const ProgramTensor& in = tensor(variant, step.inputs[0]);
   const ProgramTensor& out = tensor(variant, step.outputs[0]);
   if (in.shape.rank() != 4 || out.shape.rank() != 4) return std::nullopt;
@@ -147,15 +217,35 @@ std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const 
       .out_channels = out.shape[1],
       .out_h = out.shape[2],
       .out_w = out.shape[3],
-      .kernel_h = conv.kernel.h,
-      .kernel_w = conv.kernel.w,
-      .group = std::max(conv.group, 1),
-      .has_bias = step.inputs.size() > 2 && step.inputs[2] != kNone,
-      .has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone,
   };
+  if (pool != nullptr) {
+    const bool whole = pool->kernel.h == in.shape[2] && pool->kernel.w == in.shape[3];
+    if (pool->kind != PoolKind::kAverage || !whole) return std::nullopt;
+    geometry.kernel_h = std::min<int64_t>(pool->kernel.h, kAverageEdge);
+    geometry.kernel_w = std::min<int64_t>(pool->kernel.w, kAverageEdge);
+    geometry.out_h = (geometry.in_h + kAverageEdge - 1) / kAverageEdge;
+    geometry.out_w = (geometry.in_w + kAverageEdge - 1) / kAverageEdge;
+    geometry.group = geometry.in_channels;
+    return geometry;
+  }
   const int64_t channels = geometry.in_channels;
+  geometry.kernel_h = conv->kernel.h;
+  geometry.kernel_w = conv->kernel.w;
+  geometry.group = std::max(conv->group, 1);
+  geometry.has_bias = step.inputs.size() > 2 && step.inputs[2] != kNone;
+  geometry.has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone;
   geometry.picture =
       is_model_input(variant, step.inputs[0]) && (channels == 1 || channels == 3 || channels == 4);
+  return geometry;
+}
+
+std::optional<target::ConvGeometry> average_of_tiles(const Variant& variant, const Step& step) {
+  auto geometry = conv_geometry(variant, step);
+  if (!geometry || !std::holds_alternative<PoolParams>(step.params)) return std::nullopt;
+  if (geometry->out_h == 1 && geometry->out_w == 1) return std::nullopt;
+  geometry->in_h = geometry->kernel_h = geometry->out_h;
+  geometry->in_w = geometry->kernel_w = geometry->out_w;
+  geometry->out_h = geometry->out_w = 1;
   return geometry;
 }
 
@@ -166,6 +256,7 @@ ProgramCost cost_of(const target::Target& target, const Variant& variant,
   for (const Step& step : variant.steps) {
     StepCost cost{.counted = counted(target, variant, step)};
     cost.several_cores = options.cores > 1 && !rows_by_core(step.core_rows, options.cores).empty();
+    if (const auto geometry = conv_geometry(variant, step)) cost.skip = skip_of(step, *geometry);
     cost.us = step_us(target, step, cost, options);
     const bool reads = !step.inputs.empty() && step.inputs[0] != kNone;
     const DType dtype = tensor(variant, reads ? step.inputs[0] : step.outputs[0]).dtype;

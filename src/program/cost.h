@@ -18,6 +18,7 @@ struct StepCost {
   double mac_usage =
       0;  // share of the array's multiplications that are useful, 0 to 1; 0 when there are none
   bool several_cores = false;
+  int skip = 1;  // of so many multiplications one is computed: 2 and 4 where zero weights are skipped
 };
 
 struct CostOptions {
@@ -33,13 +34,24 @@ struct ProgramCost {
   double fps() const { return us > 0 ? 1e6 / us : 0; }
 };
 
+// How the chip computes an activation that is a step, or part of a convolution's ("ConvExSwish").
+enum class ActivationForm : uint8_t {
+  kNone,   // none, or one that costs nothing: Relu, Clip
+  kTable,  // looked up: Sigmoid, Tanh, HardSigmoid
+  kGate,   // looked up, its argument is part of the result: Swish, HardSwish, Gelu, Mish, Elu
+  kSlope,  // LeakyRelu, PRelu
+};
+ActivationForm activation_form(const Step& step);
+
 // An activation that is a step of its own in the Program, while the chip computes it as the step before writes its
 // result: no time of a step, no place of its own.
 bool joins_step_before(const Step& step);
 
-// What the counts need of a convolution step; empty for shapes that are not pictures.
-std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const Step& step,
-                                                  const ConvParams& conv);
+// What the counts need of a step that the chip computes as a convolution: a convolution, or the average of a whole
+// plane, which is a depthwise one with weights of its own. Empty for all others and for shapes that are not pictures.
+std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const Step& step);
+// An average of more than 7 by 7 runs in two: that of tiles, which conv_geometry() gives, and this one of the tiles.
+std::optional<target::ConvGeometry> average_of_tiles(const Variant& variant, const Step& step);
 
 // `variant` must be of a verified Program for `target`.
 ProgramCost cost_of(const target::Target& target, const Variant& variant,

@@ -6,7 +6,7 @@
 
 #include "base/checked_math.h"
 #include "program/cost.h"
-#include "target/target.h"
+#include "target/memory_rules.h"
 
 namespace rk::program {
 namespace {
@@ -21,42 +21,78 @@ uint64_t commands_of(const target::Target& target, const Variant& variant) {
   return on_npu * static_cast<uint64_t>(target.memory.command_bytes);
 }
 
-// Activations that an int8 convolution looks up.
-bool has_table(const Step& step, const ConvParams& conv) {
-  return conv.lookup || step.type.find("Ex") != std::string::npos ||
-         step.type.find("Sigmoid") != std::string::npos;
+// Operands of an Add or a Concat that come to another scale on the way: all but one of a Concat, whose largest range is
+// the result's. Whether scales really differ is not asked: without a dataset none do.
+uint64_t rescaled(const Step& step) {
+  if (const auto* sum = std::get_if<SumParams>(&step.params)) return sum->inputs.size();
+  if (!std::holds_alternative<ConcatParams>(step.params)) return 0;
+  return step.inputs.size() - 1;
 }
 
 // What the chip keeps beside the constants of a model.
-uint64_t extra_bytes(const target::MemoryModel& memory, const Variant& variant) {
-  auto bytes = static_cast<uint64_t>(memory.fixed_bytes);
+uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
+  const target::MemoryModel& memory = target.memory;
+  const target::MemoryRules& rules = target::memory_rules(target);
+  const auto times = [](int bytes, uint64_t count) { return static_cast<uint64_t>(bytes) * count; };
+  uint64_t bytes = times(memory.fixed_bytes, 1);
+  bool resizes = false;
   for (const Step& step : variant.steps) {
-    const auto* conv = std::get_if<ConvParams>(&step.params);
+    if (step.inputs.empty() || step.inputs[0] == kNone) continue;
+    // Shapes that we leave to the CPU run on the NPU too.
+    if (step.type == "Softmax") bytes += times(memory.table_bytes, 1);
     if (step.processor != Processor::kNpu) continue;
-    if (conv == nullptr) continue;
     const ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
-    if (in.dtype == DType::kI8) {
-      bytes += static_cast<uint64_t>(memory.conv_bytes_i8);
-      if (has_table(step, *conv)) bytes += static_cast<uint64_t>(memory.table_bytes);
-    } else if (conv->group > 1) {
-      bytes += static_cast<uint64_t>(memory.depthwise_bytes_f16);
+    const Shape& out = variant.tensors[static_cast<size_t>(step.outputs[0])].shape;
+    const bool i8 = in.dtype == DType::kI8;
+    resizes |= std::holds_alternative<ResizeParams>(step.params);
+    if (const auto* conv = std::get_if<ConvParams>(&step.params)) {
+      const bool single = out.rank() == 4 && out[1] == 1;
+      if (i8) bytes += times(memory.conv_bytes_i8, single ? 2 : 1);
+      if (!i8 && conv->group > 1) bytes += times(memory.depthwise_bytes_f16, 1);
     }
+    if (i8) bytes += times(rules.operand_bytes_i8, rescaled(step));
+    const ActivationForm form = activation_form(step);
+    if (form == ActivationForm::kTable || form == ActivationForm::kGate)
+      bytes += times(memory.table_bytes, 1);
+    if (form == ActivationForm::kSlope)
+      bytes += times(i8 ? rules.slope_bytes_i8 : rules.slope_bytes_f16, 1);
   }
-  return bytes;
+  return bytes + (resizes ? times(rules.resize_bytes, 1) : 0);
 }
 
-// An average over a window runs as a depthwise convolution with weights of its own.
-uint64_t average_bytes(const target::Target& target, const Variant& variant, const Step& step) {
-  const auto* pool = std::get_if<PoolParams>(&step.params);
-  if (pool == nullptr || pool->kind != PoolKind::kAverage) return 0;
-  const ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
-  if (in.shape.rank() != 4) return 0;
-  return target::weight_bytes(target, {.dtype = in.dtype == DType::kI8 ? DType::kI8 : DType::kF16,
-                                       .in_channels = in.shape[1],
-                                       .out_channels = in.shape[1],
-                                       .kernel_h = pool->kernel.h,
-                                       .kernel_w = pool->kernel.w,
-                                       .group = in.shape[1]});
+int32_t weight_of(const Variant& variant, int32_t tensor) {
+  return variant.tensors[static_cast<size_t>(tensor)].weight;
+}
+
+std::vector<bool> read_by_npu(const Variant& variant) {
+  std::vector<bool> reads(variant.tensors.size(), false);
+  for (const Step& step : variant.steps) {
+    if (step.processor != Processor::kNpu) continue;
+    for (const int32_t index : step.inputs)
+      if (index != kNone) reads[static_cast<size_t>(index)] = true;
+  }
+  return reads;
+}
+
+bool has_integers(const Variant& variant) {
+  return std::ranges::any_of(variant.tensors, [](const ProgramTensor& tensor) {
+    return tensor.dtype == DType::kI8 && !tensor.is_constant();
+  });
+}
+
+// The NPU has no float32: matrices lie in float16, operands of element-wise steps as features of the model's type.
+uint64_t constant_bytes(const target::Target& target, const ProgramTensor& tensor, bool integers) {
+  constexpr int64_t kPlaneAlign = 4;
+  const int rank = tensor.shape.rank();
+  const int64_t elements = tensor.shape.elements();
+  if (tensor.dtype != DType::kF32 || rank < 2 || elements < 2) return tensor.size_bytes;
+  if (rank == 2) return static_cast<uint64_t>(elements) * 2;
+  const int64_t channels = std::max<int64_t>(1, tensor.shape[1]);
+  const int64_t block = integers ? target.c2_i8 : target.c2_f16;
+  const auto planes = checked_mul(static_cast<uint64_t>(align_up<int64_t>(channels, block)),
+                                  static_cast<uint64_t>(align_up<int64_t>(
+                                      std::max<int64_t>(1, elements / channels), kPlaneAlign)));
+  return planes.value_or(tensor.size_bytes) * (integers ? 1 : 2);
 }
 
 uint64_t largest_arena(const Program& program) {
@@ -86,25 +122,30 @@ ChipMemory memory_of(const target::Target& target, const Program& program) {
   std::set<int32_t> counted;  // each constant once, whoever reads it
   for (const Variant& variant : program.variants) {
     for (const Step& step : variant.steps) {
-      const auto* conv = std::get_if<ConvParams>(&step.params);
-      if (step.processor != Processor::kNpu) continue;
-      memory.weight_bytes += average_bytes(target, variant, step);
-      if (conv == nullptr) continue;
-      const auto geometry = conv_geometry(variant, step, *conv);
-      if (!geometry ||
-          !counted.insert(variant.tensors[static_cast<size_t>(step.inputs[1])].weight).second)
-        continue;
-      if (step.inputs.size() > 2 && step.inputs[2] != kNone)
-        counted.insert(variant.tensors[static_cast<size_t>(step.inputs[2])].weight);
+      const auto geometry = conv_geometry(variant, step);
+      if (step.processor != Processor::kNpu || !geometry) continue;
+      // An average has weights of its own, which are no constants of the Program.
+      if (step.inputs.size() > 1) {
+        if (!counted.insert(weight_of(variant, step.inputs[1])).second) continue;
+        if (step.inputs.size() > 2 && step.inputs[2] != kNone)
+          counted.insert(weight_of(variant, step.inputs[2]));
+      }
       memory.weight_bytes += target::weight_bytes(target, *geometry);
+      if (const auto tiles = average_of_tiles(variant, step))
+        memory.weight_bytes += target::weight_bytes(target, *tiles);
     }
-    for (const ProgramTensor& tensor : variant.tensors) {
+    const std::vector<bool> on_npu = read_by_npu(variant);
+    const bool integers = has_integers(variant);
+    for (size_t i = 0; i < variant.tensors.size(); ++i) {
+      const ProgramTensor& tensor = variant.tensors[i];
       if (!is_counted(tensor) || !counted.insert(tensor.weight).second) continue;
-      memory.weight_bytes += align_up<uint64_t>(tensor.size_bytes, 64);
+      const uint64_t bytes =
+          on_npu[i] ? constant_bytes(target, tensor, integers) : tensor.size_bytes;
+      memory.weight_bytes += align_up<uint64_t>(bytes, 64);
     }
     memory.command_bytes = std::max(memory.command_bytes, commands_of(target, variant));
   }
-  memory.weight_bytes += extra_bytes(target.memory, program.main_variant());
+  memory.weight_bytes += setting_bytes(target, program.main_variant());
   return memory;
 }
 
@@ -113,15 +154,15 @@ uint64_t bytes_in_sram(const ProgramTensor& tensor, uint64_t sram_bytes) {
   return std::min(tensor.size_bytes, sram_bytes - tensor.offset_in_arena);
 }
 
-FeatureTraffic feature_traffic(const Variant& variant, uint64_t sram_bytes) {
-  FeatureTraffic traffic;
+MemoryTraffic memory_traffic(const Variant& variant, uint64_t sram_bytes) {
+  MemoryTraffic traffic;
   for (const Step& step : variant.steps) {
     for (const auto* tensors : {&step.inputs, &step.outputs}) {
       for (const int32_t index : *tensors) {
         if (index == kNone) continue;
         const ProgramTensor& tensor = variant.tensors[static_cast<size_t>(index)];
-        if (tensor.is_constant()) continue;
-        traffic.bytes += tensor.size_bytes;
+        (tensor.is_constant() ? traffic.constant_bytes : traffic.feature_bytes) +=
+            tensor.size_bytes;
         traffic.sram_bytes += bytes_in_sram(tensor, sram_bytes);
       }
     }

@@ -23,13 +23,14 @@ ChipMemory memory_of(const target::Target& target, const Program& program);
 // Of a Program lifted from a vendor's file, which says what its constants take. Its commands are not counted.
 ChipMemory memory_of_file(const Program& program);
 
-// Bytes of features that a frame reads and writes, and the part of them that meets SRAM when the arena begins with
-// `sram_bytes` of it. Inputs and outputs are the application's memory, never SRAM.
-struct FeatureTraffic {
-  uint64_t bytes = 0;
+// Bytes that the steps of a frame read and write, each operand in its native size, and the part of them that meets SRAM
+// when the arena begins with `sram_bytes` of it. Inputs and outputs are the application's memory, never SRAM.
+struct MemoryTraffic {
+  uint64_t feature_bytes = 0;
+  uint64_t constant_bytes = 0;
   uint64_t sram_bytes = 0;
 };
-FeatureTraffic feature_traffic(const Variant& variant, uint64_t sram_bytes);
+MemoryTraffic memory_traffic(const Variant& variant, uint64_t sram_bytes);
 // Of one tensor that lies in the arena; 0 for inputs and outputs.
 uint64_t bytes_in_sram(const ProgramTensor& tensor, uint64_t sram_bytes);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "target/conv_traffic.h"
 #include "target/target.h"
 
 namespace rk::target {
@@ -58,6 +59,14 @@ int64_t weight_channels(const Target& target, const ConvGeometry& g, bool depthw
   return channels <= align / 2 ? align / 2 : blocks(channels, align) * align;
 }
 
+// A model's output has the channels that the array computes.
+uint64_t stored_output_bytes(const Target& target, DType dtype, const Shape& shape) {
+  const int64_t align = std::max(1, dtype == DType::kI8 ? target.conv_output_channel_align_i8
+                                                        : target.conv_output_channel_align_f16);
+  return product(
+      {shape[0], blocks(shape[1], align) * align, shape[2], shape[3], element_bytes(dtype)});
+}
+
 }  // namespace
 
 uint64_t counted_feature_bytes(const Target& target, DType dtype, const Shape& shape) {
@@ -70,7 +79,9 @@ uint64_t counted_feature_bytes(const Target& target, DType dtype, const Shape& s
   return product({static_cast<int64_t>(elements), static_cast<int64_t>(byte_size(dtype))});
 }
 
-NpuCost conv_cost(const Target& target, const ConvGeometry& g) {
+NpuCost conv_cost(const Target& target, const ConvGeometry& g) { return conv_cost(target, g, {}); }
+
+NpuCost conv_cost(const Target& target, const ConvGeometry& g, const ConvTraffic& traffic) {
   const CostModel& model = target.cost;
   const int64_t pixels = pixel_groups(product({g.out_h, g.out_w}));
   const auto taps = static_cast<int64_t>(product({g.kernel_h, g.kernel_w}));
@@ -93,7 +104,12 @@ NpuCost conv_cost(const Target& target, const ConvGeometry& g) {
   const Shape out = {g.batch, g.out_channels, g.out_h, g.out_w};
   cost.read_bytes = g.picture ? product({g.batch, g.in_channels, g.in_h, g.in_w, bytes})
                               : counted_feature_bytes(target, g.dtype, in);
-  cost.read_bytes += product({g.out_channels, weight_channels(target, g, depthwise), taps, bytes});
+  if (traffic.reads_output && !g.picture) {
+    cost.read_bytes = stored_output_bytes(target, g.dtype, in) *
+                      static_cast<uint64_t>(std::max(1, traffic.read_copies));
+  }
+  cost.read_bytes += product({g.out_channels, weight_channels(target, g, depthwise), taps, bytes}) /
+                     static_cast<uint64_t>(std::max(1, traffic.skip));
   if (g.has_bias) {
     // int8: bias, offset and multiplier; the depthwise form of some chips has no offset.
     const int64_t i8_bytes = depthwise ? model.depthwise_bias_bytes_i8 : 8;
@@ -102,6 +118,10 @@ NpuCost conv_cost(const Target& target, const ConvGeometry& g) {
   }
   if (g.has_addend) cost.read_bytes += counted_feature_bytes(target, g.dtype, out);
   cost.written_bytes = counted_feature_bytes(target, g.dtype, out);
+  if (traffic.writes_output && !depthwise) {
+    cost.written_bytes = stored_output_bytes(target, g.dtype, out) *
+                         static_cast<uint64_t>(std::max(1, traffic.written_copies));
+  }
   cost.ddr_cycles = ddr_cycles(model, cost.read_bytes + cost.written_bytes);
   return cost;
 }
@@ -164,7 +184,8 @@ uint64_t weight_bytes(const Target& target, const ConvGeometry& g) {
     const int64_t out = g.out_channels + (i8 && memory.even_outputs ? g.out_channels % 2 : 0);
     bytes = product({out, in, taps});
   }
-  bias_align = std::max<int64_t>(1, bias_align);
+  // A single channel has half a block.
+  bias_align = std::max<int64_t>(1, g.out_channels == 1 ? bias_align / 2 : bias_align);
   const uint64_t bias =
       g.has_bias ? product({blocks(g.out_channels, bias_align) * bias_align, bias_bytes}) : 0;
   return to_64(bytes) + to_64(bias);

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "target/conv_traffic.h"
 #include "target/target.h"
 
 namespace rk::target {
@@ -272,6 +273,35 @@ TEST(CostTest, DepthwiseOutputsTakeTheChannelsOfTheFeatureTables) {
   EXPECT_EQ(channels("rk3562", DType::kF16, 144), 152);
   EXPECT_EQ(channels("rk3566", DType::kI8, 80), 96);
   EXPECT_EQ(channels("rv1106", DType::kI8, 144), 176);
+}
+
+// Heads of detectors: what is a model output counts as it is stored.
+TEST(CostTest, ModelOutputsCountWithAllTheirChannelsAndCopies) {
+  const auto count = [](const Row& row, const ConvTraffic& traffic) {
+    const NpuCost cost = conv_cost(*find_target(row.chip).value(), geometry_of(row), traffic);
+    EXPECT_NEAR(static_cast<double>(cost.ddr_cycles), static_cast<double>(row.ddr_cycles),
+                0.002 * static_cast<double>(row.ddr_cycles));
+    EXPECT_EQ(cost.read_bytes / 1024, row.read_kb);
+  };
+  // 39 channels are written as 64.
+  count({"rk3588", kInt, {1, 48, 40, 40}, {39, 48, 1, 1}, {1, 39, 40, 40}, false, 7677, 0, 77},
+        {.writes_output = true});
+  // ConvSigmoid in float16 writes two copies; who reads them reads both.
+  count(
+      {"rk3588", kHalf, {1, 64, 80, 80}, {255, 64, 1, 1}, {1, 255, 80, 80}, false, 313117, 0, 832},
+      {.writes_output = true, .written_copies = 2});
+  count({"rk3588", kHalf, {1, 80, 80, 80}, {1, 80, 1, 1}, {1, 1, 80, 80}, false, 95247, 0, 2000},
+        {.writes_output = true, .reads_output = true, .read_copies = 2});
+}
+
+TEST(CostTest, SkippedWeightsAreNotRead) {
+  const ConvGeometry geometry{
+      .in_channels = 64, .in_h = 8, .in_w = 8, .out_channels = 64, .out_h = 8, .out_w = 8};
+  const Target& target = *find_target("rk3576").value();
+  const NpuCost dense = conv_cost(target, geometry);
+  const NpuCost sparse = conv_cost(target, geometry, {.skip = 4});
+  EXPECT_EQ(dense.read_bytes - sparse.read_bytes, 64u * 64 * 3 / 4);
+  EXPECT_EQ(dense.npu_cycles, sparse.npu_cycles);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ Target common() {
                  .fixed_bytes = 18688,
                  .conv_bytes_i8 = 512,
                  .depthwise_bytes_f16 = 512,
-                 .table_bytes = 2790,
+                 .table_bytes = 2048,
                  .command_bytes = 5000,
                  .usual_mib = 4096},
       // RV1126B has the calls but no published list: taken to be RK3576's.

@@ -7,12 +7,10 @@
 #include <sstream>
 
 #include "program/cost.h"
-#include "target/target.h"
 
 namespace rk::toolkit {
 namespace {
 
-using program::ConvParams;
 using program::Processor;
 using program::Step;
 using program::StepCost;
@@ -39,9 +37,8 @@ class Adviser {
       const StepCost& cost = cost_.steps[i];
       if (step.processor != Processor::kNpu) {
         advise_on_fall_back(step, cost);
-      } else if (const auto* conv = std::get_if<ConvParams>(&step.params)) {
-        if (const auto geometry = program::conv_geometry(variant_, step, *conv))
-          advise_on_conv(step, cost, *geometry);
+      } else if (const auto geometry = program::conv_geometry(variant_, step)) {
+        advise_on_conv(step, cost, *geometry);
       } else {
         advise_on_mover(step, cost);
       }
@@ -57,7 +54,8 @@ class Adviser {
  private:
   void add(const Step& step, std::string found, std::string change, double gain_us) {
     if (gain_us < kLeastShare * cost_.us) return;
-    report_.items.push_back({step.name, std::move(found), std::move(change), gain_us});
+    const auto index = static_cast<int32_t>(&step - variant_.steps.data());
+    report_.items.push_back({index, step.name, std::move(found), std::move(change), gain_us});
   }
 
   double conv_us(const ConvGeometry& geometry) const {
@@ -149,7 +147,7 @@ class Adviser {
       const double us = program::cost_of(target_, variant_, {.cores = cores}).us;
       const bool gains = us < cost_.us;
       report_.items.push_back(
-          {"",
+          {program::kNone, "model",
            str("one core takes ", std::llround(cost_.us), " us, ", cores, " cores ",
                std::llround(us), " us"),
            gains ? str("set a core mask of ", cores, " cores where latency matters")
@@ -166,9 +164,19 @@ class Adviser {
 
 }  // namespace
 
-Result<AdviceReport> advise(const program::Program& program) {
-  RK_ASSIGN(const target::Target* const target, target::find_target(program.target));
-  return Adviser(*target, program.main_variant()).report();
+AdviceReport advise(const target::Target& target, const program::Variant& variant) {
+  return Adviser(target, variant).report();
+}
+
+std::vector<std::string> by_step(const AdviceReport& report, size_t steps) {
+  std::vector<std::string> lines(steps);
+  for (const Advice& item : report.items) {
+    if (item.step == program::kNone || static_cast<size_t>(item.step) >= steps) continue;
+    std::string& line = lines[static_cast<size_t>(item.step)];
+    if (line.empty())
+      line = str(item.found, "; ", item.change, " (-", std::llround(item.gain_us), " us)");
+  }
+  return lines;
 }
 
 std::string to_text(const AdviceReport& report, size_t most) {
@@ -179,8 +187,8 @@ std::string to_text(const AdviceReport& report, size_t most) {
     const Advice& item = report.items[i];
     const double share = report.us > 0 ? 100 * item.gain_us / report.us : 0;
     out << std::setw(8) << std::llround(item.gain_us) << " us " << std::setw(5) << std::fixed
-        << std::setprecision(1) << share << " %  " << (item.layer.empty() ? "model" : item.layer)
-        << ": " << item.found << "; " << item.change << "\n";
+        << std::setprecision(1) << share << " %  " << item.layer << ": " << item.found << "; "
+        << item.change << "\n";
   }
   if (shown < report.items.size())
     out << report.items.size() - shown << " further items gain less (--all lists them)\n";

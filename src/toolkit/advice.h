@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
 #include "program/program.h"
+#include "target/target.h"
 
 namespace rk::toolkit {
 
 struct Advice {
-  std::string layer;  // empty: of the whole model
+  int32_t step = program::kNone;  // of the variant; kNone: of the whole model
+  std::string layer;
   std::string found;
   std::string change;
   double gain_us = 0;  // of one frame on one core
@@ -24,9 +25,10 @@ struct AdviceReport {
   std::vector<Advice> items;  // largest gain first
 };
 
-// Of the first variant.
-Result<AdviceReport> advise(const program::Program& program);
+AdviceReport advise(const target::Target& target, const program::Variant& variant);
 // At most `most` items, each on one line.
 std::string to_text(const AdviceReport& report, size_t most);
+// For each of `steps` the item of the largest gain on one line, with the gain; empty where there is none.
+std::vector<std::string> by_step(const AdviceReport& report, size_t steps);
 
 }  // namespace rk::toolkit

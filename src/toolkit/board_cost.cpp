@@ -29,6 +29,10 @@ std::string padded(std::string text, size_t width) {
   return text;
 }
 
+std::string_view bound_of(const LayerCost& layer) {
+  return bound_by(layer.processor, layer.cost.counted);
+}
+
 }  // namespace
 
 Result<BoardCost> board_cost(const program::Program& program, const program::CostOptions& options) {
@@ -144,16 +148,15 @@ std::string side_by_side(std::span<const BoardCost> costs, size_t dearest) {
       const auto& layers = ranked[static_cast<size_t>(&c - costs.data())];
       if (i >= layers.size()) return std::string();
       const LayerCost& layer = *layers[i];
-      return str(fixed(layer.cost.us, 0), " us ", bound_by(layer), " ", layer.name);
+      return str(fixed(layer.cost.us, 0), " us ", bound_of(layer), " ", layer.name);
     });
   }
   return out.str();
 }
 
-std::string_view bound_by(const LayerCost& layer) {
-  if (layer.processor != program::Processor::kNpu) return "CPU";
-  if (layer.cost.counted.npu_cycles == 0) return "DDR";
-  return layer.cost.counted.memory_bound() ? "DDR" : "MAC";
+std::string_view bound_by(program::Processor processor, const target::NpuCost& counted) {
+  if (processor != program::Processor::kNpu) return "CPU";
+  return counted.npu_cycles == 0 || counted.memory_bound() ? "DDR" : "MAC";
 }
 
 std::string layers_csv(std::span<const BoardCost> costs) {
@@ -162,7 +165,7 @@ std::string layers_csv(std::span<const BoardCost> costs) {
   for (const BoardCost& c : costs) {
     for (const LayerCost& layer : c.layers) {
       const target::NpuCost& n = layer.cost.counted;
-      out << c.chip << "," << layer.type << "," << bound_by(layer) << "," << to_string(layer.dtype)
+      out << c.chip << "," << layer.type << "," << bound_of(layer) << "," << to_string(layer.dtype)
           << "," << n.ddr_cycles << "," << n.npu_cycles << "," << n.read_bytes << ","
           << n.written_bytes << "," << fixed(layer.cost.us, 1) << "," << layer.name << "\n";
     }

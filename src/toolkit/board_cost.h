@@ -23,8 +23,8 @@ struct LayerCost {
   program::StepCost cost;
 };
 
-// "MAC", "DDR" or "CPU": what the layer's time is spent on.
-std::string_view bound_by(const LayerCost& layer);
+// "MAC", "DDR" or "CPU": what a layer's time is spent on.
+std::string_view bound_by(program::Processor processor, const target::NpuCost& counted);
 
 struct BoardCost {
   std::string chip;

@@ -313,14 +313,22 @@ Result<Simulator*> Methods::running(std::string_view method) {
 
 Result<Json> Methods::eval_perf(const Json& options) {
   bool is_print = true, fix_freq = true;
+  std::vector<std::vector<int64_t>> dims;
   OptionReader reader(options);
   reader.read("is_print", is_print);
   reader.read("fix_freq", fix_freq);
+  reader.read("shape", dims);
   RK_TRY(reader.finish());
   RK_ASSIGN(Simulator* const simulator, running("eval_perf"));
   log(LogLevel::kInfo, str("eval_perf: fix_freq ", fix_freq ? "on" : "off",
                            ": times are predicted for the highest clocks either way"));
-  const std::string text = simulator->performance();
+  std::vector<Shape> shapes;
+  for (const std::vector<int64_t>& one : dims) {
+    RK_ASSIGN(Shape shape, Shape::make(one));
+    shapes.push_back(std::move(shape));
+  }
+  RK_ASSIGN(const program::Variant* const variant, simulator->find_variant(shapes));
+  const std::string text = simulator->performance(*variant);
   log(LogLevel::kInfo,
       "eval_perf: times are predicted for the chip (docs/board-model.md); `rknn bench` measures "
       "this machine");

@@ -9,6 +9,8 @@
 #include "program/cost.h"
 #include "runtime/device/core_mask.h"
 #include "runtime/report/perf.h"
+#include "toolkit/advice.h"
+#include "toolkit/board_cost.h"
 
 namespace rk::toolkit {
 namespace {
@@ -17,6 +19,9 @@ using runtime::AttrView;
 using runtime::CallerFormat;
 using runtime::TensorAttr;
 using runtime::TensorFormat;
+
+// Shape sets that an error lists, in characters.
+constexpr size_t kMostSetsText = 400;
 
 // An array [h,w,c] (or [c,h,w]) for an input [1,h,w,c].
 bool is_batch_of_one_without_its_axis(const Shape& given, const Shape& wanted) {
@@ -212,17 +217,47 @@ Status Simulator::run(std::span<const Feed> inputs, std::span<const ArrayRef> ou
   return ok_status();
 }
 
-std::string Simulator::performance() const {
-  if (options_.perf_debug) return runtime::perf_table(*session_, runtime::PerfTimes::kPredicted);
-  const program::ProgramCost cost =
-      program::cost_of(session_->model().chip(), session_->variant(), {.cores = session_->cores()});
+Result<const program::Variant*> Simulator::find_variant(std::span<const Shape> inputs) const {
+  const program::Program& program = session_->model().program();
+  if (inputs.empty()) return &program.main_variant();
+  std::string sets;
+  for (const program::Variant& variant : program.variants) {
+    bool all = inputs.size() == variant.inputs.size();
+    std::string shapes;
+    for (size_t i = 0; i < variant.inputs.size(); ++i) {
+      const Shape& shape = variant.tensors[static_cast<size_t>(variant.inputs[i])].shape;
+      all = all && inputs[i] == shape;
+      shapes += str(i == 0 ? "" : ", ", to_string(shape));
+    }
+    if (all) return &variant;
+    if (sets.size() < kMostSetsText) sets += str(sets.empty() ? "" : "; ", shapes);
+  }
+  std::string given;
+  for (const Shape& shape : inputs) given += str(given.empty() ? "" : ", ", to_string(shape));
+  return invalid_argument(str("the model has no inputs of shape ", given, "; it has ", sets));
+}
+
+std::string Simulator::performance(const program::Variant& variant) const {
+  const target::Target& chip = session_->model().chip();
+  const program::ProgramCost cost = program::cost_of(chip, variant, {.cores = session_->cores()});
+  if (options_.perf_debug) {
+    runtime::PerfOptions table{.times = runtime::PerfTimes::kPredicted,
+                               .variant = &variant,
+                               .more_columns = {"Bound", "Advice"}};
+    const std::vector<std::string> advice = by_step(advise(chip, variant), variant.steps.size());
+    for (size_t i = 0; i < variant.steps.size(); ++i) {
+      const auto bound = bound_by(variant.steps[i].processor, cost.steps[i].counted);
+      table.rows_of_steps.push_back({std::string(bound), advice[i]});
+    }
+    return runtime::perf_table(*session_, table);
+  }
   const std::string rule(70, '=');
   std::ostringstream out;
   out << rule << "\n"
       << std::string(29, ' ') << "Performance\n"
       << rule << "\nTotal Time(us): " << std::llround(cost.us) << "\nFPS: " << std::fixed
       << std::setprecision(2) << cost.fps() << "\nNPU cores: " << session_->cores()
-      << "\nNPU clock(MHz): " << session_->model().chip().time.npu_mhz << "\n"
+      << "\nNPU clock(MHz): " << chip.time.npu_mhz << "\n"
       << rule << "\n";
   return out.str();
 }

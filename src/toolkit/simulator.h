@@ -72,8 +72,10 @@ class Simulator {
   // Calls choose_shapes() first. `outputs` have the types of output_type().
   Status run(std::span<const Feed> inputs, std::span<const ArrayRef> outputs);
 
-  // The table of eval_perf, predicted for the chip. Needs no run.
-  std::string performance() const;
+  // The report of eval_perf for one set of shapes, predicted for the chip. Needs no run and changes nothing.
+  std::string performance(const program::Variant& variant) const;
+  // The set of shapes that has these, one per input in the model's own order. None given: the largest set (MaxShape).
+  Result<const program::Variant*> find_variant(std::span<const Shape> inputs) const;
   const program::ChipMemory& memory() const { return session_->model().memory(); }
   const target::Target& target() const { return session_->model().chip(); }
 

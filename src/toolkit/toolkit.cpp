@@ -38,6 +38,23 @@ void log_sparse_layers(const Config& config, const Graph& graph) {
   if (config.sparse_infer) log(LogLevel::kInfo, quant::to_text(quant::find_sparse_layers(graph)));
 }
 
+// Steps whose zeros the chip skips stand for what it multiplies: half or a quarter of all.
+void mark_sparse(const std::vector<quant::SparseLayer>& layers, program::Program& program) {
+  for (program::Variant& variant : program.variants) {
+    for (program::Step& step : variant.steps) {
+      if (!std::holds_alternative<program::ConvParams>(step.params)) continue;
+      const auto tensor = [&](int32_t i) -> const program::ProgramTensor& {
+        return variant.tensors[static_cast<size_t>(i)];
+      };
+      const auto layer =
+          std::ranges::find(layers, tensor(step.outputs[0]).name, &quant::SparseLayer::name);
+      if (layer == layers.end() || tensor(step.inputs[0]).dtype != DType::kI8) continue;
+      if (layer->ratio == "75%") step.macs /= 4;
+      if (layer->ratio.starts_with("50%")) step.macs /= 2;
+    }
+  }
+}
+
 // The small chips and the microcontroller run one shape.
 bool has_dynamic_shapes(const target::Target& target) {
   return target.family == target::Family::kA1 || target.family == target::Family::kA2;
@@ -367,6 +384,8 @@ Status Toolkit::finish(const BuildOptions& options) {
     }
   }
   state_->program->batch = batch;
+  if (config.sparse_infer)
+    mark_sparse(quant::find_sparse_layers(*state_->quantized), *state_->program);
   return program::verify(*state_->program);
 }
 

@@ -115,7 +115,8 @@ Status advise_command(const std::vector<std::string>& words) {
   RK_TRY(toolkit.config(request.config));
   RK_TRY(toolkit.load(request.model, request.format, request.load));
   RK_TRY(toolkit.build(request.build));
-  RK_ASSIGN(const toolkit::AdviceReport report, toolkit::advise(toolkit.program()));
+  RK_ASSIGN(const target::Target* const target, target::find_target(toolkit.program().target));
+  const auto report = toolkit::advise(*target, toolkit.program().main_variant());
   std::fputs(toolkit::to_text(report, args.has("--all") ? SIZE_MAX : 20).c_str(), stdout);
   return ok_status();
 }

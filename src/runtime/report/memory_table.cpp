@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/checked_math.h"
+#include "program/memory.h"
 #include "runtime/report/text_table.h"
 
 namespace rk::runtime {
@@ -31,12 +32,6 @@ std::vector<uint64_t> constant_offsets(const program::Variant& variant) {
   return offsets;
 }
 
-struct Amounts {
-  uint64_t internal = 0;
-  uint64_t weight = 0;
-  uint64_t sram = 0;
-};
-
 }  // namespace
 
 std::string memory_table(const LoadedModel& model, uint64_t sram_bytes) {
@@ -46,10 +41,6 @@ std::string memory_table(const LoadedModel& model, uint64_t sram_bytes) {
     return std::ranges::find(variant.inputs, index) != variant.inputs.end() ||
            std::ranges::find(variant.outputs, index) != variant.outputs.end();
   };
-  const auto hit_of = [&](const ProgramTensor& tensor) -> uint64_t {
-    if (tensor.is_constant() || tensor.offset_in_arena >= sram_bytes) return 0;
-    return std::min(tensor.size_bytes, sram_bytes - tensor.offset_in_arena);
-  };
   uint64_t peak = 0;
   for (size_t i = 0; i < variant.tensors.size(); ++i) {
     const ProgramTensor& tensor = variant.tensors[i];
@@ -57,7 +48,6 @@ std::string memory_table(const LoadedModel& model, uint64_t sram_bytes) {
     peak = std::max(peak, tensor.offset_in_arena + tensor.size_bytes);
   }
   std::vector<Cells> features, constants;
-  Amounts amounts;
   // A tensor has its row where it is read; the star is at the end of the internal memory.
   const auto add_row = [&](size_t id, const std::string& user, int32_t index) {
     const ProgramTensor& tensor = variant.tensors[static_cast<size_t>(index)];
@@ -73,23 +63,15 @@ std::string memory_table(const LoadedModel& model, uint64_t sram_bytes) {
         table_shape(tensor.shape),
         table_shape(tensor.native_shape),
         "| " + hex(start) + (at_peak ? "*" : " ") + hex(end) + " " + hex(tensor.size_bytes)};
-    if (!constant) row.push_back(border ? "| \\" : "| " + hex(hit_of(tensor)));
+    if (!constant)
+      row.push_back(border ? "| \\" : "| " + hex(program::bytes_in_sram(tensor, sram_bytes)));
     (constant ? constants : features).push_back(std::move(row));
   };
   size_t id = 0;
   for (const program::Step& step : variant.steps) {
     ++id;
-    const auto count = [&](int32_t index) {
-      if (index == program::kNone) return;
-      const ProgramTensor& tensor = variant.tensors[static_cast<size_t>(index)];
-      (tensor.is_constant() ? amounts.weight : amounts.internal) += tensor.size_bytes;
-      if (!is_border(index)) amounts.sram += hit_of(tensor);
-    };
-    for (const int32_t input : step.inputs) {
-      count(input);
+    for (const int32_t input : step.inputs)
       if (input != program::kNone) add_row(id, step.type, input);
-    }
-    for (const int32_t output : step.outputs) count(output);
   }
   for (const int32_t output : variant.outputs) add_row(++id, "OutputOperator", output);
   Cells header = {"ID",
@@ -104,12 +86,13 @@ std::string memory_table(const LoadedModel& model, uint64_t sram_bytes) {
   const std::string sram = sram_bytes == 0 ? ""
                                            : str("Total allocated Internal SRAM Size: ", sram_bytes,
                                                  ", Addr: [", hex(0), ", ", hex(sram_bytes), ")\n");
+  const program::MemoryTraffic traffic = program::memory_traffic(variant, sram_bytes);
   return sram + draw_table("Feature Tensor Information Table", header, features) + const_table +
          str("Total Weight Memory Size: ", model.weight_bytes(), "\n",
              "Total Internal Memory Size: ", model.internal_bytes(), "\n",
-             "Predict Internal Memory RW Amount: ", amounts.internal, "\n",
-             "Predict Weight Memory RW Amount: ", amounts.weight, "\n",
-             "Predict SRAM Hit RW Amount: ", amounts.sram, "\n");
+             "Predict Internal Memory RW Amount: ", traffic.feature_bytes, "\n",
+             "Predict Weight Memory RW Amount: ", traffic.constant_bytes, "\n",
+             "Predict SRAM Hit RW Amount: ", traffic.sram_bytes, "\n");
 }
 
 }  // namespace rk::runtime

@@ -10,7 +10,7 @@
 #include "program/core_split.h"
 #include "program/cost.h"
 #include "program/native_layout.h"
-#include "runtime/report/text_table.h"
+#include "target/sparse.h"
 
 namespace rk::runtime {
 namespace {
@@ -44,11 +44,13 @@ struct RowFacts {
   std::string input_shapes;
   std::string output_shape;
   target::NpuCost counted;
+  int skip = 1;
   double mac_usage = 0;
   int64_t us = 0;
   std::string work_load;
   size_t tasks = 0;  // at least one per core that computes
   std::string name;
+  Cells more;
 };
 
 // "50.0%/50.0%/0.0% - Up:50.0%": each core's part of the rows, and what the busiest one is spared; without rows `only`
@@ -115,11 +117,14 @@ DType fed_dtype(const program::ProgramTensor& input) {
 
 }  // namespace
 
-std::string perf_table(const Session& session, PerfTimes times) {
+std::string perf_table(const Session& session, const PerfOptions& options) {
   const LoadedModel& model = session.model();
-  const program::Variant& variant = session.variant();
+  const PerfTimes times = options.times;
+  const program::Variant& variant = options.variant ? *options.variant : session.variant();
+  const bool in_force = &variant == &session.variant();
   const StepDurations& durations = session.step_durations_us();
   const int cores = model.chip().npu_cores;
+  const bool has_sparse = target::has_sparse_weights(model.chip());
   const program::ProgramCost cost =
       program::cost_of(model.chip(), variant, {.cores = session.cores()});
   const bool predicted = times == PerfTimes::kPredicted;
@@ -138,13 +143,15 @@ std::string perf_table(const Session& session, PerfTimes times) {
                    facts.input_shapes,
                    facts.output_shape,
                    str(facts.counted.ddr_cycles, "/", facts.counted.npu_cycles, "/",
-                       facts.counted.total_cycles()),
-                   std::to_string(facts.us),
-                   percent(facts.mac_usage)};
+                       facts.counted.total_cycles())};
+    if (has_sparse) cells.push_back(str(100 - 100 / facts.skip, "%"));
+    cells.push_back(std::to_string(facts.us));
+    cells.push_back(percent(facts.mac_usage));
     if (cores > 1) cells.push_back(facts.work_load);
     cells.push_back(std::to_string(facts.tasks));
     cells.push_back(std::to_string(facts.counted.read_bytes / 1024));
     cells.push_back(facts.name);
+    cells.insert(cells.end(), facts.more.begin(), facts.more.end());
     rows.push_back(std::move(cells));
     Total& total = totals[facts.type];
     ++total.calls;
@@ -168,7 +175,9 @@ std::string perf_table(const Session& session, PerfTimes times) {
   for (size_t i = 0; i < variant.steps.size() && (predicted || i < durations.size()); ++i) {
     const program::Step& step = variant.steps[i];
     const program::ProgramTensor& out = tensor(step.outputs.front());
-    RowFacts facts{.type = step.type, .dtype = out.dtype, .processor = session.processor(i)};
+    RowFacts facts{.type = step.type,
+                   .dtype = out.dtype,
+                   .processor = in_force ? session.processor(i) : step.processor};
     // The type a step computes on: that of what it reads.
     const auto read = std::ranges::find_if(step.inputs, [&](int32_t index) {
       return index != program::kNone && !tensor(index).is_constant();
@@ -184,6 +193,7 @@ std::string perf_table(const Session& session, PerfTimes times) {
     }
     facts.output_shape = table_shape(out.shape);
     facts.counted = cost.steps[i].counted;
+    facts.skip = cost.steps[i].skip;
     facts.mac_usage = cost.steps[i].mac_usage;
     facts.us = predicted ? std::llround(cost.steps[i].us) : durations[i];
     const int only = session.first_core();
@@ -194,22 +204,19 @@ std::string perf_table(const Session& session, PerfTimes times) {
       facts.tasks = static_cast<size_t>(
           std::max<int64_t>(1, std::ranges::count_if(by_core, [](int32_t n) { return n > 0; })));
     facts.name = step.name;
+    if (i < options.rows_of_steps.size()) facts.more = options.rows_of_steps[i];
     add_row(std::move(facts));
   }
   for (size_t i = 0; i < variant.outputs.size(); ++i)
     io_row("OutputOperator", variant.outputs[i], session.output_durations_us()[i], false);
 
-  Cells header = {"ID",
-                  "OpType",
-                  "DataType",
-                  "Target",
-                  "InputShape",
-                  "OutputShape",
-                  "Cycles(DDR/NPU/Total)",
-                  "Time(us)",
-                  "MacUsage(%)"};
+  Cells header = {
+      "ID", "OpType", "DataType", "Target", "InputShape", "OutputShape", "Cycles(DDR/NPU/Total)"};
+  if (has_sparse) header.emplace_back("SparseRatio");
+  header.insert(header.end(), {"Time(us)", "MacUsage(%)"});
   if (cores > 1) header.emplace_back(cores > 2 ? "WorkLoad(0/1/2)" : "WorkLoad(0/1)");
   header.insert(header.end(), {"TaskNumber", "RW(KB)", "FullName"});
+  header.insert(header.end(), options.more_columns.begin(), options.more_columns.end());
   std::string text = predicted ? clock_lists(model.chip()) : std::string();
   text += times_line(model.chip(), session.cores(), times);
   text += draw_table("Network Layer Information Table", header, rows);

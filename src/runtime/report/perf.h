@@ -3,7 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "runtime/report/text_table.h"
 #include "runtime/session/session.h"
 
 namespace rk::runtime {
@@ -13,7 +15,16 @@ enum class PerfTimes {
   kPredicted,  // of the chip, from counted cycles and traffic (program/cost.h)
 };
 
-// Cycles and RW(KB) are counted for the chip in both forms; the shares of the cores are the rows that each computes.
-std::string perf_table(const Session& session, PerfTimes times);
+struct PerfOptions {
+  PerfTimes times = PerfTimes::kHost;
+  const program::Variant* variant = nullptr;  // of the session's model; absent: the one in force
+  // Columns after FullName; rows_of_steps has cells for each step of the variant, or none.
+  Cells more_columns;
+  std::vector<Cells> rows_of_steps;
+};
+
+// Cycles and RW(KB) are counted for the chip in both forms; the shares of the cores are the rows that each computes. Host
+// times are those of the variant in force.
+std::string perf_table(const Session& session, const PerfOptions& options);
 
 }  // namespace rk::runtime

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What steps need of the chip's memory beside their operands. The sizes were found by asking the vendor's compiler for
+// networks made to isolate one operator (docs/board-model.md).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "program/program.h"
+#include "target/target.h"
+
+namespace rk::compiler {
+
+// Bytes of scratch while a step runs; 0 for most.
+uint64_t scratch_bytes(const target::Target& target, const program::Variant& variant,
+                       const program::Step& step);
+
+// Bytes of the copies in which a chip hands a model's output over, all of them alive when the last step is done.
+std::vector<uint64_t> output_copies(const target::Target& target,
+                                    const program::ProgramTensor& output);
+
+// Tensors that the chip stores larger than their native layout says: float16 features behind activations by table, what
+// normalizations read, batches that changed places with channels; and smaller: operands of attention, which are laid
+// out by sequence and depth. By tensor, after assign_layouts().
+std::vector<uint64_t> stored_bytes(const target::Target& target, const program::Variant& variant);
+
+// Steps that the chip runs as one attention: two products, scaling and Softmax between them. Tensors between them have
+// no places of their own; scratch has.
+struct AttentionRegion {
+  std::vector<size_t> steps;   // in order
+  std::vector<int32_t> inner;  // tensors
+  uint64_t scratch_bytes = 0;
+};
+std::vector<AttentionRegion> attention_regions(const target::Target& target,
+                                               const program::Variant& variant);
+
+}  // namespace rk::compiler
