@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cost_check FOLDER: every layer row of the compiler's tables (CHIP_DTYPE_MODEL.txt) counted again from its shapes. Prints
-// one FIGURE line per chip, type and column.
+// cost_check FOLDER [WORDS]: every layer row of the compiler's tables (CHIP_DTYPE_MODEL.txt) counted again from its
+// shapes. Prints one FIGURE line per chip, type and column, with WORDS before the chip.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "target/cost.h"
+#include "program/cost.h"
+#include "target/conv_traffic.h"
+#include "target/memory_rules.h"
 #include "target/target.h"
 
 namespace {
@@ -25,6 +27,8 @@ struct Row {
   std::vector<Shape> inputs;
   Shape output;
   double ddr = 0, npu = 0, total = 0, read_kb = 0;
+  bool writes_output = false;
+  const Row* reads_output = nullptr;  // the row that wrote it
 };
 
 std::vector<Shape> shapes_in(const std::string& text) {
@@ -39,6 +43,10 @@ std::vector<Shape> shapes_in(const std::string& text) {
     if (made.ok()) result.push_back(*made);
   }
   return result;
+}
+
+bool is_output(const std::string& line) {
+  return line.find("OutputOperator:") != std::string::npos;
 }
 
 // A layer row; empty for every other line. The sparse column is there on some chips only.
@@ -58,6 +66,37 @@ std::optional<Row> parse(const std::string& line) {
   return row;
 }
 
+// Of what a row writes in float16.
+int copies(const rk::target::Target& target, const Row& row) {
+  if (row.dtype == "INT8") return 1;
+  const auto form = rk::program::activation_form({.type = row.type});
+  if (form == rk::program::ActivationForm::kTable)
+    return rk::target::memory_rules(target).table_copies_f16;
+  return form == rk::program::ActivationForm::kGate
+             ? rk::target::memory_rules(target).gate_copies_f16
+             : 1;
+}
+
+// Marks the rows that write outputs, the last of an output's shape before it, and those that read what these wrote.
+void mark_outputs(std::vector<Row>& rows, const std::vector<std::pair<size_t, Shape>>& outputs) {
+  const auto last_of = [&](const Shape& shape, size_t before) -> Row* {
+    for (size_t i = before; i-- > 0;)
+      if (rows[i].output == shape) return &rows[i];
+    return nullptr;
+  };
+  for (const auto& [before, shape] : outputs) {
+    for (size_t i = before; i-- > 0;) {
+      if (rows[i].output != shape || rows[i].writes_output) continue;
+      rows[i].writes_output = true;
+      break;
+    }
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Row* const writer = last_of(rows[i].inputs[0], i);
+    if (writer != nullptr && writer->writes_output) rows[i].reads_output = writer;
+  }
+}
+
 rk::target::NpuCost count(const rk::target::Target& target, const Row& row,
                           const std::vector<Shape>& model_inputs) {
   const DType dtype = row.dtype == "INT8" ? DType::kI8 : DType::kF16;
@@ -75,22 +114,27 @@ rk::target::NpuCost count(const rk::target::Target& target, const Row& row,
   const Shape& weight = row.inputs[1];
   const bool depthwise = weight[0] == 1 && row.output[1] == weight[1] && row.output[1] != 1;
   const bool is_input = std::ranges::find(model_inputs, in) != model_inputs.end();
+  const rk::target::ConvGeometry geometry = {
+      .dtype = dtype,
+      .batch = in[0],
+      .in_channels = in[1],
+      .in_h = in[2],
+      .in_w = in[3],
+      .out_channels = row.output[1],
+      .out_h = row.output[2],
+      .out_w = row.output[3],
+      .kernel_h = weight[2],
+      .kernel_w = weight[3],
+      .group = depthwise ? in[1] : std::max<int64_t>(1, in[1] / std::max<int64_t>(1, weight[1])),
+      .picture = is_input && (in[1] == 1 || in[1] == 3 || in[1] == 4),
+      .has_bias = row.inputs.size() > 2,
+      .has_addend = row.type.find("Add") != std::string::npos};
   return conv_cost(
-      target,
-      {.dtype = dtype,
-       .batch = in[0],
-       .in_channels = in[1],
-       .in_h = in[2],
-       .in_w = in[3],
-       .out_channels = row.output[1],
-       .out_h = row.output[2],
-       .out_w = row.output[3],
-       .kernel_h = weight[2],
-       .kernel_w = weight[3],
-       .group = depthwise ? in[1] : std::max<int64_t>(1, in[1] / std::max<int64_t>(1, weight[1])),
-       .picture = is_input && (in[1] == 1 || in[1] == 3 || in[1] == 4),
-       .has_bias = row.inputs.size() > 2,
-       .has_addend = row.type.find("Add") != std::string::npos});
+      target, geometry,
+      {.writes_output = row.writes_output,
+       .written_copies = copies(target, row),
+       .reads_output = row.reads_output != nullptr,
+       .read_copies = row.reads_output == nullptr ? 1 : copies(target, *row.reads_output)});
 }
 
 struct Tally {
@@ -131,7 +175,8 @@ bool judge(const std::string& name, size_t part, size_t all, double bar) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 3) return 2;
+  const std::string prefix = argc == 3 ? std::string(argv[2]) + " " : "";
   std::map<std::string, Tally> tallies;
   size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(argv[1])) {
@@ -146,14 +191,23 @@ int main(int argc, char** argv) {
     ++files;
     std::ifstream in(entry.path());
     std::vector<Shape> model_inputs;
+    std::vector<Row> rows;
+    std::vector<std::pair<size_t, Shape>> outputs;  // rows before it, shape
     for (std::string line; std::getline(in, line);) {
       if (line.find("InputOperator") != std::string::npos) {
         const std::vector<Shape> shapes = shapes_in(line);
         model_inputs.insert(model_inputs.end(), shapes.begin(), shapes.end());
       }
-      if (const auto row = parse(line))
-        add(**target, *row, model_inputs, tallies[name.substr(0, second)]);
+      if (is_output(line)) {
+        const std::vector<Shape> shapes = shapes_in(line);
+        if (!shapes.empty()) outputs.emplace_back(rows.size(), shapes[0]);
+      } else if (const auto row = parse(line)) {
+        rows.push_back(*row);
+      }
     }
+    mark_outputs(rows, outputs);
+    for (const Row& row : rows)
+      add(**target, row, model_inputs, tallies[prefix + name.substr(0, second)]);
   }
   std::printf("%zu tables\n", files);
   bool ok = files != 0;

@@ -258,8 +258,9 @@ def decoupled_head(n, levels, words, variant):
             y = n.conv(n.conv(y, y.c, 3, g=y.c), cls) if "depthwise" in words else n.conv(y, cls, 3)
         scores = n.conv(y, classes, act="sigmoid")
         n.output(scores)
-        total = n.op("ReduceSum", [scores.name, n.numbers([1])], keepdims=1)
-        n.output(n.op("Clip", [total, n.scalar(0.0), n.scalar(1.0)]), 1, 1, x.h, x.w)
+        if variant.get("sums") != "none":
+            total = n.op("ReduceSum", [scores.name, n.numbers([1])], keepdims=1)
+            n.output(n.op("Clip", [total, n.scalar(0.0), n.scalar(1.0)]), 1, 1, x.h, x.w)
         if extra:
             c = max(first // 4, extra)
             n.output(n.conv(n.conv(n.conv(x, c, 3), c, 3), extra, act="none"))
@@ -484,8 +485,10 @@ def variants():
     return found
 
 
-def write(name, path):
+def write(name, path, **changes):
+    """`changes` replace words of the variant: sums="none" leaves out the sums of scores of a decoupled head."""
     variant, layers = variants()[name]
+    variant = dict(variant, **changes)
     size = int(variant.get("size", 640))
     if variant.get("net") == "Transformer":
         shape = [1, int(variant["tokens"]), int(variant["channels"])]

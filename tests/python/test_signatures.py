@@ -95,6 +95,7 @@ class Signatures(unittest.TestCase):
             self.assertEqual(public, {n for n in methods if not n.startswith("_")})
         self.assertEqual(dict(parameters(RKNN.config, keyword_only=True)), MORE_CONFIG)
         self.assertEqual(dict(parameters(RKNN.load_pytorch, keyword_only=True)), MORE_LOAD_PYTORCH)
+        self.assertEqual(dict(parameters(RKNN.eval_perf, keyword_only=True)), {"shape": None})
         self.assertEqual(parameters(onnx_edit), [("model", NOT_GIVEN), ("export_path", NOT_GIVEN),
                                                  ("inputs_transform", {}), ("outputs_transform", {}),
                                                  ("dataset", None)])

@@ -342,6 +342,40 @@ class Mistakes(unittest.TestCase):
             self.assertIn(text, table, mask)
         self.assertIn("UINT8", table)
 
+    def test_eval_perf_of_a_model_with_several_shapes(self):
+        rknn = RKNN()
+        rknn.config(std_values=[[255, 255, 255]], target_platform="rk3588",
+                    dynamic_input=[[[1, 3, 64, 64]], [[1, 3, 96, 96]]])
+        self.assertEqual(rknn.load_onnx(os.path.join(models.SIGNS, "signs.onnx")), 0)
+        self.assertEqual(rknn.build(do_quantization=False), 0)
+        self.assertEqual(rknn.init_runtime(perf_debug=True), 0)
+        rknn.inference([np.zeros((1, 64, 64, 3), "uint8")])
+        largest = rknn.eval_perf(is_print=False)
+        self.assertIn("(1,3,96,96)", largest)  # MaxShape, whatever ran last
+        self.assertNotIn("(1,3,64,64)", largest)
+        self.assertEqual(rknn.eval_perf(is_print=False, shape=[[1, 3, 96, 96]]), largest)
+        smaller = rknn.eval_perf(is_print=False, shape=[1, 3, 64, 64])
+        self.assertIn("(1,3,64,64)", smaller)
+        self.assertNotIn("(1,3,96,96)", smaller)
+        with models.captured() as (_, err):
+            self.assertIsNone(rknn.eval_perf(shape=[1, 3, 80, 80]))
+        self.assertRegex(err.getvalue(), r"no inputs of shape \[1, ?3, ?80, ?80\].*64, ?64")
+        self.assertEqual(rknn.inference([np.zeros((1, 64, 64, 3), "uint8")])[0].shape, (1, 39, 8, 8))
+
+    def test_eval_perf_says_what_bounds_a_layer_and_what_to_change(self):
+        rknn = RKNN(verbose=True)
+        with tempfile.TemporaryDirectory() as folder:
+            models.digits().export_rknn(os.path.join(folder, "digits.rknn"))
+            rknn.load_rknn(os.path.join(folder, "digits.rknn"))
+        rknn.init_runtime(perf_debug=True)
+        with models.captured() as (out, err):
+            report = rknn.eval_perf(is_print=False, fix_freq=False)
+        self.assertNotIn("Network Layer", out.getvalue())
+        self.assertIn("fix_freq off", err.getvalue() + out.getvalue())
+        header = next(line for line in report.split("\n") if line.startswith("ID"))
+        self.assertRegex(header, r"FullName\s+Bound\s+Advice")
+        self.assertRegex(report, r"Conv:\S+\s+(MAC|DDR)\s+\S.*\(-\d+ us\)")
+
     def test_the_wrong_board_is_blamed_on_who_named_it(self):
         rknn = models.digits()
         with models.captured() as (_, err):

@@ -316,9 +316,17 @@ class RKNN:
         return outputs + [self._frame] if get_frame_id else outputs
 
     @named_arguments()
-    def eval_perf(self, is_print=True, fix_freq=True):
-        """Returns (and prints) how long a run takes, by layer after init_runtime(perf_debug=True)."""
-        text, ok = self._call("eval_perf", {"is_print": is_print, "fix_freq": fix_freq})
+    def eval_perf(self, is_print=True, fix_freq=True, *, shape=None):
+        """Returns (and prints) how long a run takes, by layer after init_runtime(perf_debug=True).
+
+        shape: of a model with dynamic_input, the set of shapes to report for, one per input as in dynamic_input (one
+        shape is enough for one input); None: the largest set.
+        """
+        options = {"is_print": is_print, "fix_freq": fix_freq}
+        if shape is not None:
+            shapes = [shape] if len(shape) and isinstance(shape[0], int) else shape
+            options["shape"] = [[int(extent) for extent in one] for one in shapes]
+        text, ok = self._call("eval_perf", options)
         if ok and is_print:
             print(text)
         return text

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make_tables.py OUT [CHIP_DTYPE_NETWORK ...]: tables of the vendor's compiler for networks of networks/*.txt.
+
+Runs in a Python that has rknn-toolkit2 2.3.2 and onnx 1.16.1. Tables that exist are kept. RK_COST_TABLES=OUT makes
+`make check-cost` compare them as networks that no rule was found on.
+"""
+import os
+import re
+import sys
+import tempfile
+
+import numpy as np
+
+import networks
+
+# None of these was looked at while rules were made.
+FRESH = ["rk3588_fp16_yolov5n-seg", "rk3588_int8_yolov6n", "rk3588_fp16_yolox_s", "rk3588_int8_RetinaFace_resnet50_320",
+         "rk3576_fp16_yolov8n-obb", "rk3576_int8_yolov5n", "rk3562_fp16_yolov5n-seg", "rk3562_int8_yolov7-tiny",
+         "rk3566_fp16_RetinaFace_resnet50_320", "rk3566_int8_yolov5n"]
+
+
+def compile_network(chip, dtype, name, folder):
+    from rknn.api import RKNN
+    model, data, listed = (os.path.join(folder, file) for file in ("model.onnx", "data.npy", "dataset.txt"))
+    networks.write(name, model)
+    size = int(networks.variants()[name][0].get("size", 640))
+    np.save(data, np.random.RandomState(1).normal(0, 1, (1, 3, size, size)).astype("float32"))
+    with open(listed, "w") as file:
+        file.write(data + "\n")
+    rknn = RKNN(verbose=True)
+    rknn.config(target_platform=chip)
+    return rknn.load_onnx(model) or rknn.build(do_quantization=dtype == "int8", dataset=listed)
+
+
+def table_of(log):
+    """Log lines without level and time, from the first table's title on."""
+    lines = [re.sub(r"^D RKNN: \[[0-9:.]+\] ?", "", line) for line in log if line.startswith("D RKNN")]
+    first = next((i for i, line in enumerate(lines) if "Network Layer Information Table" in line), len(lines))
+    return lines[max(0, first - 1):]
+
+
+def main():
+    out = os.path.abspath(sys.argv[1])
+    os.makedirs(out, exist_ok=True)
+    for table in sys.argv[2:] or FRESH:
+        path = os.path.join(out, table + ".txt")
+        if os.path.exists(path):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            log = os.open(os.path.join(folder, "log"), os.O_WRONLY | os.O_CREAT)
+            saved = os.dup(1), os.dup(2)
+            os.dup2(log, 1), os.dup2(log, 2)
+            os.chdir(folder)  # the toolkit leaves check files in the current folder
+            try:
+                result = compile_network(*table.split("_", 2), folder)
+            finally:
+                sys.stdout.flush()
+                os.dup2(saved[0], 1), os.dup2(saved[1], 2)
+                os.chdir(out)
+            with open(os.path.join(folder, "log"), errors="replace") as file:
+                lines = table_of(file)
+        print("%s: %s" % (table, "made" if lines and result == 0 else "failed"), flush=True)
+        if lines and result == 0:
+            with open(path, "w") as file:
+                file.writelines(lines)
+
+
+if __name__ == "__main__":
+    main()
