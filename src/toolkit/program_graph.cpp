@@ -194,7 +194,8 @@ class GraphMaker {
     if (!t.is_constant())
       return invalid_model(str("tensor '", t.name, "' is read before it is written"));
     RK_ASSIGN(Tensor value, plain(index));
-    if (is_quantized(index)) {
+    // Scalars of vendor files may be int32 with a scale.
+    if (is_quantized(index) || (t.quantized() && t.dtype == DType::kI32)) {
       std::vector<float> numbers = value.to_f32();
       for (float& x : numbers) x = (x - static_cast<float>(t.zero_point)) * t.scale;
       value = Tensor::f32(t.shape, numbers);
