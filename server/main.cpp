@@ -113,6 +113,8 @@ const std::vector<Option>& options() {
        RK_NUMBER(uint32_t, limits.max_waiting, "--max-waiting", 0, 65536)},
       {"--idle", "SECONDS", "a session without calls ends after so long, default 3600; 0: never",
        RK_NUMBER(uint32_t, limits.idle_s, "--idle", 0, UINT32_MAX)},
+      {"--upload-time", "SECONDS", "an upload that takes longer is ended, default 600",
+       RK_NUMBER(uint32_t, limits.upload_s, "--upload-time", 1, 86400)},
       {"--version", nullptr, "print the version and end", RK_FLAG(version)},
       {"--help", nullptr, "this text", RK_FLAG(help)},
   };

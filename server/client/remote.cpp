@@ -221,9 +221,15 @@ struct rknn_remote {
     return 0;
   }
 
-  int32_t named(std::string_view method, const std::string& name) {
+  int32_t named(std::string_view method, const Json& options) {
     device::ModelName ask;
-    ask.set_name(name);
+    ask.set_name(text_of(options, "name"));
+    const auto shapes = options.find("shapes");
+    for (size_t i = 0; shapes != nullptr && i < shapes->size(); ++i) {
+      device::Shape* const shape = ask.add_shapes();
+      for (size_t d = 0; d < shapes->at(i)->size(); ++d)
+        shape->add_dims(shapes->at(i)->at(d)->as_int().value_or(-1));
+    }
     grpc::ClientContext context;
     prepare(context);
     if (method == "unload") {
@@ -249,7 +255,7 @@ struct rknn_remote {
     if (method == "load") return load(options, bytes);
     if (method == "status") return status();
     if (method == "unload" || method == "describe" || method == "performance")
-      return named(method, text_of(options, "name"));
+      return named(method, options);
     text = rk::str("there is no method '", method, "'");
     return RKNN_REMOTE_INVALID_ARGUMENT;
   }

@@ -36,9 +36,10 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
 
 Result<std::string> read_token(const std::string& path) {
   struct stat about {};
-  if (stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & 077) != 0) {
-    return invalid_argument(
-        str("token file '", path, "' can be read by others: chmod 600 '", path, "'"));
+  if (stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && (about.st_mode & 037) != 0) {
+    return invalid_argument(str("token file '", path,
+                                "' can be read by others or written by its group: chmod 600 '",
+                                path, "'"));
   }
   RK_ASSIGN(const std::vector<uint8_t> bytes, read_file(path, kLongestTokenFile));
   std::string token(bytes.begin(), std::ranges::find(bytes, '\n'));

@@ -18,6 +18,7 @@ struct Limits {
   uint32_t max_models_per_session = 16;
   uint32_t max_waiting = 256;  // calls that wait for a context
   uint32_t idle_s = 3600;      // a session without calls ends; 0: never
+  uint32_t upload_s = 600;     // an upload that takes longer is ended
   uint32_t instances = 0;      // contexts of one model; 0: as many as there are CPUs
 };
 

@@ -329,22 +329,34 @@ Status Model::check_input(size_t index, const InputTensor& input,
 }
 
 // Of a dynamic model: the set of shapes that these are.
-Result<size_t> Model::choose_shapes(const std::vector<const InputTensor*>& inputs) const {
+Result<size_t> Model::choose_shapes(std::span<const std::vector<int64_t>> shapes) const {
   std::string offered;
-  for (size_t k = 0; k < ranges_.front().shape_number; ++k) {
+  for (size_t k = 0; k < ranges_.front().shape_number && shapes.size() == ranges_.size(); ++k) {
     bool all = true;
     offered += offered.empty() ? "" : "; ";
-    for (size_t i = 0; i < inputs.size(); ++i) {
+    for (size_t i = 0; i < shapes.size(); ++i) {
       const rknn_input_range& range = ranges_[i];
       const std::vector<int64_t> dims(range.dyn_range[k], range.dyn_range[k] + range.n_dims);
       offered += dims_text(dims);
-      all = all && std::ranges::equal(as_nhwc(*inputs[i]), dims);
+      all = all && shapes[i] == dims;
     }
     if (all) return k;
   }
   std::string given;
-  for (const InputTensor* input : inputs) given += dims_text(input->shape);
+  for (const std::vector<int64_t>& shape : shapes) given += dims_text(shape);
   return invalid_argument(str("no set of shapes of the model fits ", given, "; it has ", offered));
+}
+
+Result<std::vector<rknn_tensor_attr>> Model::outputs_for(
+    std::span<const std::vector<int64_t>> shapes) {
+  if (ranges_.empty()) return invalid_argument("the shapes of the model are fixed");
+  RK_ASSIGN(const size_t choice, choose_shapes(shapes));
+  RK_ASSIGN(Context* const context, acquire(std::numeric_limits<uint32_t>::max(), {}));
+  const Status status = set_shapes(*context, choice);
+  std::vector<rknn_tensor_attr> out = context->outputs;
+  release(context);
+  if (!status.ok()) return status;
+  return out;
 }
 
 Status Model::set_shapes(Context& context, size_t choice) const {
@@ -373,7 +385,9 @@ Result<std::vector<OutputTensor>> Model::infer(std::span<const InputTensor> inpu
   RK_ASSIGN(const std::vector<const InputTensor*> ordered, in_order(inputs));
   std::optional<size_t> choice;
   if (!ranges_.empty()) {
-    RK_ASSIGN(choice, choose_shapes(ordered));
+    std::vector<std::vector<int64_t>> shapes;
+    for (const InputTensor* input : ordered) shapes.push_back(as_nhwc(*input));
+    RK_ASSIGN(choice, choose_shapes(shapes));
   }
   for (size_t i = 0; i < ordered.size(); ++i) {
     std::vector<int64_t> wanted = dims_of(inputs_[i]);

@@ -84,6 +84,8 @@ class Model {
   Result<std::vector<OutputTensor>> infer(std::span<const InputTensor> inputs,
                                           std::span<const OutputWish> wishes, uint32_t max_waiting,
                                           const std::function<bool()>& abandoned);
+  // The outputs for these shapes of the inputs, in the model's order; of a model with several shapes.
+  Result<std::vector<rknn_tensor_attr>> outputs_for(std::span<const std::vector<int64_t>> shapes);
   // Of the last run of one context.
   Result<Performance> performance();
 
@@ -102,7 +104,7 @@ class Model {
   void release(Context* context);
 
   Result<std::vector<const InputTensor*>> in_order(std::span<const InputTensor> inputs) const;
-  Result<size_t> choose_shapes(const std::vector<const InputTensor*>& inputs) const;
+  Result<size_t> choose_shapes(std::span<const std::vector<int64_t>> shapes) const;
   Status check_input(size_t index, const InputTensor& input, std::span<const int64_t> wanted) const;
   Status set_shapes(Context& context, size_t choice) const;
   Result<std::vector<OutputTensor>> run(Context& context,

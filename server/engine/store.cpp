@@ -152,24 +152,30 @@ Result<std::shared_ptr<Model>> Store::find(const std::string& session, const std
   return it->second.model;
 }
 
+// With the lock held.
+Status Store::may_add(const std::string& session, const std::string& name) {
+  RK_ASSIGN(const Session* const own, find_session(session));
+  if (own->models.contains(name))
+    return invalid_argument(str("the session has a model '", name, "' already: unload it first"));
+  if (own->models.size() >= limits_.max_models_per_session) {
+    return out_of_memory(
+        str("the session has ", own->models.size(), " models, the most that one may: unload some"));
+  }
+  return ok_status();
+}
+
 Result<std::shared_ptr<Model>> Store::load(const std::string& session, const std::string& name,
                                            std::string_view file, const ModelOptions& options) {
   {
     const std::lock_guard lock(mutex_);
-    RK_ASSIGN(Session* const own, find_session(session));
-    if (own->models.contains(name))
-      return invalid_argument(str("the session has a model '", name, "' already: unload it first"));
-    if (own->models.size() >= limits_.max_models_per_session) {
-      return out_of_memory(str("the session has ", own->models.size(),
-                               " models, the most that one may: unload some"));
-    }
+    RK_TRY(may_add(session, name));
   }
   ModelOptions with = options;
   with.instances = instances();
   RK_ASSIGN(std::shared_ptr<Model> model, Model::load(library_, file, with, contexts_));
   const std::lock_guard lock(mutex_);
-  RK_ASSIGN(Session* const own, find_session(session));
-  own->models[name] = model;
+  RK_TRY(may_add(session, name));  // another call of the session may have been faster
+  sessions_.at(session).models[name] = model;
   return model;
 }
 

@@ -65,6 +65,7 @@ class Store {
     std::shared_ptr<Model> model;
     std::string reason;
   };
+  Status may_add(const std::string& session, const std::string& name);
   Result<Session*> find_session(const std::string& session);  // with the lock held
   uint32_t instances() const;
 

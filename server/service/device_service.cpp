@@ -17,8 +17,7 @@ namespace device = openrknn::device;
 
 // Memory for an upload grows with what has arrived: a client that only announces a size takes nothing.
 constexpr uint64_t kFirstBytes = uint64_t{4} << 20;
-constexpr std::chrono::seconds kUploadDeadline{600};
-constexpr uint32_t kUploadsAtOnce = 16;
+constexpr size_t kUploadsAtOnce = 16;
 
 void describe(const rknn_tensor_attr& attr, device::TensorAttributes* to) {
   to->set_name(attr.name, strnlen(attr.name, sizeof attr.name));
@@ -135,7 +134,6 @@ rk::Status DeviceService::upload(grpc::ServerContext& context, Pieces& pieces,
         "the server holds as many bytes of calls and uploads as it may: try again later or raise "
         "--max-bytes-in-flight");
   }
-  const auto deadline = std::chrono::steady_clock::now() + kUploadDeadline;
   std::string file;
   file.reserve(std::min(size, kFirstBytes));
   do {
@@ -143,8 +141,6 @@ rk::Status DeviceService::upload(grpc::ServerContext& context, Pieces& pieces,
       return invalid_argument(
           str("the model has more than the ", size, " bytes that were announced"));
     file += piece.data();
-    if (std::chrono::steady_clock::now() > deadline)
-      return {Code::kTimeout, str("the upload takes longer than ", kUploadDeadline.count(), " s")};
   } while (pieces.Read(&piece));
   if (file.size() != size)
     return invalid_argument(
@@ -160,14 +156,28 @@ rk::Status DeviceService::upload(grpc::ServerContext& context, Pieces& pieces,
 grpc::Status DeviceService::Upload(grpc::ServerContext* context, Pieces* pieces,
                                    device::ModelDescription* description) {
   // Each upload under way holds a thread: a slow sender must not take them all.
-  if (++uploads_ > kUploadsAtOnce) {
-    --uploads_;
-    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many uploads at once: try again later"};
+  {
+    const std::lock_guard lock(uploads_mutex_);
+    if (uploads_.size() >= kUploadsAtOnce)
+      return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many uploads at once: try again later"};
+    uploads_[context] = std::chrono::steady_clock::now();
   }
   const grpc::Status status =
       answer(*context, shared_, [&] { return upload(*context, *pieces, *description); });
-  --uploads_;
+  const std::lock_guard lock(uploads_mutex_);
+  uploads_.erase(context);
   return status;
+}
+
+void DeviceService::end_slow_uploads() {
+  const auto oldest =
+      std::chrono::steady_clock::now() - std::chrono::seconds(shared_.store.limits().upload_s);
+  const std::lock_guard lock(uploads_mutex_);
+  for (const auto& [context, start] : uploads_) {
+    if (start >= oldest) continue;
+    log(LogLevel::kWarning, str("an upload of ", context->peer(), " takes too long: it is ended"));
+    context->TryCancel();
+  }
 }
 
 grpc::Status DeviceService::Unload(grpc::ServerContext* context, const device::ModelName* request,
@@ -181,6 +191,13 @@ grpc::Status DeviceService::Describe(grpc::ServerContext* context, const device:
   return answer(*context, shared_, [&]() -> rk::Status {
     RK_ASSIGN(const auto model, shared_.store.find(session_of(*context), request->name()));
     describe(request->name(), *model, *description);
+    if (request->shapes_size() == 0) return ok_status();
+    std::vector<std::vector<int64_t>> shapes;
+    for (const device::Shape& shape : request->shapes())
+      shapes.emplace_back(shape.dims().begin(), shape.dims().end());
+    RK_ASSIGN(const auto outputs, model->outputs_for(shapes));
+    description->clear_outputs();
+    for (const auto& attr : outputs) describe(attr, description->add_outputs());
     return ok_status();
   });
 }

@@ -2,6 +2,9 @@
 // RknnDevice: sessions, models sent in pieces, and what rknn_query answers.
 #pragma once
 
+#include <map>
+#include <mutex>
+
 #include "rknn_device.grpc.pb.h"
 #include "server/service/call.h"
 
@@ -28,12 +31,16 @@ class DeviceService final : public openrknn::device::RknnDevice::Service {
   grpc::Status Status(grpc::ServerContext*, const openrknn::device::StatusRequest*,
                       openrknn::device::StatusReply*) override;
 
+  // Ends those that take longer than their limit, with CANCELLED; called from time to time.
+  void end_slow_uploads();
+
  private:
   rk::Status upload(grpc::ServerContext& context, Pieces& pieces,
                     openrknn::device::ModelDescription& description);
 
   Shared& shared_;
-  std::atomic<uint32_t> uploads_{0};
+  std::mutex uploads_mutex_;
+  std::map<grpc::ServerContext*, std::chrono::steady_clock::time_point> uploads_;  // their starts
 };
 
 }  // namespace rk::server

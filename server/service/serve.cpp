@@ -142,7 +142,10 @@ Status serve(Store& store, const ServeOptions& options) {
                       {reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
   }
   const timespec one_second{1, 0};
-  while (sigtimedwait(&ends, nullptr, &one_second) < 0) store.end_idle_sessions();
+  while (sigtimedwait(&ends, nullptr, &one_second) < 0) {
+    store.end_idle_sessions();
+    device.end_slow_uploads();
+  }
   log(LogLevel::kInfo, "told to end");
   server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(2));
   server->Wait();
