@@ -156,8 +156,13 @@ def native_files(build, sysroot):
     yield "openrknn/lib/librknnrt.so", read(runtime)
     yield "openrknn/bin/rknn", with_rpath(command, "$ORIGIN/../lib")
     yield from helper_files(build)
+    # Devices at a distance: built where gRPC is installed, loaded when one is named.
+    remote = os.path.join(build, "server", "librknn_remote.so")
+    remotes = (remote,) if os.path.exists(remote) else ()
+    for path in remotes:
+        yield "openrknn/lib/librknn_remote.so", read(path)
     others = {}
-    for path in (toolkit, runtime, command):
+    for path in (toolkit, runtime, command) + remotes:
         others.update(needed_in(sysroot, path) if sysroot else needed(path))
     for name in sorted(others):
         if name != "librknnrt.so":

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges a .rknn model over a data set: in this process or on a cluster of the caller's.
+"""Judges a .rknn model over a data set: in this process, on devices behind rknn_server, or on a cluster of the caller's.
 
     from openrknn.evaluate import TopK, evaluate
-    print(evaluate("model.rknn", pictures, TopK(labels)))                      # this machine
-    print(evaluate("model.rknn", pictures, TopK(labels), client=dask_client))  # Dask, Ray or an executor
+    print(evaluate("model.rknn", pictures, TopK(labels)))                              # this machine
+    print(evaluate("model.rknn", pictures, TopK(labels), devices=["lab", "10.0.0.6"]))  # two boards
+    print(evaluate("model.rknn", pictures, TopK(labels), client=dask_client))           # Dask, Ray or an executor
 
 Work is split by samples and every sample is judged once, wherever it runs: the figures do not depend on the split.
 """
 import json
 import os
+import queue
 import sys
+import threading
 
 import numpy as np
 
@@ -128,14 +131,14 @@ class CocoMap:
 
 
 class _Runner:
-    """A loaded model."""
+    """A loaded model, here or on a device."""
 
-    def __init__(self, model, target=None):
+    def __init__(self, model, target=None, device=None):
         from rknn.api import RKNN
         self.rknn = RKNN()
-        if self.rknn.load_rknn(model) != 0 or self.rknn.init_runtime(target=target) != 0:
+        if self.rknn.load_rknn(model) != 0 or self.rknn.init_runtime(target=target, device_id=device) != 0:
             self.close()
-            raise RuntimeError("the model cannot be run; the log says why")
+            raise RuntimeError("the model cannot be run%s" % (" on device '%s'" % device if device else ""))
 
     def judge(self, metric, load, samples):
         kept = []
@@ -171,16 +174,68 @@ def _judge_piece(model, metric, load, samples):
 
 class _Progress:
     def __init__(self, total, wanted):
-        self.total, self.done = total, 0
+        self.total, self.done, self.lock = total, 0, threading.Lock()
         self.shown = wanted and sys.stderr is not None and sys.stderr.isatty()
 
     def add(self, count):
-        self.done += count
-        if self.shown:
-            filled = 40 * self.done // max(self.total, 1)
-            sys.stderr.write("\rEvaluating |%s%s| %d/%d%s" % ("#" * filled, " " * (40 - filled), self.done, self.total,
-                                                            "\n" if self.done == self.total else ""))
-            sys.stderr.flush()
+        with self.lock:
+            self.done += count
+            if self.shown:
+                filled = 40 * self.done // max(self.total, 1)
+                sys.stderr.write("\rEvaluating |%s%s| %d/%d%s" % ("#" * filled, " " * (40 - filled), self.done, self.total,
+                                                                "\n" if self.done == self.total else ""))
+                sys.stderr.flush()
+
+
+def _on_devices(model, metric, load, target, devices, pieces, progress):
+    """One thread per device. A device that fails hands its piece back and is left out; the last one's failure is raised."""
+    work = queue.Queue()
+    for piece in pieces:
+        work.put(piece)
+    results, failures, errors, lock = {}, [], [], threading.Lock()
+
+    def serve(device):
+        runner = None
+        while True:
+            try:
+                start, samples = work.get_nowait()
+            except queue.Empty:
+                break
+            try:
+                runner = runner or _Runner(model, target, device)
+                kept = runner.judge(metric, load, samples)
+            except RuntimeError as error:
+                work.put((start, samples))
+                with lock:
+                    failures.append("device '%s' is left out: %s" % (device, error))
+                break
+            except BaseException as error:  # of load() or the metric: the caller's to see
+                with lock:
+                    errors.append(error)
+                break
+            with lock:
+                results[start] = kept
+            progress.add(len(samples))
+        if runner is not None:
+            runner.close()
+
+    # A device that ended early may leave work to others that have ended already: those that still live take it.
+    living = list(devices)
+    while living and not work.empty():
+        failed = len(failures)
+        threads = [threading.Thread(target=serve, args=(device,)) for device in living]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
+        for text in failures[failed:]:
+            sys.stderr.write("W evaluate: %s\n" % text)
+        living = [d for d in living if not any("'%s' is left out" % d in text for text in failures)]
+    if not work.empty():
+        raise RuntimeError("no device is left: %s" % "; ".join(failures))
+    return results
 
 
 def _on_cluster(model, metric, load, client, pieces, progress):
@@ -208,13 +263,16 @@ def _on_cluster(model, metric, load, client, pieces, progress):
     return results
 
 
-def evaluate(model, samples, metric, *, load=load_sample, target=None, client=None,
+def evaluate(model, samples, metric, *, load=load_sample, target=None, devices=None, client=None,
              samples_at_once=_SAMPLES_AT_ONCE, progress=True):
     """The figures of `metric` (TopK, CocoMap) for a .rknn file over the samples, as a dictionary.
 
-    load(sample) gives the model's inputs as arrays. client: a Dask Client, the module ray or an executor; its workers
-    need this package and must be able to read the samples. None: this process.
+    load(sample) gives the model's inputs as arrays. devices: ids as init_runtime takes them; a device that fails is left
+    out and its samples go to the others. client: a Dask Client, the module ray or an executor; its workers need this
+    package and must be able to read the samples. Neither: this process.
     """
+    if devices and client:
+        raise ValueError("evaluate: give devices or client, not both")
     if samples_at_once < 1:
         raise ValueError("evaluate: samples_at_once is %r, expect at least 1" % (samples_at_once,))
     samples = list(samples)
@@ -222,6 +280,8 @@ def evaluate(model, samples, metric, *, load=load_sample, target=None, client=No
     shown = _Progress(len(samples), progress)
     if client is not None:
         results = _on_cluster(model, metric, load, client, pieces, shown)
+    elif devices:
+        results = _on_devices(model, metric, load, target, devices, pieces, shown)
     else:
         runner = _Runner(model, target)
         try:

@@ -70,7 +70,7 @@ uint64_t bytes_to_write(const Graph& graph, uint64_t folders) {
 }
 
 Result<Folders> make_folders(const Graph& graph, const AccuracyOptions& options) {
-  const bool has_board = !options.board.empty();
+  const bool has_board = options.has_board();
   if (options.output_dir.empty()) {
     RK_ASSIGN(TensorFolder simulator, TensorFolder::temporary());
     Folders out{{}, {}, std::move(simulator), {}};
@@ -118,6 +118,8 @@ class Analysis {
     RK_TRY(simulate(subject_.program, subject_.golden.registry(), raw_inputs,
                     keep_in(folders_.simulator)));
     if (!folders_.board) return ok_status();
+    if (options_.run_board)
+      return options_.run_board(subject_.program, raw_inputs, keep_in(*folders_.board));
     RK_ASSIGN(auto model,
               runtime::LoadedModel::from_bytes(
                   options_.board, {.device = {}, .operators = &subject_.golden.registry()}));
@@ -315,10 +317,11 @@ Result<AccuracyReport> analyze(const Subject& subject, const TrialInput& input,
   RK_ASSIGN(Folders folders, make_folders(subject.golden, options));
   Analysis analysis(subject, options, std::move(folders));
   RK_TRY(analysis.run_programs(input.raw));
-  RK_TRY(evaluator::evaluate(subject.golden, input.normalized,
-                        {pool, [&](const Value& value, const Tensor& tensor,
-                                   const FiniteRange&) { return analysis.see(value, tensor); }})
-             .status());
+  RK_TRY(
+      evaluator::evaluate(subject.golden, input.normalized,
+                          {pool, [&](const Value& value, const Tensor& tensor,
+                                     const FiniteRange&) { return analysis.see(value, tensor); }})
+          .status());
   return analysis.finish();
 }
 

@@ -65,10 +65,16 @@ struct TrialInput {
 
 struct AccuracyOptions {
   std::string output_dir;  // empty: no files
-  // The file as the simulated board reads it; empty: no board.
+  // The file as the simulated board reads it; empty: no board, or one that `run_board` knows.
   std::vector<uint8_t> board;
   // Called with (done, total) nodes; false stops with kCancelled.
   std::function<bool(size_t, size_t)> progress;
+  // Runs the Program on a device and gives `sink` every float tensor that it stores, as float32.
+  using Sink = std::function<Status(const std::string& name, const Tensor& tensor)>;
+  std::function<Status(const program::Program& program, const std::vector<Tensor>& raw_inputs,
+                       const Sink& sink)>
+      run_board;
+  bool has_board() const { return !board.empty() || run_board; }
 };
 
 // Tensors are streamed through files (of output_dir, or temporary ones): memory holds what the evaluator holds anyway.

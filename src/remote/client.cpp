@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
 
 #include "base/file.h"
@@ -24,41 +23,15 @@ namespace {
 constexpr const char* kName = "librknn_remote.so";
 constexpr uint32_t kMaxOutputs = 4096;
 
-// Beside the file that holds this function, in ../lib of it, and where the loader looks.
-std::vector<std::string> candidates() {
-  if (const char* const given = secure_getenv("OPENRKNN_REMOTE_LIBRARY"); given != nullptr)
-    return {given};
-  std::vector<std::string> out;
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<void*>(&candidates), &self) != 0 && self.dli_fname != nullptr) {
-    std::error_code ignored;
-    const auto file = std::filesystem::canonical(self.dli_fname, ignored);
-    if (!ignored) {
-      const auto folder = file.parent_path();
-      for (const auto& place :
-           {folder, folder.parent_path() / "lib", folder.parent_path() / "server",
-            folder.parent_path().parent_path() / "server"}) {
-        if (std::filesystem::exists(place / kName, ignored))
-          out.push_back((place / kName).string());
-      }
-    }
-  }
-  out.push_back(kName);
-  return out;
-}
-
 Result<RemoteLibrary> load_library() {
-  void* handle = nullptr;
-  std::string why;
-  for (const std::string& path : candidates()) {
-    handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle != nullptr) break;
-    const char* const text = dlerror();
-    if (why.empty() && text != nullptr) why = text;
-  }
+  // The loader looks beside librknn_toolkit.so and in the lib folder of the rknn command: their search paths say so.
+  const char* const given = secure_getenv("OPENRKNN_REMOTE_LIBRARY");
+  void* const handle = dlopen(given == nullptr ? kName : given, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
+    const char* const why = dlerror();
     return Status(Code::kUnavailable,
-                  str("devices are reached through ", kName, ", which cannot be loaded (", why,
+                  str("devices are reached through ", kName, ", which cannot be loaded (",
+                      why == nullptr ? "no reason is given" : why,
                       "): install the Debian package libgrpc++1.51, or build with gRPC"));
   }
   const auto version = reinterpret_cast<decltype(&rknn_remote_abi_version)>(
@@ -180,8 +153,8 @@ Status Client::unload(const std::string& name) {
   return call("unload", Json::object({{"name", name}})).status();
 }
 
-Result<Json> Client::describe(const std::string& name) {
-  return call("describe", Json::object({{"name", name}}));
+Result<Json> Client::describe(const std::string& name, Json shapes) {
+  return call("describe", Json::object({{"name", name}, {"shapes", std::move(shapes)}}));
 }
 
 Result<Json> Client::performance(const std::string& name) {

@@ -42,7 +42,8 @@ class Client {
   // `options`: flags, core_mask. The answer describes the model (see the "load" method of remote_abi.h).
   Result<Json> load(const std::string& name, std::span<const uint8_t> file, Json options);
   Status unload(const std::string& name);
-  Result<Json> describe(const std::string& name);
+  // `shapes`: null, or one list per input of a model with several shapes, for which the outputs are described.
+  Result<Json> describe(const std::string& name, Json shapes = {});
   // run_us and detail.
   Result<Json> performance(const std::string& name);
   Result<Json> status();

@@ -181,6 +181,15 @@ Result<Device> find_device(std::string_view id) {
   for (const Device& device : devices) {
     if (device.id == id || device.address == id) return device;
   }
+  // A serial number of adb is no host: nothing is looked up for a word that could be one.
+  const bool word = id.find_first_of(".:[") == std::string_view::npos && id != "localhost";
+  if (word) {
+    std::string names;
+    for (const Device& device : devices) names += str(names.empty() ? "" : ", ", device.id);
+    return Status(Code::kUnavailable,
+                  str("'", id, "' is neither a known device (", names.empty() ? "none" : names,
+                      ") nor an address like 10.0.0.5 or host:port"));
+  }
   const auto address = full_address(id);
   if (!address.ok()) return address.status().with_context(str("device_id '", id, "'"));
   for (const Device& device : devices) {

@@ -72,6 +72,9 @@ TEST_F(Devices, NoIdMeansTheOnlyOneAndListsSeveral) {
   EXPECT_EQ(find_device("two")->address, "2.2.2.2:2");
   EXPECT_EQ(find_device("2.2.2.2:2")->id, "two");
   EXPECT_EQ(find_device("3.3.3.3")->address, "3.3.3.3:8001");
+  EXPECT_EQ(find_device("board:80")->address, "board:80");
+  EXPECT_THAT(find_device("515e9b401c060c0b").status().message(),
+              HasSubstr("known device (one, two)"));
   ASSERT_TRUE(remove_device("one").ok());
   EXPECT_EQ(find_device("")->id, "two");
   EXPECT_THAT(remove_device("one").message(), HasSubstr("has no device 'one'"));

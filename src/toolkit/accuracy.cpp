@@ -6,6 +6,7 @@
 #include "evaluator/evaluate.h"
 #include "format/writer.h"
 #include "target/target.h"
+#include "toolkit/board.h"
 #include "toolkit/config_check.h"
 #include "toolkit/dynamic_shapes.h"
 #include "toolkit/methods.h"
@@ -293,14 +294,16 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
   // Batches only repeat: one picture is analyzed.
   program::Program program = *state_->program;
   program.batch = 1;
-  analysis::AccuracyOptions how{options.output_dir, {}, options.progress};
+  analysis::AccuracyOptions how{options.output_dir, {}, options.progress, options.run_board};
   if (!options.target.empty()) {
     if (!target::runs_on(state_->program->target, options.target)) {
       return Status(Code::kTargetMismatch,
                     str("accuracy_analysis: the model is built for ", state_->program->target,
                         ", the board is ", options.target));
     }
-    RK_ASSIGN(how.board, format::write_rknn(program));
+    if (!how.run_board) {
+      RK_ASSIGN(how.board, format::write_rknn(program));
+    }
   }
   const compiler::CompileOptions compile =
       compile_options(*state_->config, *state_->target, graph, true, state_->float_layers);
@@ -333,11 +336,10 @@ Result<Json> Methods::accuracy_analysis(const Json& options) {
   reader.read("color", color);
   RK_TRY(reader.finish());
   if (!built_) return invalid_argument("call build() first");
-  if (!device_id.empty()) {
-    return Status(Code::kUnavailable,
-                  str("device_id '", device_id,
-                      "': there is no server for boards; leave it out to analyse on the simulated "
-                      "board"));
+  RK_ASSIGN(const auto device, device_for(analysis.target, device_id));
+  if (device) {
+    if (analysis.target.empty()) analysis.target = toolkit_.program().target;
+    analysis.run_board = run_on(*device);
   }
   RK_TRY(begin("AccuracyAnalysing"));
   analysis.progress = [this](size_t done, size_t total) {

@@ -10,6 +10,7 @@
 
 #include "analysis/simulate.h"
 #include "evaluator/evaluate.h"
+#include "toolkit/board.h"
 #include "toolkit/config_check.h"
 #include "toolkit/state.h"
 
@@ -43,25 +44,35 @@ int64_t best_class(std::span<const float> values) {
   return std::ranges::max_element(values) - values.begin();
 }
 
-// A Program that stays loaded for many inputs.
-class Runner {
+// A Program that stays loaded for many inputs, here or on a device.
+class BuiltModel {
  public:
-  static Result<Runner> make(program::Program program, const OpRegistry& operators) {
-    RK_ASSIGN(auto model, runtime::LoadedModel::from_program(
+  static Result<BuiltModel> here(program::Program program, const OpRegistry& operators) {
+    BuiltModel out;
+    RK_ASSIGN(out.model_, runtime::LoadedModel::from_program(
                               std::move(program), {.device = {}, .operators = &operators}));
-    return Runner(std::move(model));
+    return out;
   }
-  Result<std::map<std::string, Tensor>> run(const std::vector<Tensor>& raw) const {
+  static Result<BuiltModel> on_device(program::Program program, const std::string& id) {
+    BuiltModel out;
+    RK_ASSIGN(const remote::Device device, remote::find_device(id));
+    RK_ASSIGN(DeviceProgram there,
+              DeviceProgram::open(std::move(program), DeviceProgram::Outputs::kOwn, device));
+    out.device_.emplace(std::move(there));
+    return out;
+  }
+  Result<std::map<std::string, Tensor>> run(const std::vector<Tensor>& raw) {
     std::map<std::string, Tensor> out;
-    RK_TRY(analysis::simulate(model_, raw, [&](const std::string& name, const Tensor& tensor) {
-      if (is_output(name)) out[name] = tensor;
+    const auto keep = [&](const std::string& name, const Tensor& tensor) {
+      if (device_ || is_output(name)) out[name] = tensor;
       return ok_status();
-    }));
+    };
+    RK_TRY(device_ ? device_->run(raw, keep) : analysis::simulate(model_, raw, keep));
     return out;
   }
 
  private:
-  explicit Runner(std::shared_ptr<const runtime::LoadedModel> model) : model_(std::move(model)) {}
+  BuiltModel() = default;
   bool is_output(const std::string& name) const {
     const program::Variant& variant = model_->variant();
     return std::ranges::any_of(variant.outputs, [&](int32_t i) {
@@ -69,6 +80,7 @@ class Runner {
     });
   }
   std::shared_ptr<const runtime::LoadedModel> model_;
+  std::optional<DeviceProgram> device_;
 };
 
 // ||found - wanted|| / ||wanted||.
@@ -238,14 +250,16 @@ Result<CompareReport> Toolkit::compare(const CompareOptions& options) const {
   }
   program::Program program = *state_->program;
   program.batch = 1;  // batches only repeat
-  RK_ASSIGN(const Runner runner, Runner::make(std::move(program), state_->registry()));
+  RK_ASSIGN(BuiltModel built, options.device.empty()
+                                  ? BuiltModel::here(std::move(program), state_->registry())
+                                  : BuiltModel::on_device(std::move(program), options.device));
   CompareReport out;
   out.samples = count;
   out.has_labels = !labels.empty();
   for (size_t i = 0; i < count; ++i) {
     RK_ASSIGN(const std::vector<Tensor> fed, raw.load(i));
     RK_ASSIGN(const std::vector<Tensor> wanted, golden(fed));
-    RK_ASSIGN(const auto found, runner.run(fed));
+    RK_ASSIGN(const auto found, built.run(fed));
     for (size_t o = 0; o < graph.outputs().size(); ++o) {
       const auto it = found.find(graph.outputs()[o]->name());
       if (it == found.end() || wanted[o].dtype() != DType::kF32) continue;

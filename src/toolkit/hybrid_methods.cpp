@@ -18,7 +18,7 @@ Result<Json> Methods::hybrid_step1(const Json& options) {
   };
   built_ = false;
   rknn_path_.clear();
-  simulator_.reset();
+  runner_.reset();
   RK_ASSIGN(const HybridFiles files, toolkit_.hybrid_quantization_step1(hybrid));
   return Json::object({{"model", files.model}, {"data", files.data}, {"cfg", files.cfg}});
 }
@@ -38,7 +38,7 @@ Result<Json> Methods::hybrid_step2(const Json& options) {
   }
   built_ = false;
   rknn_path_.clear();
-  simulator_.reset();
+  runner_.reset();
   file_.reset();
   RK_TRY(toolkit_.hybrid_quantization_step2(files));
   built_ = true;

@@ -10,7 +10,8 @@
 #include "base/log.h"
 #include "format/model_info.h"
 #include "frontends/model_source.h"
-#include "runtime/version.h"
+#include "remote/client.h"
+#include "toolkit/board.h"
 #include "toolkit/codegen.h"
 #include "toolkit/config_check.h"
 #include "toolkit/convert_file.h"
@@ -18,6 +19,7 @@
 #include "toolkit/onnx_edit.h"
 #include "toolkit/option_table.h"
 #include "toolkit/options.h"
+#include "toolkit/simulator.h"
 #include "toolkit/version.h"
 
 namespace rk::toolkit {
@@ -25,6 +27,8 @@ namespace {
 
 // The guide's rule for a platform that is not set.
 constexpr const char* kDefaultPlatform = "rk3566";
+// list_devices waits so long for one that does not answer.
+constexpr int kPingMs = 1000;
 
 Json attr_json(const runtime::TensorAttr& attr) {
   return Json::object({{"name", attr.name},
@@ -35,11 +39,11 @@ Json attr_json(const runtime::TensorAttr& attr) {
                        {"zero_point", attr.zero_point}});
 }
 
-Json outputs_json(const Simulator& simulator) {
+Json outputs_json(const Runner& runner) {
   Json outputs = Json::array();
-  for (size_t i = 0; i < simulator.output_count(); ++i) {
-    const TensorType type = simulator.output_type(i);
-    Json output = attr_json(simulator.output_attr(i));
+  for (size_t i = 0; i < runner.output_count(); ++i) {
+    const TensorType type = runner.output_type(i);
+    Json output = attr_json(runner.output_attr(i));
     output.set("result_dtype", static_cast<int>(type.dtype));
     output.set("dims", Json::array_of(type.shape.dims()));
     outputs.push(std::move(output));
@@ -59,22 +63,26 @@ std::string size_text(uint64_t bytes) {
   return out.str();
 }
 
+// `chip`: null when it is not known.
 std::string memory_text(const program::ChipMemory& use, uint64_t file_bytes,
-                        const target::Target& chip) {
+                        const target::Target* chip) {
   const std::string rule(54, '=');
-  const auto usual = static_cast<uint64_t>(chip.memory.usual_mib) << 20;
+  const auto usual = static_cast<uint64_t>(chip == nullptr ? 0 : chip->memory.usual_mib) << 20;
   // Beside the model the system wants its part; half of the memory is taken as what a model may have.
   const std::string_view verdict = use.total() + file_bytes <= usual / 2 ? "fits"
                                    : use.total() + file_bytes <= usual   ? "may fit"
                                                                          : "does not fit";
+  const std::string fits =
+      chip == nullptr ? ""
+                      : str(" With it the model ", verdict, " the ", chip->memory.usual_mib,
+                            " MiB that boards with ", chip->name, " usually have.");
   return str(rule, "\n", std::string(14, ' '), "Memory Profile Info Dump\n", rule, "\n",
              "NPU model memory detail(bytes):\n",
              "    Weight Memory: ", size_text(use.weight_bytes),
              "\n    Internal Tensor Memory: ", size_text(use.internal_bytes),
              "\n    Other Memory: ", size_text(use.command_bytes),
              "\n    Total Memory: ", size_text(use.total()), "\n\n    The model file takes ",
-             size_text(file_bytes), ". With it the model ", verdict, " the ", chip.memory.usual_mib,
-             " MiB that boards with ", chip.name, " usually have.\n", rule, "\n");
+             size_text(file_bytes), ".", fits, "\n", rule, "\n");
 }
 
 // Inputs and outputs that are int8 in the file although the source model has float32.
@@ -176,7 +184,7 @@ Result<Json> Methods::load(std::string_view format, const Json& options,
   built_ = false;
   rknn_path_.clear();
   file_.reset();
-  simulator_.reset();
+  runner_.reset();
   return Json();
 }
 
@@ -209,7 +217,7 @@ Result<Json> Methods::load_rknn(const Json& options) {
   std::error_code error;
   rknn_path_ = std::filesystem::absolute(path, error).string();
   built_ = false;
-  simulator_.reset();
+  runner_.reset();
   return Json();
 }
 
@@ -236,7 +244,7 @@ Result<Json> Methods::build(const Json& options) {
     return Status(Code::kCancelled, "the build was stopped");
   built_ = false;
   rknn_path_.clear();
-  simulator_.reset();
+  runner_.reset();
   RK_TRY(toolkit_.build(build));
   built_ = true;
   warn_of_changed_types(toolkit_.program());
@@ -286,17 +294,23 @@ Result<Json> Methods::init_runtime(const Json& options) {
   reader.read("fallback_prior_device", runtime.fallback_prior_device);
   RK_TRY(reader.finish());
   if (!built_ && !file_) return invalid_argument("call build() or load_rknn() first");
-  simulator_.reset();
-  RK_ASSIGN(simulator_, built_
-                            ? Simulator::create(toolkit_.program(), runtime, toolkit_.operators())
-                            : Simulator::create(*file_, runtime, toolkit_.operators()));
+  runner_.reset();
+  RK_ASSIGN(const auto device, device_for(runtime.target, runtime.device_id));
+  if (device) {
+    RK_ASSIGN(std::vector<uint8_t> file, rknn_file());
+    RK_ASSIGN(runner_, Board::create(std::move(file), runtime, *device));
+  } else if (built_) {
+    RK_ASSIGN(runner_, Simulator::create(toolkit_.program(), runtime, toolkit_.operators()));
+  } else {
+    RK_ASSIGN(runner_, Simulator::create(*file_, runtime, toolkit_.operators()));
+  }
   Json inputs = Json::array();
-  for (size_t i = 0; i < simulator_->input_count(); ++i)
-    inputs.push(attr_json(simulator_->input_attr(i)));
-  return Json::object({{"chip", std::string(simulator_->chip())},
+  for (size_t i = 0; i < runner_->input_count(); ++i)
+    inputs.push(attr_json(runner_->input_attr(i)));
+  return Json::object({{"chip", std::string(runner_->chip())},
                        {"inputs", inputs},
-                       {"outputs", outputs_json(*simulator_)},
-                       {"dynamic", simulator_->dynamic()}});
+                       {"outputs", outputs_json(*runner_)},
+                       {"dynamic", runner_->dynamic()}});
 }
 
 Status Methods::begin(const char* stage) {
@@ -306,9 +320,9 @@ Status Methods::begin(const char* stage) {
 
 Status Methods::reg_custom_op(ops::CustomOp op) { return toolkit_.reg_custom_op(std::move(op)); }
 
-Result<Simulator*> Methods::running(std::string_view method) {
-  if (simulator_ == nullptr) return invalid_argument(str(method, ": call init_runtime() first"));
-  return simulator_.get();
+Result<Runner*> Methods::running(std::string_view method) {
+  if (runner_ == nullptr) return invalid_argument(str(method, ": call init_runtime() first"));
+  return runner_.get();
 }
 
 Result<Json> Methods::eval_perf(const Json& options) {
@@ -319,19 +333,13 @@ Result<Json> Methods::eval_perf(const Json& options) {
   reader.read("fix_freq", fix_freq);
   reader.read("shape", dims);
   RK_TRY(reader.finish());
-  RK_ASSIGN(Simulator* const simulator, running("eval_perf"));
-  log(LogLevel::kInfo, str("eval_perf: fix_freq ", fix_freq ? "on" : "off",
-                           ": times are predicted for the highest clocks either way"));
   std::vector<Shape> shapes;
   for (const std::vector<int64_t>& one : dims) {
     RK_ASSIGN(Shape shape, Shape::make(one));
     shapes.push_back(std::move(shape));
   }
-  RK_ASSIGN(const program::Variant* const variant, simulator->find_variant(shapes));
-  const std::string text = simulator->performance(*variant);
-  log(LogLevel::kInfo,
-      "eval_perf: times are predicted for the chip (docs/board-model.md); `rknn bench` measures "
-      "this machine");
+  RK_ASSIGN(Runner* const runner, running("eval_perf"));
+  RK_ASSIGN(const std::string text, runner->performance(fix_freq, shapes));
   return Json(text);
 }
 
@@ -340,16 +348,13 @@ Result<Json> Methods::eval_memory(const Json& options) {
   OptionReader reader(options);
   reader.read("is_print", ignored);
   RK_TRY(reader.finish());
-  RK_ASSIGN(Simulator* const simulator, running("eval_memory"));
-  if (!simulator->options().eval_mem)
+  RK_ASSIGN(Runner* const runner, running("eval_memory"));
+  if (!runner->options().eval_mem)
     return invalid_argument("memory was not asked for: call init_runtime(eval_mem=True)");
-  const program::ChipMemory& use = simulator->memory();
-  uint64_t file_bytes = file_ ? file_->size() : 0;
-  if (built_) {
-    RK_ASSIGN(const std::vector<uint8_t> file, toolkit_.rknn_bytes());
-    file_bytes = file.size();
-  }
-  return Json::object({{"text", memory_text(use, file_bytes, simulator->target())},
+  const program::ChipMemory use = runner->memory();
+  RK_ASSIGN(const std::vector<uint8_t> file, rknn_file());
+  const auto chip = target::find_target(runner->chip());
+  return Json::object({{"text", memory_text(use, file.size(), chip.ok() ? *chip : nullptr)},
                        {"weight_memory", use.weight_bytes},
                        {"internal_memory", use.internal_bytes},
                        {"other_memory", use.command_bytes},
@@ -359,11 +364,32 @@ Result<Json> Methods::eval_memory(const Json& options) {
 
 Result<Json> Methods::get_sdk_version(const Json& options) {
   RK_TRY(OptionReader(options).finish());
-  RK_TRY(running("get_sdk_version").status());
+  RK_ASSIGN(const Runner* const runner, running("get_sdk_version"));
   const std::string rule(46, '=');
-  return Json(str(rule, "\nRKNN VERSION:\n  API: ", kVersionText,
-                  "\n  DRV: rknn_server: none (simulated in this process)\n",
-                  "  DRV: rknnrt: ", runtime::kRuntimeVersion, "\n", rule, "\n"));
+  return Json(str(rule, "\nRKNN VERSION:\n  API: ", kVersionText, "\n", runner->driver_versions(),
+                  rule, "\n"));
+}
+
+Result<std::vector<uint8_t>> Methods::rknn_file() const {
+  if (built_) return toolkit_.rknn_bytes();
+  return *file_;
+}
+
+// Those that answer.
+Result<Json> Methods::list_devices(const Json& options) {
+  RK_TRY(OptionReader(options).finish());
+  RK_ASSIGN(const std::vector<remote::Device> known, remote::known_devices());
+  Json out = Json::array();
+  for (const remote::Device& device : known) {
+    const auto client = remote::Client::open(device, kVersionText, kPingMs);
+    if (client.ok()) {
+      out.push(device.id);
+    } else {
+      log(LogLevel::kWarning,
+          str("device '", device.id, "' is left out: ", client.status().message()));
+    }
+  }
+  return out;
 }
 
 Result<Json> Methods::call(std::string_view method, const Json& options,
@@ -382,6 +408,7 @@ Result<Json> Methods::call(std::string_view method, const Json& options,
   if (method == "eval_perf") return eval_perf(options);
   if (method == "eval_memory") return eval_memory(options);
   if (method == "get_sdk_version") return get_sdk_version(options);
+  if (method == "list_devices") return list_devices(options);
   if (method == "list_support_target_platform") return platforms(options);
   if (method == "onnx_edit") return edit_onnx(options);
   if (method == "export_encrypted_rknn_model") return export_encrypted(options);
@@ -433,7 +460,7 @@ Result<std::vector<Feed>> Methods::feeds_of(const std::vector<ArrayRef>& inputs,
 
 // The outputs that arrays of these shapes will give.
 Result<Json> Methods::choose_shapes(const Json& options) {
-  RK_ASSIGN(Simulator* const simulator, running("inference"));
+  RK_ASSIGN(Runner* const runner, running("inference"));
   std::vector<std::vector<int64_t>> shapes;
   OptionReader reader(options);
   reader.read("shapes", shapes);
@@ -443,16 +470,16 @@ Result<Json> Methods::choose_shapes(const Json& options) {
     arrays.push_back({DType::kF32, shape, nullptr, 0});
   }
   RK_ASSIGN(const std::vector<Feed> feeds, feeds_of(arrays, reader));
-  RK_TRY(simulator->choose_shapes(feeds));
-  return outputs_json(*simulator);
+  RK_TRY(runner->choose_shapes(feeds));
+  return outputs_json(*runner);
 }
 
 Status Methods::inference(const Json& options, const std::vector<ArrayRef>& inputs,
                           const std::vector<ArrayRef>& outputs) {
-  RK_ASSIGN(Simulator* const simulator, running("inference"));
+  RK_ASSIGN(Runner* const runner, running("inference"));
   OptionReader reader(options);
   RK_ASSIGN(const std::vector<Feed> feeds, feeds_of(inputs, reader));
-  return simulator->run(feeds, outputs);
+  return runner->run(feeds, outputs);
 }
 
 }  // namespace rk::toolkit

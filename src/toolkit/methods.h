@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "toolkit/options.h"
 #include "toolkit/rknn_toolkit.h"
-#include "toolkit/simulator.h"
+#include "toolkit/runner.h"
 
 namespace rk::toolkit {
 
@@ -50,7 +50,10 @@ class Methods {
   Result<Json> eval_memory(const Json& options);
   Result<Json> get_sdk_version(const Json& options);
   Status begin(const char* stage);  // kCancelled when the caller has already asked for it
-  Result<Simulator*> running(std::string_view method);
+  Result<Json> list_devices(const Json& options);
+  // The finished file: of the last build, or as it was loaded.
+  Result<std::vector<uint8_t>> rknn_file() const;
+  Result<Runner*> running(std::string_view method);
 
   Progress progress_;
   Toolkit toolkit_;
@@ -58,7 +61,7 @@ class Methods {
   std::vector<bool> rgb2bgr_;  // of config, for codegen's pictures
   std::optional<std::vector<uint8_t>> file_;  // of load_rknn
   std::string rknn_path_;                     // the file last written or loaded, absolute
-  std::unique_ptr<Simulator> simulator_;
+  std::unique_ptr<Runner> runner_;
 };
 
 }  // namespace rk::toolkit

@@ -35,12 +35,15 @@ struct AnalysisOptions {
   // Also as this board runs the written file, into runtime/; empty: simulator only.
   std::string target;
   std::function<bool(size_t, size_t)> progress;  // (done, total) nodes
+  // With a target: on a device instead of the simulated board.
+  decltype(analysis::AccuracyOptions::run_board) run_board;
 };
 
 struct CompareOptions {
   std::string dataset;      // list of samples
   std::string labels;       // one class number per sample, text or .npy; empty: none
   size_t limit = SIZE_MAX;  // samples at most
+  std::string device;       // the built model runs on it (remote/devices.h); empty: simulated here
   std::function<bool(size_t, size_t)> progress;  // (done, total) samples
 };
 

@@ -70,7 +70,7 @@ RKNN_TOOLKIT_API rknn_toolkit* rknn_toolkit_create(const rknn_toolkit_callbacks*
 RKNN_TOOLKIT_API void rknn_toolkit_destroy(rknn_toolkit* toolkit);
 
 /* Runs a method: config, load_onnx, load_rknn, build, export_rknn, init_runtime, eval_perf, eval_memory,
- * get_sdk_version, accuracy_analysis, hybrid_quantization_step1, hybrid_quantization_step2,
+ * get_sdk_version, list_devices, accuracy_analysis, hybrid_quantization_step1, hybrid_quantization_step2,
  * list_support_target_platform, read_yml, onnx_edit. `options` is an object with the Python parameters (null or absent: the default). An unknown name is an invalid argument. `arrays` go with load_onnx:
  * one per entry of input_initial_val that is not null. A call from inside a callback is refused. */
 RKNN_TOOLKIT_API int32_t rknn_toolkit_call(rknn_toolkit* toolkit, const char* method,

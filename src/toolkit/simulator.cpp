@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/simulator.h"
 
-#include <cmath>
-#include <iomanip>
-#include <sstream>
-
 #include "base/log.h"
 #include "program/cost.h"
 #include "runtime/device/core_mask.h"
 #include "runtime/report/perf.h"
+#include "runtime/version.h"
 #include "toolkit/advice.h"
 #include "toolkit/board_cost.h"
 
@@ -22,28 +19,6 @@ using runtime::TensorFormat;
 
 // Shape sets that an error lists, in characters.
 constexpr size_t kMostSetsText = 400;
-
-// An array [h,w,c] (or [c,h,w]) for an input [1,h,w,c].
-bool is_batch_of_one_without_its_axis(const Shape& given, const Shape& wanted) {
-  if (wanted.rank() != 4 || given.rank() != 3 || wanted[0] != 1) return false;
-  return given[0] == wanted[1] && given[1] == wanted[2] && given[2] == wanted[3];
-}
-
-Status check_options(const RuntimeOptions& options) {
-  if (options.fallback_prior_device != "cpu" && options.fallback_prior_device != "gpu") {
-    return invalid_argument(str("Invalid fallback_prior_device '", options.fallback_prior_device,
-                                "', expect in ['cpu', 'gpu']!"));
-  }
-  if (!options.device_id.empty()) {
-    return {Code::kUnavailable,
-            str("RKNN init failed. error code: RKNN_ERR_DEVICE_UNAVAILABLE: no rknn_server answers "
-                "for device_id '",
-                options.device_id, "'; leave device_id out to run on the simulated board")};
-  }
-  if (options.async_mode)
-    log(LogLevel::kWarning, "async_mode is not supported: inference waits for its result");
-  return ok_status();
-}
 
 // The runtime knows the variable only; here the argument says which board it is.
 Status about_target(const Status& status, const RuntimeOptions& options) {
@@ -64,15 +39,6 @@ Result<runtime::Device> device_for(const RuntimeOptions& options) {
 }
 
 }  // namespace
-
-Shape shape_of(const TensorAttr& attr) {
-  Shape out;
-  const std::vector<int64_t> dims(attr.dims.begin(), attr.dims.end());
-  auto made = Shape::make(dims);
-  return made.ok() ? *made : out;
-}
-
-Shape nchw_of(const Shape& nhwc) { return {nhwc[0], nhwc[3], nhwc[1], nhwc[2]}; }
 
 Result<std::unique_ptr<Simulator>> Simulator::create(program::Program program,
                                                      const RuntimeOptions& options,
@@ -105,8 +71,9 @@ Result<std::unique_ptr<Simulator>> Simulator::start(
                                                      model->program().single_core);
   if (!options.target.empty()) {
     RK_TRY(mask);
-    log(LogLevel::kWarning, str("no rknn_server is reachable: running on the simulated ",
-                                model->chip().name, " in this process"));
+    log(LogLevel::kWarning,
+        str("no device is known (RKNN_DEVICES, rknn device add): running on the simulated ",
+            model->chip().name, " in this process"));
   }
   const target::Family family = model->chip().family;
   if (options.perf_debug && (family == target::Family::kB || family == target::Family::kC)) {
@@ -145,32 +112,11 @@ Status Simulator::set_input(size_t i, const Feed& feed) {
     format.pass_through = true;
     return session_->set_input(i, format, feed.array.data, feed.array.size_bytes);
   }
-  Shape wanted = shape_of(attr);
+  RK_TRY(check_shape(attr, feed));
   format.dtype = feed.array.dtype;
   format.format = TensorFormat::kUndefined;
-  if (attr.format == TensorFormat::kNhwc) {
+  if (attr.format == TensorFormat::kNhwc)
     format.format = feed.nchw ? TensorFormat::kNchw : TensorFormat::kNhwc;
-    if (feed.nchw) wanted = nchw_of(wanted);
-  }
-  if (is_batch_of_one_without_its_axis(feed.array.shape, wanted)) {
-    if (!warned_of_batch_) {
-      log(LogLevel::kWarning,
-          str("The input(", attr.name, ") need ", wanted.rank(), "dims input, but ",
-              feed.array.shape.rank(), "dims input buffer feed: a batch of 1 is ",
-              "assumed; np.expand_dims(array, 0) says so"));
-    }
-    warned_of_batch_ = true;
-  } else if (!(feed.array.shape == wanted)) {
-    const bool turned = attr.format == TensorFormat::kNhwc && feed.array.shape.rank() == 4 &&
-                        feed.array.shape == (feed.nchw ? shape_of(attr) : nchw_of(wanted));
-    const bool one_missing = feed.array.shape.rank() == wanted.rank() - 1;
-    return invalid_argument(
-        str("The input(", attr.name, ") shape ", to_string(feed.array.shape), " is wrong, expect '",
-            feed.nchw ? "nchw" : "nhwc", "' like ", to_string(wanted), "!",
-            turned ? str(" Pass data_format=['", feed.nchw ? "nhwc" : "nchw", "'] for this array.")
-                   : "",
-            one_missing ? " Add the batch dimension, e.g. with np.expand_dims(array, 0)." : ""));
-  }
   return session_->set_input(i, format, feed.array.data, feed.array.size_bytes);
 }
 
@@ -195,23 +141,13 @@ Status Simulator::choose_shapes(std::span<const Feed> inputs) {
 
 Status Simulator::run(std::span<const Feed> inputs, std::span<const ArrayRef> outputs) {
   RK_TRY(choose_shapes(inputs));
-  if (inputs.size() != input_count()) {
-    return invalid_argument(str("The inputs have ", inputs.size(), " array(s), the model has ",
-                                input_count(), " input(s)!"));
-  }
-  if (outputs.size() != output_count()) {
-    return invalid_argument(
-        str(outputs.size(), " array(s) for results, the model has ", output_count(), " output(s)"));
-  }
+  RK_TRY(check_counts(inputs.size(), outputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i) RK_TRY(set_input(i, inputs[i]));
   RK_TRY(session_->run());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const TensorType type = output_type(i);
-    if (outputs[i].dtype != type.dtype || !(outputs[i].shape == type.shape)) {
-      return invalid_argument(str("the array for output ", i, " must be ", to_string(type)));
-    }
+    RK_TRY(check_output(i, outputs[i]));
     CallerFormat format;
-    format.dtype = type.dtype;
+    format.dtype = outputs[i].dtype;
     RK_TRY(session_->get_output(i, format, outputs[i].data, outputs[i].size_bytes));
   }
   return ok_status();
@@ -237,29 +173,34 @@ Result<const program::Variant*> Simulator::find_variant(std::span<const Shape> i
   return invalid_argument(str("the model has no inputs of shape ", given, "; it has ", sets));
 }
 
-std::string Simulator::performance(const program::Variant& variant) const {
+Result<std::string> Simulator::performance(bool fix_freq, std::span<const Shape> shapes) {
+  log(LogLevel::kInfo, str("eval_perf: fix_freq ", fix_freq ? "on" : "off",
+                           ": times are predicted for the highest clocks either way"));
+  log(LogLevel::kInfo,
+      "eval_perf: times are predicted for the chip (docs/board-model.md); `rknn bench` measures "
+      "this machine");
+  RK_ASSIGN(const program::Variant* const variant, find_variant(shapes));
   const target::Target& chip = session_->model().chip();
-  const program::ProgramCost cost = program::cost_of(chip, variant, {.cores = session_->cores()});
+  const program::ProgramCost cost = program::cost_of(chip, *variant, {.cores = session_->cores()});
   if (options_.perf_debug) {
     runtime::PerfOptions table{.times = runtime::PerfTimes::kPredicted,
-                               .variant = &variant,
+                               .variant = variant,
                                .more_columns = {"Bound", "Advice"}};
-    const std::vector<std::string> advice = by_step(advise(chip, variant), variant.steps.size());
-    for (size_t i = 0; i < variant.steps.size(); ++i) {
-      const auto bound = bound_by(variant.steps[i].processor, cost.steps[i].counted);
+    const std::vector<std::string> advice = by_step(advise(chip, *variant), variant->steps.size());
+    for (size_t i = 0; i < variant->steps.size(); ++i) {
+      const auto bound = bound_by(variant->steps[i].processor, cost.steps[i].counted);
       table.rows_of_steps.push_back({std::string(bound), advice[i]});
     }
     return runtime::perf_table(*session_, table);
   }
-  const std::string rule(70, '=');
-  std::ostringstream out;
-  out << rule << "\n"
-      << std::string(29, ' ') << "Performance\n"
-      << rule << "\nTotal Time(us): " << std::llround(cost.us) << "\nFPS: " << std::fixed
-      << std::setprecision(2) << cost.fps() << "\nNPU cores: " << session_->cores()
-      << "\nNPU clock(MHz): " << chip.time.npu_mhz << "\n"
-      << rule << "\n";
-  return out.str();
+  return performance_text(
+      cost.us, cost.fps(),
+      str("NPU cores: ", session_->cores(), "\nNPU clock(MHz): ", chip.time.npu_mhz, "\n"));
+}
+
+std::string Simulator::driver_versions() const {
+  return str("  DRV: rknn_server: none (simulated in this process)\n  DRV: rknnrt: ",
+             runtime::kRuntimeVersion, "\n");
 }
 
 }  // namespace rk::toolkit

@@ -14,7 +14,8 @@ import numpy as np
 import models
 from openrknn.evaluate import CocoMap, TopK, evaluate
 
-# A cluster takes half a minute to come and go: RK_NEED_DASK=1 asks for it.
+WITH_SERVER = "OPENRKNN_SERVER" in os.environ
+# A cluster takes half a minute to come and go: `make check-server` asks for it.
 WITH_DASK = "RK_NEED_DASK" in os.environ
 
 
@@ -79,6 +80,26 @@ class Split(unittest.TestCase):
         fresh = multiprocessing.get_context("spawn")
         with concurrent.futures.ProcessPoolExecutor(1, mp_context=fresh) as pool:
             self.assertEqual(evaluate(self.model, self.samples, self.metric, client=pool), self.want)
+
+    @unittest.skipUnless(WITH_SERVER, "rknn_server is not built")
+    def test_two_devices_give_the_same_figures_even_when_one_dies(self):
+        from servers import Server
+        with Server() as one, Server() as two:
+            devices = [one.address, two.address]
+            self.assertEqual(evaluate(self.model, self.samples, self.metric, devices=devices), self.want)
+            seen = []
+
+            def load(sample):
+                seen.append(1)
+                if len(seen) == 60:
+                    one.end(signal.SIGKILL)
+                return [sample]
+            with models.captured() as (_, err):
+                self.assertEqual(evaluate(self.model, self.samples, self.metric, devices=devices, load=load), self.want)
+            self.assertIn("device '%s' is left out" % one.address, err.getvalue())
+            with models.captured(), self.assertRaisesRegex(RuntimeError, "no device is left"):
+                two.end(signal.SIGKILL)
+                evaluate(self.model, self.samples, self.metric, devices=devices)
 
     @unittest.skipUnless(WITH_DASK, "RK_NEED_DASK is not set: needs the Debian package python3-distributed")
     def test_dask_gives_the_same_figures_even_when_a_worker_dies(self):

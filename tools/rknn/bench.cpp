@@ -16,6 +16,7 @@
 #include "rknn/api_context.h"
 #include "rknn/arguments.h"
 #include "rknn/commands.h"
+#include "rknn/remote_model.h"
 
 namespace rk::tools {
 namespace {
@@ -29,6 +30,8 @@ const std::vector<OptionDef> kOptions = {
     {"--core-mask", "-c", "MASK", "as rknn_set_core_mask; default: not set"},
     {"--per-layer", "", "", "the table of RKNN_QUERY_PERF_DETAIL too"},
     {"--json", "-j", "", "print one JSON object"},
+    {"--device", "-d", "HOST[:PORT]",
+     "on the device behind this rknn_server; or a name of rknn device list"},
     {"--help", "-h", "", "this text"},
 };
 
@@ -77,6 +80,27 @@ struct Loaded {
   std::vector<Feed> feeds;
 };
 
+// The files of the job, or zeros.
+Result<std::vector<Feed>> feeds_for(const Job& job, const std::vector<rknn_tensor_attr>& attrs) {
+  std::vector<Feed> out;
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    if (!job.inputs.empty()) {
+      RK_ASSIGN(Feed feed, feed_file(job.inputs[i], attrs[i], false));
+      out.push_back(std::move(feed));
+      continue;
+    }
+    const bool picture = attrs[i].n_dims == 4;
+    const bool whole = attrs[i].type == RKNN_TENSOR_INT64 || attrs[i].type == RKNN_TENSOR_INT32 ||
+                       attrs[i].type == RKNN_TENSOR_BOOL;
+    Feed feed;
+    feed.type = whole ? attrs[i].type : RKNN_TENSOR_UINT8;
+    feed.fmt = picture ? RKNN_TENSOR_NHWC : RKNN_TENSOR_UNDEFINED;
+    feed.bytes.resize(whole ? attrs[i].size : attrs[i].n_elems);
+    out.push_back(std::move(feed));
+  }
+  return out;
+}
+
 Status open(const Job& job, uint32_t flags, Loaded& out) {
   std::string path = job.model;
   RK_TRY(check(rknn_init(&out.context.handle, path.data(), 0, flags, nullptr), "rknn_init"));
@@ -92,21 +116,7 @@ Status open(const Job& job, uint32_t flags, Loaded& out) {
         str("the model has ", out.counts.n_input, " input(s), ", job.inputs.size(), " given"));
   }
   RK_ASSIGN(const auto attrs, query_attrs(context, RKNN_QUERY_INPUT_ATTR, out.counts.n_input));
-  for (uint32_t i = 0; i < out.counts.n_input; ++i) {
-    if (!job.inputs.empty()) {
-      RK_ASSIGN(Feed feed, feed_file(job.inputs[i], attrs[i], false));
-      out.feeds.push_back(std::move(feed));
-      continue;
-    }
-    const bool picture = attrs[i].n_dims == 4;
-    const bool whole = attrs[i].type == RKNN_TENSOR_INT64 || attrs[i].type == RKNN_TENSOR_INT32 ||
-                       attrs[i].type == RKNN_TENSOR_BOOL;
-    Feed feed;
-    feed.type = whole ? attrs[i].type : RKNN_TENSOR_UINT8;
-    feed.fmt = picture ? RKNN_TENSOR_NHWC : RKNN_TENSOR_UNDEFINED;
-    feed.bytes.resize(whole ? attrs[i].size : attrs[i].n_elems);
-    out.feeds.push_back(std::move(feed));
-  }
+  RK_ASSIGN(out.feeds, feeds_for(job, attrs));
   return ok_status();
 }
 
@@ -326,6 +336,50 @@ Result<int64_t> count_of(const Arguments& args, std::string_view option, std::st
   return values[0];
 }
 
+// Times as the device measures rknn_run, and whole calls as this end sees them.
+Status bench_on_device(const Job& job, const Arguments& args) {
+  const bool layers = args.has("--per-layer");
+  const auto mask = static_cast<uint32_t>(std::max<int64_t>(job.core_mask, 0));
+  RK_ASSIGN(const auto model, RemoteModel::open(args.get("--device"), job.model,
+                                                layers ? RKNN_FLAG_COLLECT_PERF_MASK : 0, mask));
+  if (!job.inputs.empty() && job.inputs.size() != model->inputs().size()) {
+    return invalid_argument(
+        str("the model has ", model->inputs().size(), " input(s), ", job.inputs.size(), " given"));
+  }
+  RK_ASSIGN(std::vector<Feed> feeds, feeds_for(job, model->inputs()));
+  std::vector<double> calls, runs;
+  std::string table;
+  for (int64_t i = -job.warmup; i < job.loops; ++i) {
+    RK_ASSIGN(const double call, microseconds([&] { return model->run(feeds, false).status(); }));
+    RK_ASSIGN(const Json answer, model->client().performance(model->name()));
+    if (i < 0) continue;
+    calls.push_back(call);
+    const auto run_us = answer.find("run_us");
+    runs.push_back(run_us == nullptr ? 0 : run_us->as_double().value_or(0));
+    const auto detail = answer.find("detail");
+    if (detail != nullptr && detail->as_string() != nullptr) table = *detail->as_string();
+  }
+  if (args.has("--json")) {
+    Json out = Json::object({{"model", job.model},
+                             {"device", args.get("--device")},
+                             {"loops", job.loops},
+                             {"call_us", mean(calls)},
+                             {"call_median_us", at_fraction(calls, 0.5)},
+                             {"run_us", mean(runs)},
+                             {"run_median_us", at_fraction(runs, 0.5)}});
+    if (layers) out.set("layers", table);
+    std::printf("%s\n", write_json(out).c_str());
+    return ok_status();
+  }
+  std::printf(
+      "device '%s': rknn_run %9.1f us (median %.1f); whole call over the network %9.1f us (median "
+      "%.1f)\n",
+      args.get("--device").c_str(), mean(runs), at_fraction(runs, 0.5), mean(calls),
+      at_fraction(calls, 0.5));
+  if (layers) std::printf("%s", table.c_str());
+  return ok_status();
+}
+
 }  // namespace
 
 Status bench_command(const std::vector<std::string>& words) {
@@ -344,6 +398,7 @@ Status bench_command(const std::vector<std::string>& words) {
   if (args.has("--core-mask")) {
     RK_ASSIGN(job.core_mask, count_of(args, "--core-mask", "0", 0));
   }
+  if (args.has("--device")) return bench_on_device(job, args);
   RK_ASSIGN(const Times copying, measure_copying(job));
   RK_ASSIGN(const ZeroCopy zero_copy, measure_zero_copy(job));
   if (args.has("--json")) {

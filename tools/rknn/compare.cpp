@@ -12,6 +12,7 @@ const std::vector<OptionDef> kOptions = with_model_options({
     {"--over", "", "FILE", "list of the samples to compare on; default: the calibration set"},
     {"--labels", "", "FILE", "one class number per sample, text or .npy: also counts top-1"},
     {"--limit", "", "N", "only the first N samples"},
+    {"--device", "", "HOST[:PORT]", "the built model runs on the device behind this rknn_server"},
     {"--golden", "", "FILE.npy", "an output saved from the original framework; repeat in order"},
     {"--input", "-i", "FILE", "with --golden: what that output was computed from"},
 });
@@ -42,6 +43,7 @@ Status compare_command(const std::vector<std::string>& words) {
   toolkit::CompareOptions options;
   options.dataset = args.get("--over", args.get("--dataset"));
   options.labels = args.get("--labels");
+  options.device = args.get("--device");
   if (args.has("--limit")) {
     RK_ASSIGN(const auto limit, parse_ints("--limit", args.get("--limit")));
     if (limit.size() != 1 || limit[0] < 1)

@@ -13,17 +13,23 @@
 
 #include "base/file.h"
 #include "kernels/dispatch.h"
+#include "remote/client.h"
 #include "rknn/arguments.h"
 #include "rknn/commands.h"
 #include "runtime/device/device.h"
 #include "runtime/device/status_page.h"
 #include "runtime/version.h"
+#include "toolkit/version.h"
 
 namespace rk::tools {
 namespace {
 
 const std::vector<OptionDef> kOptions = {
     {"--interval", "", "MS", "how long the load is watched, default 500"},
+    {"--token-file", "", "FILE", "add: the first line is the token that the server asks for"},
+    {"--tls-ca", "", "FILE", "add: certificate that signed the server's; makes the connection TLS"},
+    {"--tls-cert", "", "FILE", "add: certificate of this client"},
+    {"--tls-key", "", "FILE", "add: and its key"},
     {"--kernels", "", "", "list the compute kernels and which of them this CPU uses"},
     {"--help", "-h", "", "this text"},
 };
@@ -151,14 +157,56 @@ void print_kernels() {
   std::printf("\n");
 }
 
+// rknn device list: every known device, and what it answers.
+Status list_devices() {
+  RK_ASSIGN(const auto devices, remote::known_devices());
+  if (devices.empty()) {
+    std::printf(
+        "no device is known: set RKNN_DEVICES=NAME=HOST:PORT,... or call `rknn device add NAME "
+        "HOST[:PORT]`\n");
+  }
+  for (const remote::Device& device : devices) {
+    const auto client = remote::Client::open(device, toolkit::kVersionText, 1000);
+    const std::string about =
+        !client.ok() ? client.status().message()
+                     : str((*client)->hello().chip.empty() ? "simulator" : (*client)->hello().chip,
+                           ", rknn_server ", (*client)->hello().server_version, ", librknnrt ",
+                           (*client)->hello().library_version);
+    std::printf("%-16s %-24s %s\n", device.id.c_str(), device.address.c_str(), about.c_str());
+  }
+  return ok_status();
+}
+
+Status change_devices(const Arguments& args) {
+  const std::vector<std::string>& words = args.words();
+  if (words[0] == "list" && words.size() == 1) return list_devices();
+  if (words[0] == "remove" && words.size() == 2) return remote::remove_device(words[1]);
+  if (words[0] == "add" && words.size() == 3) {
+    RK_ASSIGN(const std::string address, remote::full_address(words[2]));
+    RK_TRY(remote::add_device({words[1], address, args.get("--token-file"), args.get("--tls-ca"),
+                               args.get("--tls-cert"), args.get("--tls-key")}));
+    std::printf("'%s' is %s (%s)\n", words[1].c_str(), address.c_str(),
+                remote::device_file().c_str());
+    return ok_status();
+  }
+  return invalid_argument(
+      "expect `rknn device list`, `rknn device add NAME HOST[:PORT]` or `rknn device remove NAME`");
+}
+
 }  // namespace
 
 Status device_command(const std::vector<std::string>& words) {
   RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
   if (args.has("--help")) {
-    std::printf("usage: rknn device [options]\n%s", help_text(kOptions).c_str());
+    std::printf(
+        "usage: rknn device [options]                     the simulated NPU of this machine\n"
+        "       rknn device list                          devices behind an rknn_server\n"
+        "       rknn device add NAME HOST[:PORT] [options]\n"
+        "       rknn device remove NAME\n%s",
+        help_text(kOptions).c_str());
     return ok_status();
   }
+  if (!args.words().empty()) return change_devices(args);
   if (args.has("--kernels")) {
     print_kernels();
     return ok_status();

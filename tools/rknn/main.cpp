@@ -23,7 +23,7 @@ constexpr Command kCommands[] = {
      "against the float model over a dataset, or against saved outputs"},
     {"convert", rk::tools::convert_command, "model file -> .rknn"},
     {"cost", rk::tools::cost_command, "frame rate, memory and dearest layers on chips, predicted"},
-    {"device", rk::tools::device_command, "load and memory of the simulated NPU"},
+    {"device", rk::tools::device_command, "load and memory of the simulated NPU; devices at a distance"},
     {"edit", rk::tools::edit_command, "other shapes at the inputs and outputs of an ONNX model"},
     {"encrypt", rk::tools::encrypt_command, "a copy of a .rknn file that only runs"},
     {"hybrid", rk::tools::hybrid_command, "int8 with some layers in float16, in two steps"},

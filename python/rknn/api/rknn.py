@@ -270,8 +270,10 @@ class RKNN:
     @named_arguments(ignored=("target_sub_class",))
     def init_runtime(self, target=None, device_id=None, perf_debug=False, eval_mem=False, async_mode=False,
                      core_mask=NPU_CORE_AUTO, fallback_prior_device='cpu'):
-        """Makes the model ready for inference, on the simulator or, with target, on the simulated board of that chip.
+        """Makes the model ready for inference: on the simulator or, with target, on a board of that chip behind an
+        rknn_server (docs/remote.md) or, where no device is known, on the simulated board.
 
+        device_id: an address (IP, IP:PORT) or a name that list_devices prints; needed where there are several.
         perf_debug: times by layer for eval_perf; eval_mem: for eval_memory. 0, or -1 on failure.
         """
         options = dict(locals())
@@ -350,11 +352,17 @@ class RKNN:
         return text
 
     def list_devices(self):
-        """Prints the boards that are connected and returns them as two lists: adb, ntb."""
+        """Prints the devices that answer (RKNN_DEVICES, `rknn device add`) and returns two lists: devices, [].
+
+        The second is the vendor's list of boards in NTB mode, which does not exist here.
+        """
+        devices, ok = self._call("list_devices", {})
+        devices = devices if ok else []
         print("*" * 25)
-        print("all device(s) with adb mode:\n")
+        print("all device(s) with adb mode:")
+        print(",".join(devices))
         print("*" * 25)
-        return [], []
+        return devices, []
 
     @named_arguments()
     def list_support_target_platform(self, rknn_model=None):
@@ -372,6 +380,7 @@ class RKNN:
     def accuracy_analysis(self, inputs, output_dir='./snapshot', target=None, device_id=None):
         """Compares every layer with the float model on one set of input files; prints and writes a report.
 
+        target, device_id: also as that board (or the simulated one) computes it.
         output_dir gets error_analysis.txt, report.html and the tensors. 0, or -1 on failure.
         """
         inputs = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
