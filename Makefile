@@ -28,6 +28,7 @@ help:
 	@echo "make check-applications  generated programs, librga, examples, video, CI template (needs ../shared, cargo, crossbuild-essential-arm64, qemu-user)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
+	@echo "make check-server  rknn_server: same bytes (also for 64-bit ARM under qemu-user), faults, load, sanitized (about 15 minutes and builds)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
 	@echo "make check-house  the tree itself: words, sizes, guides, options, variants, golden files, install, other builds"
@@ -120,6 +121,31 @@ check-runtime: configure-release configure-dev configure-tsan
 	  -- $(BUILD)/release/tests/runtime/runtime_check \
 	  -- LONG= $(BUILD)/tsan/tests/runtime/runtime_check --gtest_filter='Soak.*' \
 	  -- $(BUILD)/dev/tests/runtime/runtime_check --gtest_filter='ApiFuzz.*'
+
+# rknn_server and its clients: on this machine, sanitized, and for 64-bit ARM under qemu-user. Needs the Debian packages
+# crossbuild-essential-arm64, qemu-user and python3-distributed, and tritonclient[grpc] of PyPI in TRITON_PYTHON. PARTS:
+# those of tests/server/check.py, default all.
+TRITON_PYTHON ?= $(BUILD)/triton-venv/bin/python
+.PHONY: check-server triton-venv
+triton-venv:
+	@$(BUILD)/triton-venv/bin/python -c 'import tritonclient.grpc' 2>/dev/null || { $(PYTHON) -m venv $(BUILD)/triton-venv && \
+	  $(BUILD)/triton-venv/bin/pip install -q 'tritonclient[grpc]' numpy; }
+check-server: configure-release configure-dev configure-tsan triton-venv
+	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
+	@cmake/configure.sh aarch64 $(BUILD)
+	@$(call NINJA,release,rknn_server rknn_remote server_test server_check rknnrt_stand_in rkcst_pair rknn_toolkit rknn \
+	  rknnrt signs_demo)
+	@$(call NINJA,dev,rknn_server rknnrt)
+	@$(call NINJA,tsan,rknn_server rknnrt)
+	@$(call NINJA,aarch64,rknn_server rknnrt)
+	@mkdir -p $(BUILD)/aarch64/plugins
+	@aarch64-linux-gnu-gcc -shared -fPIC -O2 -Iinclude tests/matmul/plugin.c \
+	  -o $(BUILD)/aarch64/plugins/librkcst_pair.so
+	@$(BUILD)/release/examples/signs_demo examples/signs $(BUILD)/demo >/dev/null
+	@$(PYTHON) tests/check.py check-server $(foreach part,$(or $(PARTS),local vendor arm evaluate triton cost load faults \
+	  asan tsan),-- $(PYTHON) tests/server/check.py $(part) --build $(BUILD)/release --dev $(BUILD)/dev --tsan $(BUILD)/tsan \
+	  --arm $(BUILD)/aarch64 --sysroot $(BUILD)/sysroot-arm64 --signs $(BUILD)/demo/signs.rknn \
+	  --triton-python $(TRITON_PYTHON))
 
 # Products of matrices and custom operators: every figure beside its bar, the sanitized run, the examples, the speed.
 .PHONY: check-matmul

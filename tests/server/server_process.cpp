@@ -11,24 +11,43 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
+#include <system_error>
 #include <thread>
 
 namespace rk::server_test {
 
 Folder::Folder() {
   std::string name = (std::filesystem::temp_directory_path() / "rknn-server-XXXXXX").string();
-  path_ = mkdtemp(name.data()) == nullptr ? "." : name;
+  if (mkdtemp(name.data()) == nullptr)
+    throw std::system_error(errno, std::generic_category(), "cannot make a folder like " + name);
+  path_ = name;
 }
 
 Folder::~Folder() {
   std::error_code ignored;
-  if (path_ != ".") std::filesystem::remove_all(path_, ignored);
+  std::filesystem::remove_all(path_, ignored);
 }
+
+namespace {
+
+std::string variable_or(const char* name, const char* otherwise) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? otherwise : value;
+}
+
+}  // namespace
+
+std::string plugin_folder() { return variable_or("OPENRKNN_SERVER_PLUGINS", RK_PLUGIN_DIR); }
 
 ServerProcess::ServerProcess(std::vector<std::string> options,
                              std::vector<std::string> environment) {
-  std::vector<std::string> words = {RK_SERVER, "--library",   RK_LIBRARY,          "--port",
-                                    "0",       "--port-file", folder_.path("port")};
+  // An emulator with its options may stand before the program.
+  std::istringstream program(variable_or("OPENRKNN_SERVER", RK_SERVER));
+  std::vector<std::string> words(std::istream_iterator<std::string>(program), {});
+  const std::string library = variable_or("OPENRKNN_SERVER_LIBRARY", RK_LIBRARY);
+  words.insert(words.end(),
+               {"--library", library, "--port", "0", "--port-file", folder_.path("port")});
   words.insert(words.end(), options.begin(), options.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -40,7 +59,7 @@ ServerProcess::ServerProcess(std::vector<std::string> options,
     dup2(out, 1);
     dup2(out, 2);
     for (std::string& variable : environment) putenv(variable.data());
-    execv(arguments[0], arguments.data());
+    execvp(arguments[0], arguments.data());
     _exit(127);
   }
   // Sanitized programs on a busy machine take their time.

@@ -24,6 +24,10 @@ class Folder {
   std::string path_;
 };
 
+// Operators for the server; OPENRKNN_SERVER_PLUGINS names another folder.
+std::string plugin_folder();
+
+// OPENRKNN_SERVER and OPENRKNN_SERVER_LIBRARY name another server (with an emulator before it) and runtime.
 class ServerProcess {
  public:
   // Waits until the server answers; port() is 0 when it does not come up, and output() has what it said.

@@ -146,7 +146,7 @@ int64_t status_of(Client& client, const char* key) {
 class Server : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    shared_ = new ServerProcess({"--plugins", RK_PLUGIN_DIR, "--max-model-bytes", "1000000"});
+    shared_ = new ServerProcess({"--plugins", plugin_folder(), "--max-model-bytes", "1000000"});
   }
   static void TearDownTestSuite() {
     delete shared_;

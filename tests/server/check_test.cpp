@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `make check-server` asks of a running server: damaged messages, what one call costs over the network, throughput
+// and waiting times of 64 connections. Speaks gRPC itself, without the client library.
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/codegen/client_unary_call.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "include/rknn_api.h"
+#include "open_inference.grpc.pb.h"
+#include "rknn_device.grpc.pb.h"
+#include "tests/e2e/figure.h"
+#include "tests/server/models.h"
+#include "tests/server/server_process.h"
+
+namespace rk::server_test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int kConnections = 64;
+constexpr int kMalformed = 100'000;  // RK_SERVER_MALFORMED: another number, for slow builds
+constexpr int64_t kSide = 224;       // of pictures: 150528 bytes
+constexpr int kGrowthMib = 32;       // RK_SERVER_GROWTH_MIB: another number, for sanitized builds
+
+double microseconds(Clock::duration time) {
+  return std::chrono::duration<double, std::micro>(time).count();
+}
+
+double at_fraction(std::vector<double> values, double fraction) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  return values[static_cast<size_t>(fraction * static_cast<double>(values.size() - 1))];
+}
+
+int number_or(const char* variable, int otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+std::shared_ptr<grpc::Channel> channel_to(const ServerProcess& server) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(server.device().address, grpc::InsecureChannelCredentials(),
+                                   arguments);
+}
+
+grpc::Status call(grpc::Channel& channel, const std::string& method, const std::string& bytes,
+                  const std::string& token) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(30));
+  if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+  const grpc::Slice slice(bytes);
+  const grpc::ByteBuffer request(&slice, 1);
+  grpc::ByteBuffer response;
+  const grpc::internal::RpcMethod rpc(method.c_str(), nullptr,
+                                      grpc::internal::RpcMethod::NORMAL_RPC);
+  return grpc::internal::BlockingUnaryCall<grpc::ByteBuffer, grpc::ByteBuffer, grpc::ByteBuffer,
+                                           grpc::ByteBuffer>(&channel, rpc, &context, request,
+                                                             &response);
+}
+
+inference::ModelInferRequest picture_request(const std::string& model, int64_t height,
+                                             int64_t width) {
+  inference::ModelInferRequest out;
+  out.set_model_name(model);
+  auto* const input = out.add_inputs();
+  input->set_name("image");
+  input->set_datatype("UINT8");
+  for (const int64_t dim : {int64_t{1}, height, width, int64_t{3}}) input->add_shape(dim);
+  const auto pixels = runtime::picture_pixels(static_cast<size_t>(height * width));
+  out.add_raw_input_contents(pixels.data(), pixels.size());
+  return out;
+}
+
+// A message that is sent as it is and damaged, and the status of the former.
+struct Seed {
+  std::string method;
+  std::string bytes;
+  grpc::StatusCode status = grpc::StatusCode::OK;
+};
+
+std::vector<Seed> seeds() {
+  const std::string protocol = "/inference.GRPCInferenceService/", kInfer = protocol + "ModelInfer";
+  std::vector<Seed> out = {{kInfer, picture_request("picture", 2, 4).SerializeAsString()}};
+  inference::ModelInferRequest typed = picture_request("picture", 2, 4);
+  typed.clear_raw_input_contents();
+  for (const uint8_t pixel : runtime::picture_pixels())
+    typed.mutable_inputs(0)->mutable_contents()->add_uint_contents(pixel);
+  (*typed.mutable_inputs(0)->mutable_parameters())["format"].set_string_param("nhwc");
+  auto* const wish = typed.add_outputs();
+  wish->set_name("scores");
+  (*wish->mutable_parameters())["native"].set_bool_param(true);
+  out.push_back({kInfer, typed.SerializeAsString()});
+  // Shapes that overflow, or that promise more than there is.
+  for (const int64_t dim : {int64_t{-1}, int64_t{0}, int64_t{1} << 40, INT64_MAX}) {
+    inference::ModelInferRequest shaped = picture_request("picture", 2, 4);
+    shaped.mutable_inputs(0)->set_shape(1, dim);
+    out.push_back({kInfer, shaped.SerializeAsString(), grpc::StatusCode::INVALID_ARGUMENT});
+  }
+  out.push_back(
+      {kInfer, picture_request("unknown", 2, 4).SerializeAsString(), grpc::StatusCode::NOT_FOUND});
+  inference::ModelMetadataRequest about;
+  about.set_name("picture");
+  out.push_back({protocol + "ModelMetadata", about.SerializeAsString()});
+  inference::RepositoryModelLoadRequest load;
+  load.set_model_name("mine");
+  (*load.mutable_parameters())["file:1/model.rknn"].set_bytes_param("RKNN damaged");
+  // Without a session nobody uploads a model.
+  out.push_back({protocol + "RepositoryModelLoad", load.SerializeAsString(),
+                 grpc::StatusCode::UNIMPLEMENTED});
+  openrknn::device::ModelName name;
+  name.set_name("picture");
+  name.add_shapes()->add_dims(1);
+  using Code = grpc::StatusCode;
+  const std::pair<const char*, Code> methods[] = {{"Describe", Code::INVALID_ARGUMENT},
+                                                  {"Unload", Code::NOT_FOUND},
+                                                  {"Hello", Code::OK},
+                                                  {"Status", Code::OK},
+                                                  {"Nothing", Code::UNIMPLEMENTED}};
+  for (const auto& [method, status] : methods)
+    out.push_back({str("/openrknn.device.RknnDevice/", method), name.SerializeAsString(), status});
+  return out;
+}
+
+std::string damaged(std::string bytes, std::mt19937& random) {
+  const auto up_to = [&](size_t end) {
+    return std::uniform_int_distribution<size_t>(0, end)(random);
+  };
+  for (size_t changes = 1 + up_to(3); changes > 0 && !bytes.empty(); --changes) {
+    const size_t at = up_to(bytes.size() - 1);
+    switch (up_to(4)) {
+      case 0:
+        bytes[at] = static_cast<char>(bytes[at] ^ (1 << up_to(7)));
+        break;
+      case 1:
+        bytes[at] = static_cast<char>(up_to(255));
+        break;
+      case 2:
+        bytes.resize(at);
+        break;
+      case 3:
+        bytes.insert(at, bytes.substr(up_to(bytes.size() - 1), up_to(16)));
+        break;
+      default:
+        bytes.insert(at, up_to(9), '\xff');
+    }
+  }
+  return bytes;
+}
+
+openrknn::device::StatusReply status_of(const std::shared_ptr<grpc::Channel>& channel,
+                                        const std::string& token) {
+  grpc::ClientContext context;
+  if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+  openrknn::device::StatusReply reply;
+  EXPECT_TRUE(openrknn::device::RknnDevice::NewStub(channel)->Status(&context, {}, &reply).ok());
+  return reply;
+}
+
+void write_model(const std::string& path, const program::Program& program) {
+  const auto file = file_of(program);
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+}
+
+TEST(CheckServer, SurvivesDamagedMessages) {
+  Folder folder;
+  write_model(folder.path("picture.rknn"), runtime::picture_program());
+  const std::string token = "0123456789abcdef0123456789";
+  std::ofstream(folder.path("token")) << token << "\n";
+  chmod(folder.path("token").c_str(), 0600);
+  const ServerProcess server({"--models", folder.path(""), "--token-file", folder.path("token")},
+                             {"RKNN_LOG_LEVEL=0", "RKNN_SERVER_LOGLEVEL=0"});
+  ASSERT_NE(server.port(), 0) << server.output();
+  const auto channel = channel_to(server);
+  const std::vector<Seed> from = seeds();
+  std::mt19937 random(20261116);
+  std::map<int, int> codes;
+  int let_in = 0, mistaken = 0;
+  const auto round = [&](int count) {
+    for (int i = 0; i < count; ++i) {
+      const Seed& seed = from[random() % from.size()];
+      const bool wrong_token = i % 10 == 0;
+      const bool as_it_is = i % 7 == 0;
+      const std::string bytes = as_it_is ? seed.bytes : damaged(seed.bytes, random);
+      const grpc::Status status =
+          call(*channel, seed.method, bytes, wrong_token ? token.substr(1) : token);
+      ++codes[status.error_code()];
+      // What cannot be read or does not exist is refused before the token is looked at; nothing else is answered.
+      let_in += wrong_token && status.ok();
+      const bool exists = seed.method != "/openrknn.device.RknnDevice/Nothing";
+      const auto wanted = wrong_token && exists ? grpc::StatusCode::UNAUTHENTICATED : seed.status;
+      if (!as_it_is || status.error_code() == wanted) continue;
+      if (mistaken++ < 10)
+        std::printf("%s: status %d (%s), expected %d\n", seed.method.c_str(), status.error_code(),
+                    status.error_message().c_str(), wanted);
+    }
+  };
+  const int count = number_or("RK_SERVER_MALFORMED", kMalformed);
+  round(count / 10);
+  const uint64_t before = status_of(channel, token).resident_bytes();
+  round(count - count / 10);
+  const openrknn::device::StatusReply after = status_of(channel, token);
+  std::string found;
+  for (const auto& [code, count] : codes)
+    found += str(found.empty() ? "" : ", ", count, " of code ", code);
+  std::printf("answers: %s\n", found.c_str());
+  const int lost = codes[grpc::StatusCode::UNAVAILABLE] +
+                   codes[grpc::StatusCode::DEADLINE_EXCEEDED] + codes[grpc::StatusCode::UNKNOWN];
+  e2e::figure_holds("damaged messages: the server lives", server.alive(), str(count, " messages"),
+                    "alive");
+  e2e::figure_at_most("damaged messages: calls without an answer", lost, 0);
+  e2e::figure_at_most("damaged messages: answers to a wrong token", let_in, 0);
+  e2e::figure_at_most("messages between them: another status than the right one", mistaken, 0);
+  e2e::figure_at_most("damaged messages: memory grown, MiB",
+                      after.resident_bytes() > before
+                          ? static_cast<double>(after.resident_bytes() - before) / (1 << 20)
+                          : 0,
+                      number_or("RK_SERVER_GROWTH_MIB", kGrowthMib));
+  e2e::figure_at_most("damaged messages: bytes still in flight",
+                      static_cast<double>(after.bytes_in_flight()), 0);
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", "Bearer " + token);
+  inference::ModelInferResponse response;
+  EXPECT_TRUE(inference::GRPCInferenceService::NewStub(channel)
+                  ->ModelInfer(&context, picture_request("picture", 2, 4), &response)
+                  .ok());
+}
+
+// Clients that come and go, each with a model "m" of its own: one of two kinds.
+TEST(CheckServer, ManyClientsAtOnceKeepTheirModelsApart) {
+  constexpr int kClients = 6;
+  const int rounds = number_or("RK_SERVER_ROUNDS", 60);
+  const std::vector<uint8_t> files[] = {file_of(runtime::picture_program()),
+                                        file_of(runtime::picture_program({}, "rk3588", 3, 5))};
+  Folder folder;
+  write_model(folder.path("picture.rknn"), runtime::picture_program());
+  const ServerProcess server({"--models", folder.path(""), "--instances", "2"},
+                             {"RKNN_LOG_LEVEL=0", "RKNN_SERVER_LOGLEVEL=0"});
+  ASSERT_NE(server.port(), 0) << server.output();
+  const auto infer = [](remote::Client& client, const char* model, int64_t height, int64_t width) {
+    const auto pixels = runtime::picture_pixels(static_cast<size_t>(height * width));
+    rknn_remote_tensor input{};
+    input.name = "image";
+    input.type = RKNN_TENSOR_UINT8;
+    input.format = RKNN_TENSOR_UNDEFINED;
+    input.rank = 4;
+    const int64_t dims[] = {1, height, width, 3};
+    std::copy(std::begin(dims), std::end(dims), input.dims);
+    input.data = pixels.data();
+    input.size_bytes = pixels.size();
+    std::vector<rknn_remote_tensor> outputs;
+    const Status status = client.infer(model, {&input, 1}, outputs);
+    if (!status.ok() || outputs.empty()) return std::string();
+    return std::string(static_cast<const char*>(outputs[0].data), outputs[0].size_bytes);
+  };
+  std::string wanted[2];
+  {
+    auto alone = remote::Client::open(server.device(), "2.3.2");
+    ASSERT_TRUE(alone.ok()) << alone.status().message();
+    for (size_t kind = 0; kind < 2; ++kind) {
+      const std::string name = str("m", kind);
+      ASSERT_TRUE((*alone)->load(name, files[kind], Json::object()).ok());
+      wanted[kind] = infer(**alone, name.c_str(), kind == 0 ? 2 : 3, kind == 0 ? 4 : 5);
+      ASSERT_FALSE(wanted[kind].empty());
+    }
+  }
+  std::atomic<int> right{0}, wrong{0}, failed{0}, strangers{0};
+  std::vector<std::thread> threads;
+  for (int c = 0; c < kClients; ++c) {
+    threads.emplace_back([&, c] {
+      std::unique_ptr<remote::Client> client;
+      for (int i = 0; i < rounds; ++i) {
+        if (client == nullptr || i % 7 == c) {
+          auto opened = remote::Client::open(server.device(), "2.3.2");
+          if (!opened.ok()) {
+            ++failed;
+            continue;
+          }
+          client = std::move(*opened);
+        }
+        const size_t kind = static_cast<size_t>(c + i) % 2;
+        const int64_t height = kind == 0 ? 2 : 3, width = kind == 0 ? 4 : 5;
+        // Of a session that ended, or of another one's: nothing is there yet.
+        strangers += client->describe("m").ok();
+        failed += !client->load("m", files[kind], Json::object()).ok();
+        for (int n = 0; n < 3; ++n) {
+          const std::string got = infer(*client, "m", height, width);
+          ++(got.empty() ? failed : got == wanted[kind] ? right : wrong);
+        }
+        const std::string got = infer(*client, "picture", 2, 4);
+        ++(got.empty() ? failed : got == wanted[0] ? right : wrong);
+        failed += !client->status().ok() || !client->performance("m").ok();
+        failed += !client->unload("m").ok();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::printf("%d right, %d failed\n", right.load(), failed.load());
+  e2e::figure_at_least("clients with models of one name: right answers", right,
+                       4 * rounds * kClients);
+  e2e::figure_at_most("clients with models of one name: another client's answers", wrong, 0);
+  e2e::figure_at_most("clients with models of one name: sight of another's model", strangers, 0);
+  e2e::figure_at_most("clients with models of one name: failed calls", failed, 0);
+}
+
+TEST(CheckServer, EndsUploadsThatStall) {
+  using openrknn::device::RknnDevice;
+  constexpr size_t kStalled = 16;  // as many as may be under way
+  const ServerProcess server({"--upload-time", "2"}, {"RKNN_SERVER_LOGLEVEL=0"});
+  ASSERT_NE(server.port(), 0) << server.output();
+  const auto stub = RknnDevice::NewStub(channel_to(server));
+  grpc::ClientContext session_context;
+  const auto session = stub->Session(&session_context);
+  openrknn::device::SessionReply opened;
+  ASSERT_TRUE(session->Read(&opened));
+  const auto file = file_of(runtime::picture_program());
+  struct Upload {
+    grpc::ClientContext context;
+    openrknn::device::ModelDescription description;
+    std::unique_ptr<grpc::ClientWriter<openrknn::device::UploadPiece>> pieces;
+  };
+  const auto begin = [&](Upload& upload, const std::string& name) {
+    upload.context.AddMetadata("rknn-session", opened.session());
+    upload.pieces = stub->Upload(&upload.context, &upload.description);
+    openrknn::device::UploadPiece piece;
+    piece.mutable_begin()->set_name(name);
+    piece.mutable_begin()->set_size_bytes(file.size());
+    upload.pieces->Write(piece);
+  };
+  const auto whole = [&](const std::string& name) {
+    Upload upload;
+    begin(upload, name);
+    openrknn::device::UploadPiece piece;
+    piece.set_data(file.data(), file.size());
+    upload.pieces->Write(piece);
+    upload.pieces->WritesDone();
+    return upload.pieces->Finish().error_code();
+  };
+  std::vector<Upload> stalled(kStalled);
+  const auto start = Clock::now();
+  for (size_t i = 0; i < kStalled; ++i) begin(stalled[i], str("stalled", i));
+  while (status_of(channel_to(server), "").bytes_in_flight() < kStalled * file.size() &&
+         Clock::now() - start < std::chrono::seconds(2))
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(whole("one too many"), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  size_t ended = 0;
+  for (Upload& upload : stalled)
+    ended += upload.pieces->Finish().error_code() == grpc::StatusCode::CANCELLED;
+  e2e::figure_at_least("uploads that stall: ended", static_cast<double>(ended), kStalled);
+  e2e::figure_at_most("uploads that stall: seconds until then, of 2 allowed",
+                      microseconds(Clock::now() - start) / 1e6, 6);
+  EXPECT_EQ(whole("another"), grpc::StatusCode::OK);
+  e2e::figure_at_most("uploads that stall: bytes still held",
+                      static_cast<double>(status_of(channel_to(server), "").bytes_in_flight()), 0);
+}
+
+TEST(CheckServer, OneCallCostsLittle) {
+  Folder folder;
+  const program::Program program = runtime::picture_program({}, "rk3588", kSide, kSide);
+  write_model(folder.path("picture.rknn"), program);
+  const ServerProcess server({"--models", folder.path("")});
+  ASSERT_NE(server.port(), 0) << server.output();
+  const auto stub = inference::GRPCInferenceService::NewStub(channel_to(server));
+  const inference::ModelInferRequest request = picture_request("picture", kSide, kSide);
+  std::vector<uint8_t> file = file_of(program), pixels = runtime::picture_pixels(kSide * kSide);
+  rknn_context context = 0;
+  ASSERT_EQ(rknn_init(&context, file.data(), static_cast<uint32_t>(file.size()), 0, nullptr), 0);
+  std::vector<double> here, there;
+  for (int i = 0; i < 600; ++i) {
+    auto start = Clock::now();
+    rknn_input input{};
+    input.buf = pixels.data();
+    input.size = static_cast<uint32_t>(pixels.size());
+    input.type = RKNN_TENSOR_UINT8;
+    input.fmt = RKNN_TENSOR_NHWC;
+    rknn_output output{};
+    output.want_float = 1;
+    ASSERT_EQ(rknn_inputs_set(context, 1, &input), 0);
+    ASSERT_EQ(rknn_run(context, nullptr), 0);
+    ASSERT_EQ(rknn_outputs_get(context, 1, &output, nullptr), 0);
+    rknn_outputs_release(context, 1, &output);
+    here.push_back(microseconds(Clock::now() - start));
+    start = Clock::now();
+    grpc::ClientContext call_context;
+    inference::ModelInferResponse response;
+    ASSERT_TRUE(stub->ModelInfer(&call_context, request, &response).ok());
+    there.push_back(microseconds(Clock::now() - start));
+  }
+  rknn_destroy(context);
+  const double more = at_fraction(there, 0.5) - at_fraction(here, 0.5);
+  std::printf("local median %.0f us, remote median %.0f us\n", at_fraction(here, 0.5),
+              at_fraction(there, 0.5));
+  e2e::figure_at_most("one remote call of 150 kB over a local one, ms", more / 1000, 0.4);
+}
+
+// Frames per second of contexts in this process, as many threads as there are CPUs.
+double local_rate(std::vector<uint8_t> file, const std::vector<uint8_t>& pixels,
+                  std::chrono::milliseconds time) {
+  std::atomic<int64_t> frames{0};
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  const auto start = Clock::now();
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t) {
+    threads.emplace_back([&] {
+      rknn_context context = 0;
+      if (rknn_init(&context, file.data(), static_cast<uint32_t>(file.size()), 0, nullptr) != 0)
+        return;
+      while (!stop) {
+        rknn_input input{};
+        input.buf = const_cast<uint8_t*>(pixels.data());
+        input.size = static_cast<uint32_t>(pixels.size());
+        input.type = RKNN_TENSOR_UINT8;
+        input.fmt = RKNN_TENSOR_NHWC;
+        rknn_input_output_num counts{};
+        rknn_query(context, RKNN_QUERY_IN_OUT_NUM, &counts, sizeof counts);
+        std::vector<rknn_output> outputs(counts.n_output);
+        for (rknn_output& output : outputs) output.want_float = 1;
+        rknn_inputs_set(context, 1, &input);
+        rknn_run(context, nullptr);
+        rknn_outputs_get(context, counts.n_output, outputs.data(), nullptr);
+        rknn_outputs_release(context, counts.n_output, outputs.data());
+        ++frames;
+      }
+      rknn_destroy(context);
+    });
+  }
+  std::this_thread::sleep_for(time);
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<double>(frames) / (microseconds(Clock::now() - start) / 1e6);
+}
+
+struct Loaded {
+  double rate = 0;
+  std::vector<double> call_us;
+  int failed = 0;
+};
+
+// `rate` 0: as fast as the answers come; else calls are due at even times and their time counts from then.
+Loaded remote_load(const ServerProcess& server, const inference::ModelInferRequest& request,
+                   double rate, std::chrono::milliseconds time) {
+  std::vector<std::vector<double>> times(kConnections);
+  std::atomic<int64_t> next{0};
+  std::atomic<int> failed{0};
+  std::vector<std::thread> threads;
+  std::vector<std::unique_ptr<inference::GRPCInferenceService::Stub>> stubs;
+  for (int c = 0; c < kConnections; ++c)
+    stubs.push_back(inference::GRPCInferenceService::NewStub(channel_to(server)));
+  const auto start = Clock::now();
+  for (int c = 0; c < kConnections; ++c) {
+    threads.emplace_back([&, c] {
+      while (Clock::now() - start < time) {
+        auto due = Clock::now();
+        if (rate > 0) {
+          due = start + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(static_cast<double>(next++) / rate));
+          std::this_thread::sleep_until(due);
+        }
+        grpc::ClientContext context;
+        inference::ModelInferResponse response;
+        if (!stubs[static_cast<size_t>(c)]->ModelInfer(&context, request, &response).ok()) ++failed;
+        times[static_cast<size_t>(c)].push_back(microseconds(Clock::now() - due));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const double seconds = microseconds(Clock::now() - start) / 1e6;
+  Loaded out;
+  for (const auto& one : times) out.call_us.insert(out.call_us.end(), one.begin(), one.end());
+  out.rate = static_cast<double>(out.call_us.size()) / seconds;
+  out.failed = failed;
+  return out;
+}
+
+TEST(CheckServer, KeepsUpWithSixtyFourConnections) {
+  const char* const model = std::getenv("RK_SIGNS_RKNN");
+  ASSERT_NE(model, nullptr) << "RK_SIGNS_RKNN names the converted detector of examples/signs";
+  Folder folder;
+  std::ifstream in(model, std::ios::binary);
+  std::vector<uint8_t> file((std::istreambuf_iterator<char>(in)), {});
+  ASSERT_FALSE(file.empty()) << model;
+  std::ofstream(folder.path("signs.rknn"), std::ios::binary)
+      .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  const ServerProcess server({"--models", folder.path("")});
+  ASSERT_NE(server.port(), 0) << server.output();
+  grpc::ClientContext context;
+  inference::ModelMetadataRequest ask;
+  ask.set_name("signs");
+  inference::ModelMetadataResponse about;
+  ASSERT_TRUE(inference::GRPCInferenceService::NewStub(channel_to(server))
+                  ->ModelMetadata(&context, ask, &about)
+                  .ok());
+  inference::ModelInferRequest request;
+  request.set_model_name("signs");
+  auto* const input = request.add_inputs();
+  input->set_name(about.inputs(0).name());
+  input->set_datatype(about.inputs(0).datatype());
+  size_t bytes = 1;
+  for (const int64_t dim : about.inputs(0).shape()) {
+    input->add_shape(dim);
+    bytes *= static_cast<size_t>(dim);
+  }
+  const std::vector<uint8_t> pixels(bytes, 100);
+  request.add_raw_input_contents(pixels.data(), pixels.size());
+  remote_load(server, request, 0, std::chrono::seconds(1));
+  // Alternating, so that what else the machine does falls on both.
+  double local = 0, remote = 0;
+  int failed = 0;
+  constexpr int kRounds = 3;
+  for (int i = 0; i < kRounds; ++i) {
+    local += local_rate(file, pixels, std::chrono::seconds(3)) / kRounds;
+    const Loaded full = remote_load(server, request, 0, std::chrono::seconds(3));
+    remote += full.rate / kRounds;
+    failed += full.failed;
+  }
+  std::printf("signs: %.1f frames/s in this process, %.1f over %d connections\n", local, remote,
+              kConnections);
+  e2e::figure_at_least("64 connections: share of the local throughput", remote / local, 0.9);
+  e2e::figure_at_most("64 connections: failed calls", failed, 0);
+  const Loaded part = remote_load(server, request, 0.7 * remote, std::chrono::seconds(8));
+  const double p50 = at_fraction(part.call_us, 0.5), p99 = at_fraction(part.call_us, 0.99);
+  std::printf("at 70 %%: p50 %.0f us, p99 %.0f us\n", p50, p99);
+  e2e::figure_at_most("64 connections at 70 %: p99 / p50", p99 / p50, 3);
+}
+
+}  // namespace
+}  // namespace rk::server_test
