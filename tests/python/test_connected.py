@@ -241,13 +241,6 @@ class Connected(unittest.TestCase):
         self.assertEqual(command("run", model, "-i", picture, "--device", "lab"), here)
         self.assertRegex(command("bench", model, "-n", "2", "--device", "lab"), r"rknn_run +[\d.]+ us .*whole call")
         self.assertTrue(re.search(r'"call_us"', command("bench", model, "-n", "2", "-j", "--device", "lab")))
-        source = [models.DIGITS_ONNX, "-t", "rk3588", "--mean", "127.5", "--std", "64", "--dataset", models.DIGITS_DATASET]
-        compared = command("compare", *source, "--limit", "8")
-        self.assertIn("8 samples, cosine against the float model", compared)
-        self.assertEqual(command("compare", *source, "--limit", "8", "--device", "lab"), compared)
-        analyzed = command("analyze", *source, "-i", picture, "-d", "rk3588")
-        self.assertTrue(table(analyzed))
-        self.assertEqual(table(command("analyze", *source, "-i", picture, "--device", "lab")), table(analyzed))
         command("device", "remove", "lab")
         self.assertIn("no device is known", command("device", "list"))
 
