@@ -44,7 +44,6 @@ CpuFeatures detect() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) found |= cpu::kAvx2;
   if (__builtin_cpu_supports("fma")) found |= cpu::kFma;
-  if (__builtin_cpu_supports("f16c")) found |= cpu::kF16c;
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
     found |= cpu::kAvx512Core;
@@ -52,6 +51,10 @@ CpuFeatures detect() {
     if (__builtin_cpu_supports("avx512vnni")) found |= cpu::kAvx512Vnni;
   }
   unsigned a = 0, b = 0, c = 0, d = 0;
+  // Not by name, because clang 14 does not know it. AVX2 says that the system keeps the registers.
+  constexpr unsigned kF16cBit = 1u << 29;  // leaf 1, ecx
+  if ((found & cpu::kAvx2) != 0 && __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & kF16cBit) != 0)
+    found |= cpu::kF16c;
   constexpr unsigned kAvxVnniBit = 1u << 4;  // leaf 7.1, eax
   if ((found & cpu::kAvx2) != 0 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 &&
       (a & kAvxVnniBit) != 0) {

@@ -38,7 +38,8 @@ struct Sums {
       int32_t four;
       __builtin_memcpy(&four, x[p] + at, sizeof four);
       const __m512i spread = _mm512_xor_si512(_mm512_set1_epi8(-128), _mm512_set1_epi32(four));
-      unroll<kVectors>([&](auto v) RK_UNROLLED {
+      // Named, because clang does not capture what only stands in assembly.
+      unroll<kVectors>([this, p, &spread, &w](auto v) RK_UNROLLED {
         if constexpr (kHalf && v == kVectors - 1) {
           // Half the work. The other half becomes 0, which is as good as any sum for channels whose multiplier is 0.
           asm("vpdpbusd %t2, %t1, %t0" : "+v"(sum[p][v]) : "v"(spread), "v"(w[v]));
