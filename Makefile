@@ -89,10 +89,12 @@ check-onnx: configure-release
 	  --quantized $(BUILD)/release/tests/conformance/quantized_ops --networks $(BUILD)/release/tests/networks/networks
 
 # TFLite, TensorFlow, Darknet, Caffe and TorchScript: tiny models, real networks and single layers of ../shared, 20,000 damaged
-# files each.
+# files each, libFuzzer on each for 30 s (LONG=1: ten minutes).
 FRONTENDS ?= tflite,tensorflow,darknet,caffe,torchscript
-.PHONY: check-frontends
-check-frontends: configure-release
+.PHONY: check-frontends frontend-fuzzers
+frontend-fuzzers: fuzz-packages configure-fuzz
+	@$(call NINJA,fuzz,frontend_fuzzers)
+check-frontends: configure-release frontend-fuzzers
 	@$(call NINJA,release,frontend_cases frontend_run frontend_damaged frontend_torchscript damaged_pt)
 	@$(PYTHON) tests/check.py check-frontends \
 	  -- $(BUILD)/release/tests/frontends/frontend_cases \
@@ -104,7 +106,9 @@ check-frontends: configure-release
 	     $(BUILD)/release/tests/frontends/frontend_torchscript \
 	  -- $(PYTHON) tests/frontends/torchscript/check.py --binary $(BUILD)/release/tests/frontends/frontend_run \
 	     --work $(BUILD)/check-frontends/torchscript_digits \
-	  -- $(PYTHON) tests/frontends/torchscript/damage.py $(BUILD)/release/tests/frontends/damaged_pt
+	  -- $(PYTHON) tests/frontends/torchscript/damage.py $(BUILD)/release/tests/frontends/damaged_pt \
+	  -- $(PYTHON) tests/fuzz/run.py frontends --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus \
+	     --each $(if $(LONG),600,30)
 
 # The C interface: flows in C99, threads, load, random calls, overhead. LONG=1 takes 10 minutes of load and 5 of calls.
 .PHONY: check-runtime
@@ -260,6 +264,7 @@ fuzz-packages:
 	@for p in $(FUZZ_PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || \
 	  { $(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq \
 	    --no-install-recommends $(FUZZ_PACKAGES) >/dev/null; break; }; done
+	@command -v clang++-14 >/dev/null || { echo "clang is absent, libFuzzer needs it: apt install $(FUZZ_PACKAGES)"; exit 1; }
 fuzzers: fuzz-packages configure-fuzz
 	@$(call NINJA,fuzz,fuzzers fuzz_replay)
 	@$(FUZZ) seeds --replay $(BUILD)/fuzz/tests/fuzz/fuzz_replay --corpus $(BUILD)/fuzz/corpus

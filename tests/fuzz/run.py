@@ -4,6 +4,7 @@
 
     run.py seeds --replay FUZZ_REPLAY --corpus FOLDER            files that cover every operator, made of the stored cases
     run.py fuzz --programs FOLDER --corpus FOLDER --seconds N    every target for its share of N seconds of processor time
+    run.py frontends --programs FOLDER --corpus FOLDER --each N  the model formats with their seeds, N seconds each
     run.py replay --replay FUZZ_REPLAY --corpus FOLDER           every file of the corpus once (for coverage)
 
 The cases of src/ops/*/*_test.cpp are graphs in text form, so they are seeds as they stand and, compiled, as .rknn files.
@@ -23,6 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 # Share of the time: what reads files of strangers and runs them gets most.
 SHARES = {"rknn": 3, "program": 4, "onnx": 4, "tflite": 2, "tensorflow": 2, "darknet": 1, "caffe": 2, "torchscript": 2,
           "graph_text": 2, "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1, "options": 1, "formula": 1, "capi": 3}
+FRONTENDS = ("tflite", "tensorflow", "darknet", "caffe", "torchscript")
 LIMIT_SECONDS = 20
 LIMIT_MEGABYTES = 2560  # the budget's base, 1 GiB beyond it, and what ASan adds
 
@@ -107,6 +109,12 @@ def tiny_models(fmt):
         yield name, files[0] if len(files) == 1 else struct.pack("<I", len(files[0])) + files[0] + files[1]
 
 
+def make_frontend_seeds(corpus):
+    for fmt in FRONTENDS:
+        for name, data in tiny_models(fmt):
+            write(os.path.join(corpus, fmt), name, data)
+
+
 def make_seeds(replay, corpus):
     compiled, operators = 0, set()
     for name, number, graph in cases():
@@ -128,9 +136,7 @@ def make_seeds(replay, corpus):
         if os.path.getsize(path) < 300000:
             with open(path, "rb") as file:
                 write(os.path.join(corpus, "onnx"), os.path.relpath(path, ROOT).replace("/", "_"), file.read())
-    for fmt in ("tflite", "tensorflow", "darknet", "caffe", "torchscript"):
-        for name, data in tiny_models(fmt):
-            write(os.path.join(corpus, fmt), name, data)
+    make_frontend_seeds(corpus)
     for path in glob.glob(os.path.join(ROOT, "src", "media", "testdata", "*")):
         with open(path, "rb") as file:
             data = file.read()
@@ -152,10 +158,11 @@ def make_seeds(replay, corpus):
 
 
 def fuzz(programs, corpus, seconds):
+    """`seconds` by target."""
     findings = os.path.join(os.path.dirname(os.path.abspath(corpus)), "findings")
     os.makedirs(findings, exist_ok=True)
-    total, bad = sum(SHARES.values()), 0
-    for target, share in SHARES.items():
+    bad = 0
+    for target, time in seconds.items():
         program = os.path.join(programs, "fuzz_" + target)
         folder = os.path.join(corpus, target)
         if not os.path.exists(program):
@@ -163,7 +170,6 @@ def fuzz(programs, corpus, seconds):
             bad += 1
             continue
         os.makedirs(folder, exist_ok=True)
-        time = max(5, int(seconds * share / total))
         result = subprocess.run(
             [program, folder, "-max_total_time=%d" % time, "-timeout=%d" % LIMIT_SECONDS, "-rss_limit_mb=%d" % LIMIT_MEGABYTES,
              "-artifact_prefix=%s/%s-" % (findings, target), "-print_final_stats=1", "-seed=20261115", "-max_len=65536"],
@@ -189,18 +195,24 @@ def replay_all(replay, corpus):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("seeds", "fuzz", "replay"))
+    parser.add_argument("action", choices=("seeds", "fuzz", "frontends", "replay"))
     parser.add_argument("--replay")
     parser.add_argument("--programs")
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--seconds", type=int, default=240)
+    parser.add_argument("--each", type=int, default=30)
     args = parser.parse_args()
     if args.action == "seeds":
         make_seeds(args.replay, args.corpus)
         return 0
     if args.action == "replay":
         return replay_all(args.replay, args.corpus)
-    return fuzz(args.programs, args.corpus, args.seconds)
+    if args.action == "frontends":
+        make_frontend_seeds(args.corpus)
+        return fuzz(args.programs, args.corpus, dict.fromkeys(FRONTENDS, args.each))
+    total = sum(SHARES.values())
+    return fuzz(args.programs, args.corpus,
+                {target: max(5, int(args.seconds * share / total)) for target, share in SHARES.items()})
 
 
 if __name__ == "__main__":
