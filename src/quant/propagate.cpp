@@ -92,7 +92,8 @@ Status quantize(Graph& graph, const Ranges& ranges, const QuantizeOptions& optio
 
   // A layer that is asked to leave int8 leaves it, whatever the model brought.
   for (Value* value : graph.values()) {
-    const bool asked = value->producer() != nullptr && is_named(*value->producer(), not_i8);
+    const bool asked = value->producer() != nullptr ? is_named(*value->producer(), not_i8)
+                                                    : not_i8.contains(value->name());
     if (asked && !i8.contains(value)) value->quant = {};
   }
   // A group takes the parameters of a member that has some, else the union of its members' ranges.

@@ -10,7 +10,8 @@ namespace {
 struct Facts {
   bool in_accumulator = false;  // an int8 accumulator reads or writes it
   bool is_float = false;
-  bool asked_float = false;  // a layer of the user's list computes it, moved or not
+  bool asked_float =
+      false;  // an input of the user's list, or a layer of it computes it, moved or not
 };
 
 bool moves_values(const Node& node) { return node.def().quant == QuantRule::kSameScaleAsInput; }
@@ -48,6 +49,9 @@ std::unordered_set<const Value*> i8_values(const Graph& graph, const target::Tar
                                            const FloatLayers& float_layers) {
   std::unordered_map<const Value*, Facts> facts;
   const auto of = [&](const Value* value) -> Facts& { return facts[value]; };
+  for (const Value* input : graph.inputs()) {
+    if (float_layers.contains(input->name())) of(input) = {.is_float = true, .asked_float = true};
+  }
   std::vector<const Node*> light;  // may run in either form
   for (const Node* node : graph.nodes()) {
     const std::vector<const Value*> inputs = activations(node->inputs());
@@ -98,7 +102,7 @@ std::unordered_set<const Value*> i8_values(const Graph& graph, const target::Tar
   for (const Value* value : graph.values()) {
     if (!is_activation(*value) || is_float_only_result(*value)) continue;
     const bool at_border =
-        graph.is_input(*value) || (graph.is_output(*value) && !of(value).asked_float);
+        (graph.is_input(*value) || graph.is_output(*value)) && !of(value).asked_float;
     if (!held_float(value) || at_border) out.insert(value);
   }
   return out;

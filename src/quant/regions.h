@@ -15,7 +15,7 @@ namespace rk::quant {
 // An activation: a float value that is computed or fed, not a constant.
 bool is_activation(const Value& value);
 
-// Names of values: the nodes that compute them run in float16 because the user says so.
+// Names of values: the nodes that compute them run in float16 because the user says so, and inputs among them are float16.
 using FloatLayers = std::set<std::string, std::less<>>;
 
 // One of the node's outputs is listed.
@@ -29,8 +29,8 @@ bool computes_in_i8(const Node& node, const target::Target* target,
 //   - otherwise what a float operator reads or writes is float16, and so is what a light operator (Add, Relu, Reshape,
 //     ...) makes of a float16 value, and what is read by operators that run in float16 only;
 //   - everything else is int8.
-// Inputs and outputs of the model are int8 whatever surrounds them, because applications expect that, unless a
-// float-only operator or a layer of `float_layers` computes them.
+// Inputs and outputs of the model are int8 whatever surrounds them, because applications expect that, unless `float_layers`
+// names the input, or a float-only operator or a layer of `float_layers` computes the output.
 std::unordered_set<const Value*> i8_values(const Graph& graph, const target::Target* target,
                                            const FloatLayers& float_layers = {});
 

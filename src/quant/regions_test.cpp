@@ -109,6 +109,23 @@ TEST(I8Values, LayersOfTheUsersListAreFloatUpToTheOutputTheyAreMovedTo) {
   EXPECT_FALSE(i8.contains(graph->find("y")));
 }
 
+TEST(I8Values, AnInputOfTheUsersListIsFloatUnlessAnAccumulatorReadsIt) {
+  const auto graph = parse_graph(R"(graph "g" {
+    input %x: f32[1,4,4,4]
+    input %z: f32[1,4,4,4]
+    const %w: f32[4,4,1,1] = [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]
+    %a = Sqrt(%x)
+    %b = Conv(%z, %w)
+    %y = Add(%a, %b)
+    output %y
+  })",
+                                 ops::registry());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const auto i8 = i8_values(*graph, target::find_target("rk3588").value(), {"x", "z"});
+  EXPECT_FALSE(i8.contains(graph->find("x")));
+  EXPECT_TRUE(i8.contains(graph->find("z")));
+}
+
 TEST(I8Values, WithoutATargetEveryOperatorWithAnI8RuleCounts) {
   const auto graph = parse_graph(
       "graph \"g\" { input %x: f32[2] %a = Sqrt(%x) %y = Sqrt(%a) output %y }", ops::registry());

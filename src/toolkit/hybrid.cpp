@@ -165,9 +165,10 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
   LayerTypes layers;
   for (const auto& [name, type] : cfg.layers) {
     RK_ASSIGN(const Value* const value, find_tensor(*graph, name, "custom_quantize_layers"));
-    if (value->producer() == nullptr) {
+    if (value->producer() == nullptr && (!graph->is_input(*value) || type == "int16")) {
       return invalid_argument(str("custom_quantize_layers names '", name,
-                                  "', which no layer computes; name the output of a layer"));
+                                  "', which no layer computes; name the output of a layer, or an "
+                                  "input of the model as float16"));
     }
     if (type == "int16" && !target.has_i16) {
       log(LogLevel::kWarning, str(target.name, "'s NPU has no int16; layer '", name,
@@ -194,6 +195,13 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
   state_->optimized = std::move(*graph);
   state_->i16_layers = layers.i16;
   RK_ASSIGN(analysis::Trial trial, build_fitting_trial(layers.f16));
+  for (const Value* input : trial.graph.inputs()) {
+    if (cfg.layers.contains(input->name()) && input->quantized() &&
+        cfg.layers.at(input->name()) == "float16") {
+      return invalid_argument(str("custom_quantize_layers names the input '", input->name(),
+                                  "' as float16, but an int8 layer reads it; name that layer too"));
+    }
+  }
   state_->float_layers = layers.f16;
   state_->quantized = std::move(trial.graph);
   state_->program = std::move(trial.program);

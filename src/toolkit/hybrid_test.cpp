@@ -159,6 +159,25 @@ TEST_F(Hybrid, AnInt16LayerIsMorePreciseThanInt8) {
   EXPECT_LT(int16, int8 / 2);  // the input stays int8
 }
 
+TEST_F(Hybrid, AnInputMayStayFloat16WithTheLayersThatReadIt) {
+  ASSERT_TRUE(step1().ok());
+  const std::string text = cfg_text();
+  const auto error_of = [&](const std::string& layers) {
+    write_cfg(replaced(text, "custom_quantize_layers: {}", "custom_quantize_layers:" + layers));
+    Toolkit toolkit;
+    const Status built = toolkit.hybrid_quantization_step2(files());
+    EXPECT_TRUE(built.ok()) << built.message();
+    const auto report = toolkit.accuracy_analysis({path("in.npy")}, {});
+    EXPECT_TRUE(report.ok()) << report.status().message();
+    return report.ok() ? report->outputs.at(0).euclidean : 1e9;
+  };
+  const double rounded =
+      error_of("\n    a: float16\n    b: float16\n    c: float16\n    y: float16");
+  const double exact =
+      error_of("\n    x: float16\n    a: float16\n    b: float16\n    c: float16\n    y: float16");
+  EXPECT_LT(exact, rounded / 4);  // 11 bits of a float16 beside the input's 8
+}
+
 TEST_F(Hybrid, EditedParametersChangeTheResult) {
   ASSERT_TRUE(step1().ok());
   const auto before = step2();
@@ -196,6 +215,8 @@ TEST_F(Hybrid, MistakesInTheFilesAreNamed) {
   EXPECT_THAT(step2().status().message(), HasSubstr("custom_quantize_layers names 'bb'"));
   write_cfg(
       replaced(text, "custom_quantize_layers: {}", "custom_quantize_layers:\n    x: float16"));
+  EXPECT_THAT(step2().status().message(), HasSubstr("'x' as float16, but an int8 layer reads it"));
+  write_cfg(replaced(text, "custom_quantize_layers: {}", "custom_quantize_layers:\n    x: int16"));
   EXPECT_THAT(step2().status().message(), HasSubstr("'x', which no layer computes"));
   write_cfg("a: [b");
   EXPECT_FALSE(step2().ok());
