@@ -10,13 +10,15 @@ change from picture to picture. Persons of the test are not among those of the t
 """
 import argparse
 import os
-import struct
-import zlib
+import sys
 
 import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "utils"))
+import pictures as common
 
 SIZE = 64           # of the network's input
 LENGTH = 32         # of an embedding
@@ -83,8 +85,7 @@ def finish(picture, random):
 
 
 def background(random, height, width):
-    grid = torch.tensor(random.rand(1, 3, 5, 5).astype("float32"))
-    return F.interpolate(grid, size=(height, width), mode="bicubic", align_corners=True)[0].permute(1, 2, 0).numpy() * 0.5 + 0.2
+    return common.smooth_noise(random, height, width, 5) * 0.5 + 0.2
 
 
 def crop(who, random):
@@ -120,15 +121,6 @@ class Faces(nn.Module):
         return self.head(self.body(x)).flatten(1)
 
 
-def write_png(path, picture):
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    rows = b"".join(b"\0" + row.tobytes() for row in picture)
-    with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", picture.shape[1], picture.shape[0], 8, 2, 0, 0, 0))
-                   + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out")
@@ -147,8 +139,7 @@ def main():
             box = draw(who, random, picture, random.uniform(60, 100), random.uniform(52, 62), r)
             picture = finish(picture, random)
             name = "test/%d_%d.ppm" % (p, n)
-            with open(os.path.join(args.out, name), "wb") as file:
-                file.write(b"P6\n%d %d\n255\n" % (WIDE, TALL) + picture.tobytes())
+            common.write_ppm(os.path.join(args.out, name), picture)
             lines.append("%s %d %d %d %d" % (name, *[int(round(v)) for v in box]))
     with open(os.path.join(args.out, "boxes.txt"), "w") as file:
         file.write("\n".join(lines) + "\n")
@@ -186,13 +177,8 @@ def main():
     for at in (0.3, 0.4, 0.5, 0.6, 0.7):
         print("at %.1f: same %.3f, other %.3f" % (at, (similar[same] > at).mean(), (similar[~same] > at).mean()))
     path = os.path.join(args.out, "faces.onnx")
-    options = {"dynamo": False} if torch.__version__ >= "2.5" else {}
-    torch.onnx.export(model, torch.zeros(1, 3, SIZE, SIZE), path, input_names=["face"], output_names=["embedding"],
-                      opset_version=12, **options)
-    with open(os.path.join(args.out, "dataset.txt"), "w") as listing:
-        for i in range(12):
-            write_png(os.path.join(args.out, "calibration", "%02d.png" % i), crop(person(random), random))
-            listing.write("./calibration/%02d.png\n" % i)
+    common.export_onnx(model, SIZE, path, "face", "embedding")
+    common.write_calibration(args.out, [crop(person(random), random) for _ in range(12)])
 
 
 if __name__ == "__main__":

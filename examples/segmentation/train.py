@@ -9,21 +9,22 @@ of every pixel by ONNX Runtime) and golden/N_sure.npy (where its best two classe
 """
 import argparse
 import os
-import struct
-import zlib
+import sys
 
 import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "utils"))
+import pictures as common
+
 SIZE = 128
 CLASSES = ("background", "circle", "square", "triangle")
 
 
 def noise(random, height, width, cells):
-    grid = torch.tensor(random.rand(1, 3, cells, cells).astype("float32"))
-    return F.interpolate(grid, size=(height, width), mode="bicubic", align_corners=True)[0].permute(1, 2, 0).numpy() - 0.5
+    return common.smooth_noise(random, height, width, cells) - 0.5
 
 
 def scene(random, height=SIZE, width=SIZE):
@@ -74,15 +75,6 @@ class Shapes(nn.Module):
         return self.head(self.up_a(torch.cat((larger(y), a), 1)))  # half the picture's size
 
 
-def write_png(path, picture):
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    rows = b"".join(b"\0" + row.tobytes() for row in picture)
-    with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", picture.shape[1], picture.shape[0], 8, 2, 0, 0, 0))
-                   + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("out")
@@ -116,17 +108,12 @@ def main():
             print("step", step, "loss %.4f" % float(loss), flush=True)
     model.eval()
     path = os.path.join(args.out, "shapes.onnx")
-    options = {"dynamo": False} if torch.__version__ >= "2.5" else {}
-    torch.onnx.export(model, torch.zeros(1, 3, SIZE, SIZE), path, input_names=["image"], output_names=["classes"],
-                      opset_version=12, **options)
+    common.export_onnx(model, SIZE, path, "image", "classes")
 
     import onnxruntime
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     random = np.random.RandomState(2)
-    with open(os.path.join(args.out, "dataset.txt"), "w") as listing:
-        for i in range(12):
-            write_png(os.path.join(args.out, "calibration", "%02d.png" % i), scene(random)[0])
-            listing.write("./calibration/%02d.png\n" % i)
+    common.write_calibration(args.out, [scene(random)[0] for _ in range(12)])
     right = total = 0
     for i in range(24):
         picture, truth = scene(random)
@@ -136,8 +123,7 @@ def main():
         right += (answer == truth[::2, ::2]).sum()
         total += answer.size
         if i < 3:
-            with open(os.path.join(args.out, "test", "%d.ppm" % i), "wb") as file:
-                file.write(b"P6\n%d %d\n255\n" % (SIZE, SIZE) + picture.tobytes())
+            common.write_ppm(os.path.join(args.out, "test", "%d.ppm" % i), picture)
             np.save(os.path.join(args.out, "golden", "%d.npy" % i), answer)
             np.save(os.path.join(args.out, "golden", "%d_sure.npy" % i), np.packbits(best[-1] - best[-2] > 0.25))
     print("pixels right: %.4f" % (right / total))

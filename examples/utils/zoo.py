@@ -19,8 +19,27 @@ def check(what, code):
         sys.exit(1)
 
 
-def convert_main(load, mean, std, dataset, **config):
-    """convert.py MODEL CHIP [i8|fp] [OUT]; load(rknn, path) calls a load_... method, `config` is more for config()."""
+def build_hybrid(rknn, dataset, float16):
+    """int8 but for the tensors of `float16`: the two steps of hybrid quantization, with the .cfg edited between them."""
+    dataset, here = os.path.abspath(dataset), os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # step 1 writes its files where it is called
+        try:
+            check('Hybrid quantization, step 1', rknn.hybrid_quantization_step1(dataset=dataset))
+            files = {os.path.splitext(name)[1]: name for name in os.listdir('.')}
+            with open(files['.cfg']) as file:
+                text = file.read()
+            with open(files['.cfg'], 'w') as file:
+                file.write(text.replace('custom_quantize_layers: {}', 'custom_quantize_layers:\n' + '\n'.join(
+                    '    %s: float16' % name for name in float16)))
+            return rknn.hybrid_quantization_step2(files['.model'], files['.data'], files['.cfg'])
+        finally:
+            os.chdir(here)
+
+
+def convert_main(load, mean, std, dataset, float16=(), **config):
+    """convert.py MODEL CHIP [i8|fp] [OUT]; load(rknn, path) calls a load_... method, `float16` are tensors that i8 keeps in
+    float16, `config` is more for config()."""
     if len(sys.argv) < 3:
         print('Usage: %s MODEL CHIP [i8|fp] [OUT.rknn]' % sys.argv[0])
         sys.exit(2)
@@ -33,7 +52,10 @@ def convert_main(load, mean, std, dataset, **config):
     rknn = RKNN()
     rknn.config(mean_values=mean, std_values=std, target_platform=chip, **config)
     check('Load model', load(rknn, model))
-    check('Build model', rknn.build(do_quantization=kind == 'i8', dataset=dataset if kind == 'i8' else None))
+    if kind == 'i8' and float16:
+        check('Build model', build_hybrid(rknn, dataset, float16))
+    else:
+        check('Build model', rknn.build(do_quantization=kind == 'i8', dataset=dataset if kind == 'i8' else None))
     check('Export rknn model', rknn.export_rknn(out))
     rknn.release()
 
