@@ -191,12 +191,14 @@ EXAMPLE_PROGRAMS := $(foreach name,dynamic_shape face face_compare mobilenet poo
 check-applications: configure-release
 	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
 	@cmake/configure.sh aarch64 $(BUILD)
-	@$(call NINJA,release,rknn rknn_toolkit rknnrt rga rga_caller mpimmz openrknn_board board_caller $(EXAMPLE_PROGRAMS))
+	@$(call NINJA,release,rknn rknn_toolkit rknnrt rga rga_caller mpimmz openrknn_board board_caller matmul_demo custom_op_cpu custom_op_gpu \
+	  $(EXAMPLE_PROGRAMS))
 	@$(call NINJA,aarch64,rknnrt rga rknn_yolov5_demo)
 	@$(PYTHON) tests/check.py check-applications \
 	  -- $(BUILD)/release/tests/applications/rga_caller \
 	  -- $(PYTHON) tests/applications/rga_check.py $(BUILD)/release/src/rga/librga.so \
 	  -- $(PYTHON) -B tests/applications/examples_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/examples \
+	  -- $(PYTHON) tests/matmul/examples.py --build $(BUILD)/release --work $(BUILD)/check-applications/matmul --need-gpu \
 	  -- LD_PRELOAD=$(abspath $(BUILD))/release/src/standins/libopenrknn_board.so RKNN_TARGET=rk3588 $(BUILD)/release/tests/applications/board_caller \
 	     $(BUILD)/check-applications/examples/digits_i8.rknn \
 	  -- $(PYTHON) -B tests/applications/video_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/video \

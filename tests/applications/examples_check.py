@@ -23,8 +23,8 @@ EXAMPLES = os.path.join(SOURCE, "examples")
 ROW = re.compile(r"^(\w+) +([\d.]+) \[ *(-?\d+), *(-?\d+), *(-?\d+), *(-?\d+)\]$")
 
 
-def script(folder, name, *words, env=None):
-    code, text = run([sys.executable, os.path.join(EXAMPLES, folder, name), *words], env=dict(os.environ, **(env or {})))
+def script(folder, name, *words, env=None, cwd=None):
+    code, text = run([sys.executable, os.path.join(EXAMPLES, folder, name), *words], env=dict(os.environ, **(env or {})), cwd=cwd)
     if code != 0:
         raise RuntimeError("%s/%s returned %d:\n%s" % (folder, name, code, text[-1500:]))
     return text
@@ -118,6 +118,17 @@ def check_yolov5_golden(build, work):
     if not ok:
         print(found, truth)
     return figure("yolov5: float16 program and another engine's heads", "%d boxes, %d expected" % (len(found), len(truth)), "within 1 px and 0.01", ok)
+
+
+def check_options(work):
+    """The model zoo's options: what each prints, and the same boxes as without them."""
+    picture = os.path.join(work, "scene0.ppm")
+    text = script("yolov5", "yolov5.py", "--model", os.path.join(EXAMPLES, "signs", "signs.onnx"), "--target", "rk3588", "--img", picture,
+                  "--accuracy_analysis", "--eval_perf", "--eval_memory", cwd=work)
+    told = [word for word in ("simulator_error", "Total Operator Elapsed Per Frame Time", "Total Memory: ") if word in text]
+    plain = table(script("yolov5", "yolov5.py", "--model", os.path.join(work, "signs_i8.rknn"), "--img", picture))
+    return figure("model zoo's options: --accuracy_analysis --eval_perf --eval_memory", "%d of 3 reports, %d boxes" % (len(told), len(plain)),
+                  "3, boxes as without them", len(told) == 3 and len(plain) >= 3 and table(text) == plain)
 
 
 def check_tracking(build, work, kinds):
@@ -430,7 +441,8 @@ def main():
               lambda: check_segmentation(build, work, kinds)]
     if not args.quick:
         common.need_assets()
-        checks += [lambda: check_yolov5_golden(build, work), lambda: check_dynamic_shape(build, work, kinds), lambda: check_classification(build, work, kinds), lambda: check_mobilenet(build, work),
+        checks += [lambda: check_yolov5_golden(build, work), lambda: check_options(work), lambda: check_dynamic_shape(build, work, kinds),
+                   lambda: check_classification(build, work, kinds), lambda: check_mobilenet(build, work),
                    lambda: check_face(build, work), lambda: check_face_compare(build, work), lambda: check_vad(build, work)]
     ok = True
     for check in checks:

@@ -86,16 +86,16 @@ def sized(program, model):
     return {w * h: [program, model, "--size", "%dx%d" % (w, h)] for w, h in ((1920, 1080), (1280, 720))}
 
 
-def check_streams(program, model, quick):
+def check_streams(program, model, language, counts):
     ok = True
     for name, (width, height) in SIZES.items():
-        for streams in (1,) if quick else (1, 2, 3, 4):
+        for streams in counts:
             frames = 8 if name == "1080p" else 4
             found = parse(start([program, model, "--size", "%dx%d" % (width, height), "--streams", str(streams), "--frames", str(frames)],
                                 env={"RKNN_VALIDATE": "1", "RKNN_STRICT": "1"}))
             zero, copy = found["zero-copy"], found["copying"]
             good = zero[3] == 0 and zero[4] == 0 and copy[3] == 4 and zero[6:] == copy[6:] and zero[6] == 3 * streams * frames
-            ok &= figure("video %s, %d stream%s: fps, copies per frame, CPU" % (name, streams, "s" * (streams > 1)),
+            ok &= figure("video %s %s, %d stream%s: fps, copies per frame, CPU" % (language, name, streams, "s" * (streams > 1)),
                          "zero-copy %.1f, %.2f, %d %%; copying %.1f, %.2f, %d %%; %d boxes" % (*zero[2:4], zero[5], *copy[2:4], copy[5], zero[6]),
                          "0 copies, the same 3 boxes a frame", good)
     return ok
@@ -170,13 +170,13 @@ def check_file(program, model, counter, work):
     return ok & check_counted("from a file", {1280 * 720: [program, model, "--file", video], 640 * 360: [program, model, "--file", small]}, counter, work)
 
 
-def check_growth(program, work, frames=100000):
+def check_growth(program, name, work, frames=100000):
     model = convert(work, 64)
     text = start([program, model, "--size", "160x90", "--streams", "4", "--frames", str(frames // 4), "--mode", "zero", "--growth"])
     marks = [(int(kb), int(fds)) for kb, fds in re.findall(r"after \d+ frames: (\d+) kB, (\d+) descriptors", text)]
     found = parse(text)["zero-copy"]
     grown = marks[1][0] - marks[0][0] if len(marks) == 2 else 10**9
-    return figure("video: memory and descriptors over %d frames, 4 streams" % found[1],
+    return figure("video %s: memory and descriptors over %d frames, 4 streams" % (name, found[1]),
                   "%d kB and %d descriptors more than after a tenth, %.2f copies" % (grown, marks[1][1] - marks[0][1], found[3]),
                   "at most 1024 kB, 0, 0", found[1] == frames and grown <= 1024 and marks[0][1] == marks[1][1] and found[3] == 0)
 
@@ -199,14 +199,14 @@ def check_rust(build, model, counter, work, cpp_boxes):
     passed = sum(int(n) for n in re.findall(r"(\d+) passed", text))
     program = os.path.join(work, "rust", "release", "rknn_video")
     ok = figure("video in Rust: builds with stable cargo, its tests pass", "cargo %s, %d tests" % (version, passed), "builds, 2", passed >= 2)
-    text = start([program, model, "--frames", "31", "--table"], env={"RKNN_VALIDATE": "1", "RKNN_STRICT": "1"})
-    found, rust_boxes = parse(text), boxes(text)
-    zero, copy = found["zero-copy"], found["copying"]
+    text = start([program, model, "--frames", "31", "--table", "--mode", "zero"], env={"RKNN_VALIDATE": "1", "RKNN_STRICT": "1"})
+    found, rust_boxes = parse(text)["zero-copy"], boxes(text)
     same = set(rust_boxes) == set(cpp_boxes) and all(
         abs(rust_boxes[n][0] - cpp_boxes[n][0]) <= 0.01 and max(abs(a - b) for a, b in zip(rust_boxes[n][1:], cpp_boxes[n][1:])) <= 1 for n in cpp_boxes)
-    ok &= figure("video in Rust 1080p: fps, copies per frame, CPU",
-                 "zero-copy %.1f, %.2f, %d %%; copying %.1f, %.2f, %d %%" % (*zero[2:4], zero[5], *copy[2:4], copy[5]),
-                 "0 copies, boxes as in C++", zero[3] == 0 and copy[3] == 4 and zero[6] == copy[6] == 93 and same and "RKNN_VALIDATE" not in text)
+    ok &= figure("video in Rust: boxes of 31 frames and those of the C++ program", "%d boxes, frame 30 %s" % (found[6], "alike" if same else "differs"),
+                 "93, within 1 px and 0.01", found[6] == 93 and same and "RKNN_VALIDATE" not in text)
+    ok &= check_streams(program, model, "in Rust", (1, 4))
+    ok &= check_growth(program, "in Rust", work)
     ok &= check_counted("in Rust", sized(program, model), counter, work)
     video = os.path.join(work, "scene.y4m")
     width, height = 640, 360
@@ -235,14 +235,14 @@ def main():
         sys.exit("missing: %s; install libavformat-dev and libavcodec-dev and build again" % program)
     try:
         model, counter = convert(work, 320), build_counter(work)
-        ok = check_streams(program, model, args.quick)
+        ok = check_streams(program, model, "in C++", (1,) if args.quick else (1, 2, 3, 4))
         good, cpp_boxes = check_boxes(program, model)
         ok &= good & check_counted("in C++", sized(program, model), counter, work)
         sums = parse(start([program, model, "--frames", "8", "--mode", "zero"]))["zero-copy"]
         ok &= check_fallback(program, model, "in C++", (sums[6], sums[7]))
         ok &= check_file(program, model, counter, work)
         if not args.quick:
-            ok &= check_growth(program, work)
+            ok &= check_growth(program, "in C++", work)
             ok &= check_rust(build, model, counter, work, cpp_boxes)
     except RuntimeError as error:
         print(error)
