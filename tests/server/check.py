@@ -49,6 +49,8 @@ class Check:
     def __init__(self, args):
         build = os.path.abspath(args.build)
         self.args, self.good = args, True
+        # Not its real path: a virtual environment is found by its own.
+        args.triton_python = os.path.abspath(args.triton_python)
         self.server = os.path.join(build, "server", "rknn_server")
         self.library = os.path.join(build, "src", "capi", "librknnrt.so")
         self.stand_in = os.path.join(build, "tests", "server", "stand_in", "librknnrt.so")
