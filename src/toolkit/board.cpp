@@ -90,14 +90,11 @@ Result<std::vector<TensorAttr>> read_attrs(const Json& model, const char* key) {
   return out;
 }
 
-Status in_words_of_init(const Status& status, const std::string& id) {
+Status in_words_of_init(const Status& status) {
   if (status.code() != Code::kUnavailable) return status;
-  return {
-      Code::kUnavailable,
-      str("RKNN init failed. error code: RKNN_ERR_DEVICE_UNAVAILABLE: no rknn_server answers for "
-          "device_id '",
-          id, "' (", status.message(),
-          "); start rknn_server there, or leave device_id out to run on the simulated board")};
+  return {Code::kUnavailable,
+          str("RKNN init failed. error code: RKNN_ERR_DEVICE_UNAVAILABLE: ", status.message(),
+              ", or leave device_id out to run on the simulated board")};
 }
 
 }  // namespace
@@ -119,7 +116,7 @@ Result<std::optional<remote::Device>> device_for(const std::string& target,
     if (known.empty()) return std::optional<remote::Device>();
   }
   const auto device = remote::find_device(device_id);
-  if (!device.ok()) return in_words_of_init(device.status(), device_id);
+  if (!device.ok()) return in_words_of_init(device.status());
   return std::optional<remote::Device>(*device);
 }
 
@@ -131,7 +128,7 @@ Result<std::unique_ptr<Board>> Board::create(std::vector<uint8_t> file,
   out->options_ = options;
   out->device_ = device;
   out->file_ = std::move(file);
-  RK_TRY(in_words_of_init(out->connect(), device.id));
+  RK_TRY(in_words_of_init(out->connect()));
   return out;
 }
 

@@ -107,6 +107,7 @@ class Check:
         self.claims("", CLAIMS)
         self.unit_tests("connected mode of the toolkit and the rknn command, TLS, versions, analysis = local",
                         [PYTHON, "-m", "unittest", "test_connected"])
+        self.run([PYTHON, os.path.join(HERE, "command.py")])
         self.run([PYTHON, os.path.join(HERE, "scripts.py"), "--server", self.server, "--library", self.library])
         self.run([PYTHON, os.path.join(HERE, "deploy.py"), "--server", self.server])
 
@@ -158,6 +159,17 @@ class Check:
             with Server("--models", served) as server:
                 self.run([self.args.triton_python, os.path.join(HERE, "triton.py"), server.address,
                           os.path.join(folder, "in.npy"), os.path.join(folder, "out.npy"), "digits"], PYTHONPATH="")
+        self.printed_example(Server)
+
+    def printed_example(self, Server):
+        """The lines of docs/remote.md, as they stand there."""
+        with open(os.path.join(ROOT, "docs", "remote.md")) as file:
+            lines = re.search(r"tritonclient\[grpc\]`[^\n]*\n\n((?:    .*\n)+)", file.read()).group(1)
+        code = "".join(line[4:] for line in lines.splitlines(keepends=True))
+        with Server("--models", os.path.dirname(os.path.abspath(self.args.signs)), port=8001):
+            ok, text = self.run([self.args.triton_python, "-c", code], PYTHONPATH="")
+        self.figure("docs/remote.md: the example of tritonclient, %d lines" % code.count("\n"), text.strip()[-60:],
+                    "the shape it tells", ok and text.strip() == re.search(r"# (\(.*\))", code).group(1))
 
     def python_parts(self):
         os.environ.update(self.environment)
