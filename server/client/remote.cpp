@@ -21,6 +21,7 @@ namespace device = openrknn::device;
 using rk::Json;
 
 constexpr size_t kPieceBytes = size_t{1} << 20;
+constexpr int kFrameBytes = 1 << 20;  // as the server's: tensors come in one frame
 constexpr int kAskAfterMs = 5'000;
 constexpr int kAnswerWithinMs = 5'000;
 
@@ -352,6 +353,8 @@ int32_t connect(rknn_remote& remote, const char* text) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   // Boards are reached directly, whatever http_proxy says; and no two connections share one channel.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kFrameBytes);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   std::shared_ptr<grpc::ChannelCredentials> secrets = grpc::InsecureChannelCredentials();
   if (!text_of(*options, "tls_ca").empty()) {

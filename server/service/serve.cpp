@@ -32,6 +32,11 @@ constexpr int kClientMayAskEveryMs = 1'000;
 constexpr int kHandshakeMs = 10'000;
 // Of sessions and uploads, which hold one each, and calls that wait for a context.
 constexpr int kSpareThreads = 32;
+// A picture comes in one frame, without waiting for gRPC to guess the connection's speed.
+constexpr int kFrameBytes = 1 << 20;
+// One queue: the thread that reads a call also runs it, which saves a change of threads. More wait for the next one.
+constexpr int kQueues = 1;
+constexpr int kMostPollers = 4;
 
 Result<std::string> text_file(const std::string& path) {
   RK_ASSIGN(const std::vector<uint8_t> bytes, read_file(path));
@@ -117,6 +122,10 @@ Status serve(Store& store, const ServeOptions& options) {
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT,
                              0);  // a second server on the port is an error
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kFrameBytes);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytes);
+  builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, kQueues);
+  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, kMostPollers);
   RK_ASSIGN(const auto secrets, credentials(options));
   const std::string address = listening_text(options);
   int port = 0;

@@ -239,7 +239,8 @@ class Check:
                 "OPENRKNN_SERVER_LIBRARY": os.path.join(build, "src", "capi", "librknnrt.so"),
                 "ASAN_OPTIONS": options + ":quarantine_size_mb=8", "UBSAN_OPTIONS": options + ":print_stacktrace=1",
                 "TSAN_OPTIONS": options + ":suppressions=" + os.path.join(HERE, "tsan.supp"),
-                "RK_SERVER_MALFORMED": "10000", "RK_SERVER_ROUNDS": "20", "RK_SERVER_GROWTH_MIB": "128"}
+                "RK_SERVER_ENDS_ITSELF": "1", "RK_SERVER_MALFORMED": "10000", "RK_SERVER_ROUNDS": "20",
+                "RK_SERVER_GROWTH_MIB": "128"}
             ok, text = self.run([self.server_test], figures=False, **changed)
             counts = re.search(r"\[  PASSED  \] (\d+) tests", text)
             more, _ = self.run([self.server_check, "--gtest_filter=*Damaged*:*ManyClients*:*Stall*"], figures=False, **changed)

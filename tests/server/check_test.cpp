@@ -366,9 +366,25 @@ TEST(CheckServer, EndsUploadsThatStall) {
                       static_cast<double>(status_of(channel_to(server), "").bytes_in_flight()), 0);
 }
 
+// A picture's 16x16 patches, two numbers of each: much goes in and little comes out, as with a classifier.
+program::Program patches_program() {
+  constexpr int64_t kPatch = 16;
+  runtime::TestProgram p;
+  const int32_t in = p.input("image", {DType::kI8, {1, 3, kSide, kSide}, 1.0f, -128});
+  const int32_t out =
+      p.output("scores", {DType::kI8, {1, 2, kSide / kPatch, kSide / kPatch}, 0.5f, -10});
+  runtime::TestProgram::IntegerConv conv;
+  for (int64_t i = 0; i < 2 * 3 * kPatch * kPatch; ++i)
+    conv.weights.push_back(static_cast<int8_t>(i * 7 % 5 - 2));
+  conv.params.stride = {kPatch, kPatch};
+  conv.params.output.scale = {16384, 25};
+  p.conv(in, out, {2, 3, kPatch, kPatch}, conv);
+  return std::move(p.program);
+}
+
 TEST(CheckServer, OneCallCostsLittle) {
   Folder folder;
-  const program::Program program = runtime::picture_program({}, "rk3588", kSide, kSide);
+  const program::Program program = patches_program();
   write_model(folder.path("picture.rknn"), program);
   const ServerProcess server({"--models", folder.path("")});
   ASSERT_NE(server.port(), 0) << server.output();
@@ -377,8 +393,26 @@ TEST(CheckServer, OneCallCostsLittle) {
   std::vector<uint8_t> file = file_of(program), pixels = runtime::picture_pixels(kSide * kSide);
   rknn_context context = 0;
   ASSERT_EQ(rknn_init(&context, file.data(), static_cast<uint32_t>(file.size()), 0, nullptr), 0);
-  std::vector<double> here, there;
-  for (int i = 0; i < 600; ++i) {
+  std::vector<double> here, there, empty, carried;
+  inference::ModelInferRequest nobodys = request;
+  nobodys.set_model_name("unknown");
+  std::vector<double> more;
+  constexpr int kRounds = 5, kCalls = 200;
+  for (int i = 0; i < kRounds * kCalls; ++i) {
+    {
+      const auto start = Clock::now();
+      grpc::ClientContext call_context;
+      inference::ServerLiveResponse response;
+      ASSERT_TRUE(stub->ServerLive(&call_context, {}, &response).ok());
+      empty.push_back(microseconds(Clock::now() - start));
+    }
+    {
+      const auto start = Clock::now();
+      grpc::ClientContext call_context;
+      inference::ModelInferResponse response;
+      ASSERT_FALSE(stub->ModelInfer(&call_context, nobodys, &response).ok());
+      carried.push_back(microseconds(Clock::now() - start));
+    }
     auto start = Clock::now();
     rknn_input input{};
     input.buf = pixels.data();
@@ -397,12 +431,18 @@ TEST(CheckServer, OneCallCostsLittle) {
     inference::ModelInferResponse response;
     ASSERT_TRUE(stub->ModelInfer(&call_context, request, &response).ok());
     there.push_back(microseconds(Clock::now() - start));
+    if ((i + 1) % kCalls != 0) continue;
+    more.push_back(at_fraction(there, 0.5) - at_fraction(here, 0.5));
+    std::printf("medians: local %.0f us, remote %.0f us; an empty call %.0f us, 150 kB that nobody "
+                "computes %.0f us\n",
+                at_fraction(here, 0.5), at_fraction(there, 0.5), at_fraction(empty, 0.5),
+                at_fraction(carried, 0.5));
+    for (std::vector<double>* times : {&here, &there, &empty, &carried}) times->clear();
   }
   rknn_destroy(context);
-  const double more = at_fraction(there, 0.5) - at_fraction(here, 0.5);
-  std::printf("local median %.0f us, remote median %.0f us\n", at_fraction(here, 0.5),
-              at_fraction(there, 0.5));
-  e2e::figure_at_most("one remote call of 150 kB over a local one, ms", more / 1000, 0.4);
+  // The middle round counts: what else the machine does falls on some of them.
+  e2e::figure_at_most("one remote call of 150 kB over a local one, ms", at_fraction(more, 0.5) / 1000,
+                      0.4);
 }
 
 // Frames per second of contexts in this process, as many threads as there are CPUs.

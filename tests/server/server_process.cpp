@@ -69,7 +69,10 @@ ServerProcess::ServerProcess(std::vector<std::string> options,
   }
 }
 
-ServerProcess::~ServerProcess() { end(SIGKILL); }
+// Sanitizers look for leaks when a program ends by itself.
+ServerProcess::~ServerProcess() {
+  end(std::getenv("RK_SERVER_ENDS_ITSELF") == nullptr ? SIGKILL : SIGTERM);
+}
 
 remote::Device ServerProcess::device() const {
   const std::string address = str("127.0.0.1:", port_);

@@ -28,6 +28,7 @@ class Folder {
 std::string plugin_folder();
 
 // OPENRKNN_SERVER and OPENRKNN_SERVER_LIBRARY name another server (with an emulator before it) and runtime.
+// RK_SERVER_ENDS_ITSELF: told to end at the end, not killed.
 class ServerProcess {
  public:
   // Waits until the server answers; port() is 0 when it does not come up, and output() has what it said.
