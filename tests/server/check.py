@@ -215,6 +215,7 @@ class Check:
                     failed += part["failed"]
                     tails.append(part["p99_ms"] / part["p50_ms"])
                     print("at 70 %%: p50 %.1f ms, p99 %.1f ms" % (part["p50_ms"], part["p99_ms"]))
+        self.run([self.server_check, "--gtest_filter=CheckServer.KeepsUp*"])
         share, tail = statistics.median(shares), statistics.median(tails)
         self.figure("%d tritonclient connections on signs: throughput / rknn bench" % CONNECTIONS, "%.3f" % share, ">= 0.9",
                     share >= 0.9)
@@ -237,7 +238,9 @@ class Check:
             changed = {
                 "OPENRKNN_SERVER": os.path.join(build, "server", "rknn_server"),
                 "OPENRKNN_SERVER_LIBRARY": os.path.join(build, "src", "capi", "librknnrt.so"),
-                "ASAN_OPTIONS": options + ":quarantine_size_mb=8", "UBSAN_OPTIONS": options + ":print_stacktrace=1",
+                "ASAN_OPTIONS": options + ":quarantine_size_mb=8",
+                "LSAN_OPTIONS": "use_tls=0:print_suppressions=0:suppressions=" + os.path.join(HERE, "lsan.supp"),
+                "UBSAN_OPTIONS": options + ":print_stacktrace=1",
                 "TSAN_OPTIONS": options + ":suppressions=" + os.path.join(HERE, "tsan.supp"),
                 "RK_SERVER_ENDS_ITSELF": "1", "RK_SERVER_MALFORMED": "10000", "RK_SERVER_ROUNDS": "20",
                 "RK_SERVER_GROWTH_MIB": "128"}
