@@ -110,10 +110,9 @@ Result<std::unique_ptr<Client>> Client::open(const Device& device, const std::st
   const int32_t code = remote->open(write_json(options).c_str(), &out->handle_);
   if (out->handle_ == nullptr) return out_of_memory("the system has no memory left");
   if (code == RKNN_REMOTE_UNAVAILABLE) {
-    return Status(
-        Code::kUnavailable,
-        str("no rknn_server answers for device_id '", device.id, "' (", remote->text(out->handle_),
-            "); start rknn_server there"));
+    return Status(Code::kUnavailable,
+                  str("no rknn_server answers for device_id '", device.id, "' (",
+                      remote->text(out->handle_), "); start rknn_server there"));
   }
   if (code != 0) return out->failure(code);
   RK_ASSIGN(const Json hello, parse_json(remote->text(out->handle_)));

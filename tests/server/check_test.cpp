@@ -440,16 +440,17 @@ TEST(CheckServer, OneCallCostsLittle) {
     there.push_back(microseconds(Clock::now() - start));
     if ((i + 1) % kCalls != 0) continue;
     more.push_back(at_fraction(there, 0.5) - at_fraction(here, 0.5));
-    std::printf("medians: local %.0f us, remote %.0f us; an empty call %.0f us, 150 kB that nobody "
-                "computes %.0f us\n",
-                at_fraction(here, 0.5), at_fraction(there, 0.5), at_fraction(empty, 0.5),
-                at_fraction(carried, 0.5));
+    std::printf(
+        "medians: local %.0f us, remote %.0f us; an empty call %.0f us, 150 kB that nobody "
+        "computes %.0f us\n",
+        at_fraction(here, 0.5), at_fraction(there, 0.5), at_fraction(empty, 0.5),
+        at_fraction(carried, 0.5));
     for (std::vector<double>* times : {&here, &there, &empty, &carried}) times->clear();
   }
   rknn_destroy(context);
   // The middle round counts: what else the machine does falls on some of them.
-  e2e::figure_at_most("one remote call of 150 kB over a local one, ms", at_fraction(more, 0.5) / 1000,
-                      0.4);
+  e2e::figure_at_most("one remote call of 150 kB over a local one, ms",
+                      at_fraction(more, 0.5) / 1000, 0.4);
 }
 
 // Frames per second of `threads` threads that call `frame` (thread) until the time is over; negative when one fails.
