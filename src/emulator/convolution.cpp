@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CNA and CORE: the window walk over a feature and blocked weights. docs/facts/container.md, sections 3.5, 4.1, 4.4.
 #include <algorithm>
+#include <optional>
 
 #include "base/half.h"
 #include "emulator/units.h"
@@ -14,6 +15,33 @@ using target::RegisterFile;
 constexpr uint32_t kDepthwiseMode = 3;
 constexpr int64_t kMaxElements = int64_t{1} << 28;
 
+// Of a feature on its way in: (x + offset) * scale / 2^shift, rounded to int8.
+struct InputConversion {
+  int64_t offset = 0, scale = 1, shift = 0;
+};
+
+// All lanes of all four groups, in the same way. Pictures have groups of their own, and what becomes
+// of the lanes beyond their channels is not known.
+Result<std::optional<InputConversion>> read_conversion(const RegisterFile& r) {
+  if (r.is_on(reg::CNA_CVT_CON0__CVT_BYPASS)) return std::optional<InputConversion>();
+  constexpr uint32_t kEveryLane = 0xffff;
+  const uint32_t group = r.get(reg::CNA_CVT_CON1);
+  const uint32_t shift = r.get(reg::CNA_CVT_CON0__CVT_TRUNCATE_0);
+  if (r.get(reg::CNA_CONV_CON1__ARGB_IN) != 0 || r.get(reg::CNA_CONV_CON1__IN_PRECISION) != 0 ||
+      r.get(reg::CNA_CVT_CON5__PER_CHANNEL_CVT_EN) != kEveryLane ||
+      !r.is_on(reg::CNA_CVT_CON0__CVT_TYPE) || !r.is_on(reg::CNA_CVT_CON0__DATA_SIGN) ||
+      r.is_on(reg::CNA_CVT_CON0__ROUND_TYPE) || r.get(reg::CNA_CVT_CON2) != group ||
+      r.get(reg::CNA_CVT_CON3) != group || r.get(reg::CNA_CVT_CON4) != group ||
+      r.get(reg::CNA_CVT_CON0__CVT_TRUNCATE_1) != shift ||
+      r.get(reg::CNA_CVT_CON0__CVT_TRUNCATE_2) != shift ||
+      r.get(reg::CNA_CVT_CON0__CVT_TRUNCATE_3) != shift) {
+    return unsupported("conversion of the input");
+  }
+  return std::optional(
+      InputConversion{static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_OFFSET0)),
+                      static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_SCALE0)), shift});
+}
+
 struct Geometry {
   Precision precision = Precision::kI8;
   bool depthwise = false;
@@ -26,6 +54,7 @@ struct Geometry {
   int64_t pad_top = 0, pad_left = 0, pad_value = 0;
 
   int64_t deconv_h = 1, deconv_w = 1;  // cells of the border's value come between the pixels
+  std::optional<InputConversion> conversion;
 
   int64_t taps() const { return kernel_h * kernel_w; }
 };
@@ -42,8 +71,7 @@ Result<Geometry> read_geometry(const RegisterFile& r) {
     g.deconv_h = r.get(reg::CNA_CONV_CON3__DECONV_Y_STRIDE) + 1;
     g.deconv_w = r.get(reg::CNA_CONV_CON3__DECONV_X_STRIDE) + 1;
   }
-  // (x + offset) * scale / 2^truncate: known, but not what it makes of the lanes beyond the real channels.
-  if (!r.is_on(reg::CNA_CVT_CON0__CVT_BYPASS)) return unsupported("conversion of the input");
+  RK_ASSIGN(g.conversion, read_conversion(r));
   if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL)) return unsupported("compressed weights");
   g.in_channels = r.get(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL);
   g.real_in_channels = r.get(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL) + 1;
@@ -51,6 +79,7 @@ Result<Geometry> read_geometry(const RegisterFile& r) {
   g.in_width = r.get(reg::CNA_DATA_SIZE0__DATAIN_WIDTH);
   g.kernel_h = r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_HEIGHT);
   g.kernel_w = r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_WIDTH);
+  // A stride of zero repeats one window: Expand.
   g.stride_h = r.get(reg::CNA_CONV_CON3__CONV_Y_STRIDE);
   g.stride_w = r.get(reg::CNA_CONV_CON3__CONV_X_STRIDE);
   // Stored as the number of skipped pixels.
@@ -65,7 +94,7 @@ Result<Geometry> read_geometry(const RegisterFile& r) {
   g.out_channels = g.depthwise ? std::min(original, g.in_channels)
                                : int64_t{r.get(reg::CNA_WEIGHT_SIZE2__WEIGHT_KERNELS)};
   if (g.in_channels < 1 || g.in_height < 1 || g.in_width < 1 || g.out_channels < 1 ||
-      g.taps() < 1 || g.stride_h < 1 || g.stride_w < 1) {
+      g.taps() < 1) {
     return invalid_model("the list describes an empty convolution");
   }
   if (g.in_channels * g.in_height * g.in_width > kMaxElements ||
@@ -73,6 +102,12 @@ Result<Geometry> read_geometry(const RegisterFile& r) {
     return invalid_model("the list describes a convolution of more than 2^28 elements");
   }
   return g;
+}
+
+int64_t convert(const Unit& unit, const InputConversion& by, double value) {
+  const int64_t v = scale_round(static_cast<int64_t>(value) + by.offset, by.scale,
+                                static_cast<int>(by.shift), unit.ties);
+  return std::clamp<int64_t>(v, INT8_MIN, INT8_MAX);
 }
 
 // [C, H, W] of the channels that exist in memory; floats are widened.
@@ -106,6 +141,7 @@ Result<std::vector<T>> read_feature(const Unit& unit, const Geometry& g) {
           const uint8_t* const from = row.data() + x * pixel_bytes + (c - c0) * bytes;
           T& to = out[static_cast<size_t>((c * g.in_height + y) * g.in_width + x)];
           to = static_cast<T>(load_element(g.precision, from));
+          if (g.conversion) to = static_cast<T>(convert(unit, *g.conversion, to));
         }
       }
     }
@@ -216,7 +252,9 @@ Result<Cube> convolve(const Unit& unit) {
   out.width = g.out_width;
   if (out.is_float) {
     const std::vector<double> none(static_cast<size_t>(g.out_channels));
-    RK_ASSIGN(out.floats, (sum_up<float, float>(unit, g, none)));
+    // The chip's order of additions is not known: the sum is exact, then rounded once.
+    RK_ASSIGN(const std::vector<double> sums, (sum_up<float, double>(unit, g, none)));
+    out.floats.assign(sums.begin(), sums.end());
     return out;
   }
   RK_ASSIGN(const ChannelConstants constants,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/half.h"
@@ -308,12 +309,14 @@ Result<std::vector<double>> output_stage(const Unit& unit, const Cube& cube, Pre
 // breaks their sequence into other rows. One with fewer scatters them: x steps over NOTCH pixels and rows are SURF_ADD
 // apart (the phases of a resize).
 struct WritePlan {
-  uint64_t base = 0, block_bytes = 0, row_bytes = 0, pixel_bytes = kAtomBytes;
+  uint64_t base = 0, block_bytes = 0, group_bytes = 0, row_bytes = 0, pixel_bytes = kAtomBytes;
+  int64_t group = 1;                  // blocks that leave the unit together
   int64_t row_pixels = 0, width = 0;  // of the write cube and of the data
 
   uint64_t place(int64_t block, int64_t y, int64_t x) const {
     const int64_t pixel = y * width + x;
-    return base + static_cast<uint64_t>(block) * block_bytes +
+    return base + static_cast<uint64_t>(block / group) * group_bytes +
+           static_cast<uint64_t>(block % group) * block_bytes +
            static_cast<uint64_t>(pixel / row_pixels) * row_bytes +
            static_cast<uint64_t>(pixel % row_pixels) * pixel_bytes;
   }
@@ -330,18 +333,38 @@ WritePlan write_plan(const RegisterFile& r, const Cube& cube) {
   if (width * height == cube.pixels()) {
     plan.row_pixels = width;
     plan.row_bytes = (static_cast<uint64_t>(width) + notch) * kAtomBytes;
+    plan.group = int64_t{r.get(reg::DPU_BS_OW_CFG__SIZE_E_0)} + 1;
+    plan.group_bytes = uint64_t{r.get(reg::DPU_SURFACE_ADD__SURF_ADD)} * kAtomBytes;
   } else {
+    plan.group_bytes = plan.block_bytes;
     plan.pixel_bytes = (1 + notch) * kAtomBytes;
     plan.row_bytes = uint64_t{r.get(reg::DPU_SURFACE_ADD__SURF_ADD)} * kAtomBytes;
   }
   return plan;
 }
 
+// The largest channel of every pixel, the pixels one after the other.
+Status write_largest(const Unit& unit, const Cube& cube, Precision to) {
+  RK_ASSIGN(const std::vector<double> values, output_stage(unit, cube, to));
+  const auto pixels = static_cast<size_t>(cube.pixels());
+  const auto bytes = static_cast<size_t>(element_bytes(to));
+  RK_ASSIGN(const std::span<uint8_t> out,
+            unit.memory.at(unit.registers.get(reg::DPU_DST_BASE_ADDR), pixels * bytes));
+  for (size_t pixel = 0; pixel < pixels; ++pixel) {
+    double largest = values[pixel];
+    for (size_t at = pixel; at < values.size(); at += pixels)
+      largest = std::max(largest, values[at]);
+    store_element(to, largest, out.data() + pixel * bytes);
+  }
+  return ok_status();
+}
+
 Status write_cube(const Unit& unit, const Cube& cube, Precision to) {
   RK_ASSIGN(const std::vector<double> values, output_stage(unit, cube, to));
   const WritePlan plan = write_plan(unit.registers, cube);
   const int64_t bytes = element_bytes(to), lanes = kAtomBytes / bytes;
-  // Lanes beyond the real channels are written as zero.
+  // Lanes beyond the real channels have a number of their own.
+  const uint32_t pend = unit.registers.get(reg::DPU_OFFSET_PEND__OFFSET_PEND);
   const int64_t real = std::min<int64_t>(
       cube.channels, unit.registers.get(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL) + 1);
   for (int64_t c0 = 0; c0 < cube.channels; c0 += lanes) {
@@ -350,7 +373,8 @@ Status write_cube(const Unit& unit, const Cube& cube, Precision to) {
         const uint64_t at = plan.place(c0 / lanes, y, x);
         RK_ASSIGN(const std::span<uint8_t> atom,
                   unit.memory.at(static_cast<uint32_t>(at), kAtomBytes));
-        std::fill(atom.begin(), atom.end(), uint8_t{0});
+        for (int64_t lane = 0; lane < lanes; ++lane)
+          std::memcpy(atom.data() + lane * bytes, &pend, static_cast<size_t>(bytes));
         for (int64_t c = c0; c < std::min(c0 + lanes, real); ++c) {
           const auto from = static_cast<size_t>((c * cube.height + y) * cube.width + x);
           store_element(to, values[from], atom.data() + (c - c0) * bytes);
@@ -399,9 +423,12 @@ Status process_and_write(const Unit& unit, Cube cube) {
   RK_ASSIGN(Precision to, to_precision(r.get(reg::DPU_DATA_FORMAT__OUT_PRECISION)));
   // Divisions are declared so: halves under the name of 16-bit integers, on both sides.
   if (is_float(precision) && to == Precision::kI16) to = precision;
-  if (r.is_on(reg::DPU_FEATURE_MODE_CFG__NONALIGN) ||
-      r.get(reg::DPU_FEATURE_MODE_CFG__RGP_TYPE) != 0)
-    return unsupported("packed or regrouped writing");
+  constexpr uint32_t kLargest = 7;  // of MINMAX_CTL
+  const uint32_t minmax = r.get(reg::DPU_DATA_CUBE_HEIGHT__MINMAX_CTL);
+  const bool packed = r.is_on(reg::DPU_FEATURE_MODE_CFG__NONALIGN);
+  if (packed != (minmax == kLargest) || (minmax != 0 && minmax != kLargest))
+    return unsupported(str("packed writing with MINMAX_CTL ", minmax));
+  if (r.get(reg::DPU_FEATURE_MODE_CFG__RGP_TYPE) != 0) return unsupported("regrouped writing");
   if (!r.is_on(reg::DPU_BS_CFG__BS_BYPASS)) {
     RK_ASSIGN(const ChannelConstants constants,
               read_channel_constants(unit, cube.channels, precision));
@@ -413,7 +440,7 @@ Status process_and_write(const Unit& unit, Cube cube) {
     RK_TRY(run_stage(unit, stage, cube));
   }
   RK_TRY(elementwise_stage(unit, precision, cube));
-  return write_cube(unit, cube, to);
+  return packed ? write_largest(unit, cube, to) : write_cube(unit, cube, to);
 }
 
 }  // namespace rk::emulator

@@ -407,6 +407,46 @@ TEST(VendorLiftTest, TheFeatureOfAnInt8ProductIsConvertedAsItsTasksDoIt) {
   ADD_FAILURE() << "no conversion";
 }
 
+// 1 x 2 times 2 x 3 with the lists' own constants: the sums are scaled twice and rounded each time.
+TEST(VendorLiftTest, AnInt8ProductRoundsWhereItsListDoes) {
+  VendorFile file;
+  const int32_t a = file.feature("a", TensorKind::kInput, 0.5f, -128);
+  const int32_t b = file.feature("b", TensorKind::kInput, 0.25f, -102);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 1.0f, 5);
+  file.graph().tensors[static_cast<size_t>(a)].shape = {1, 2, 1, 2};
+  for (const int32_t i : {b, y}) file.graph().tensors[static_cast<size_t>(i)].shape = {1, 2, 1, 3};
+  file.node("exMatMul", {a, b}, {y});
+  file.address("y", 0);
+  file.task(0x1d, {{reg::DPU_DST_BASE_ADDR, 0},
+                   {reg::CNA_CVT_CON0, 15 << 4},
+                   {reg::CNA_CVT_CON1, 18172u << 16 | 102},
+                   {reg::DPU_BS_OW_OP, 128},
+                   {reg::DPU_BS_CFG, 0x20050},
+                   {reg::DPU_BN_CFG, 0x42},
+                   {reg::DPU_BN_MUL_CFG, 23170u << 16 | 17 << 8},
+                   {reg::DPU_DATA_FORMAT, 17 << 10},
+                   {reg::DPU_EW_CFG, 0x383},
+                   {reg::DPU_OUT_CVT_OFFSET, 5},
+                   {reg::DPU_OUT_CVT_SCALE, 22999},
+                   {reg::DPU_OUT_CVT_SHIFT, 20}});
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const auto& variant = program->main_variant();
+  std::string operators;
+  for (const program::Step& step : variant.steps) {
+    const auto* const p = std::get_if<program::OpParams>(&step.params);
+    operators += p == nullptr ? "copy " : p->op + " ";
+    if (p == nullptr || p->op != "exRequantize") continue;
+    const AttrMap expected = {{"first_scale", int64_t{23170}}, {"first_shift", int64_t{17}},
+                              {"scale", int64_t{22999}},       {"shift", int64_t{20}},
+                              {"zero_point", int64_t{5}},      {"unit", 1.0f}};
+    ASSERT_EQ(p->attrs.size(), expected.size());
+    for (const auto& [name, value] : expected)
+      EXPECT_TRUE(attr_equal(p->attrs.at(name), value)) << name;
+  }
+  EXPECT_EQ(operators, "Mul Transpose copy Mul Transpose MatMul exRequantize Transpose ");
+}
+
 TEST(VendorLiftTest, ListsEveryNodeThatCannotBeDecoded) {
   VendorFile file;
   const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);

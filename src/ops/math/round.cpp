@@ -8,6 +8,12 @@ namespace rk::ops {
 namespace {
 
 Status reference(const EvalCall& call) {
+  const Tensor& x = call.input(0);
+  if (x.dtype() == DType::kF64) {
+    double* const y = call.output(0).mutable_data<double>();
+    for (int64_t i = 0; i < x.elements(); ++i) y[i] = std::nearbyint(x.data<double>()[i]);
+    return ok_status();
+  }
   return map_f32(call.input(0), call.output(0), [](float x) { return std::nearbyint(x); });
 }
 

@@ -15,6 +15,10 @@ std::span<const OpCase> round_cases() {
           %y = Round(%x)
           expect %y: f16[] = [1])",
        1e-3},
+      {"float64 is rounded as it is", R"(
+          input %x: f64[3] = [33554433.5, 33554434.5, -33554435.5]
+          %y = Round(%x)
+          expect %y: f64[3] = [33554434, 33554434, -33554436])"},
       {"an empty tensor stays empty", R"(
           input %x: f32[0,3] = []
           %y = Round(%x)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of exTableSoftmax; numbers by hand.
+#include "tests/ops/cases.h"
+
+namespace rk::ops {
+
+std::span<const OpCase> ex_table_softmax_cases() {
+  static constexpr OpCase kCases[] = {
+      {"the row of the largest score, divided by its sum", R"(
+          input %x: f32[2,3] = [2, 1, 1, 0, 0, 1]
+          input %t: f32[3,3] = [1, 0, 0, 0.5, 1, 0, 0.25, 0.5, 1]
+          %y = exTableSoftmax(%x, %t) {zero_point=-128, factor=100}
+          expect %y: f32[2,3] = [50, 25, 25, 25, 25, 50])"},
+      // 127.5, 63.75, 31.875
+      {"results are int8 codes", R"(
+          input %x: f32[4] = [2, 1, 0, 0]
+          input %t: f32[3,3] = [1, 0, 0, 0.5, 1, 0, 0.25, 0.5, 1]
+          %y = exTableSoftmax(%x, %t) {zero_point=-128, factor=255}
+          expect %y: f32[4] = [127, 64, 32, 32])"},
+      // 1/3 as a half is 0.33325195, times 30004.5 would be 10001.5.
+      {"quotients are halves", R"(
+          input %x: f32[3] = [0, 0, 0]
+          input %t: f32[1,1] = [1]
+          %y = exTableSoftmax(%x, %t) {zero_point=-128, factor=259.5}
+          expect %y: f32[3] = [86, 86, 86])"},
+      {"scores outside the table take its ends", R"(
+          input %x: f32[3] = [-9, 1, 9]
+          input %t: f32[2,2] = [1, 1, 0.5, 1]
+          %y = exTableSoftmax(%x, %t) {zero_point=-128, factor=10}
+          expect %y: f32[3] = [2, 4, 4])"},
+      {"an empty tensor stays empty", R"(
+          input %x: f32[0,3] = []
+          input %t: f32[1,1] = [1]
+          %y = exTableSoftmax(%x, %t)
+          expect %y: f32[0,3] = [])"},
+      {"a table that is not square is refused", R"(
+          input %x: f32[1] = [1]
+          input %t: f32[1,2] = [1, 1]
+          %y = exTableSoftmax(%x, %t)
+          error input 1 ('table') is [1,2], expected as many rows as columns, 1 to 256)"},
+  };
+  return kCases;
+}
+
+}  // namespace rk::ops
