@@ -141,7 +141,7 @@ check-server: configure-release configure-dev configure-tsan triton-venv
 	  rknnrt signs_demo)
 	@$(call NINJA,dev,rknn_server rknnrt)
 	@$(call NINJA,tsan,rknn_server rknnrt)
-	@$(call NINJA,aarch64,rknn_server rknnrt)
+	@$(call NINJA,aarch64,rknn_server rknn_remote rknnrt)
 	@mkdir -p $(BUILD)/aarch64/plugins
 	@aarch64-linux-gnu-gcc -shared -fPIC -O2 -Iinclude tests/matmul/plugin.c \
 	  -o $(BUILD)/aarch64/plugins/librkcst_pair.so
@@ -217,7 +217,7 @@ wheel: release
 wheel-arm64: deps wheel
 	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
 	@cmake/configure.sh aarch64 $(BUILD)
-	@$(call NINJA,aarch64,rknn_toolkit rknnrt rknn)
+	@$(call NINJA,aarch64,rknn_toolkit rknn_remote rknnrt rknn)
 	@$(PYTHON) python/make_wheel.py --build $(BUILD)/aarch64 --output $(BUILD)/dist --machine aarch64 \
 	  --sysroot $(BUILD)/sysroot-arm64
 	@$(PYTHON) tests/python/check_arm64.py --sysroot $(BUILD)/sysroot-arm64 \

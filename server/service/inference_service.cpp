@@ -38,12 +38,22 @@ std::string_view fed_type(const rknn_tensor_attr& attr) {
   return attr.fmt == RKNN_TENSOR_NHWC && attr.n_dims == 4 ? "UINT8" : "FP32";
 }
 
-template <typename To>
-void describe(const rknn_tensor_attr& attr, std::string_view datatype, bool dynamic, To* to) {
+// Whether the shapes of an input differ here.
+bool varies(const rknn_input_range& range, uint32_t dimension) {
+  for (uint32_t k = 1; k < range.shape_number; ++k) {
+    if (range.dyn_range[k][dimension] != range.dyn_range[0][dimension]) return true;
+  }
+  return false;
+}
+
+// `unknown` (dimension) ones are -1.
+template <typename To, typename Unknown>
+void describe(const rknn_tensor_attr& attr, std::string_view datatype, const Unknown& unknown,
+              To* to) {
   to->set_name(attr.name, strnlen(attr.name, sizeof attr.name));
   to->set_datatype(datatype.data(), datatype.size());
   for (uint32_t d = 0; d < attr.n_dims && d < RKNN_MAX_DIMS; ++d)
-    to->add_shape(dynamic && d > 0 ? -1 : static_cast<int64_t>(attr.dims[d]));
+    to->add_shape(unknown(d) ? -1 : static_cast<int64_t>(attr.dims[d]));
 }
 
 // The tensors of a request, with the bytes made of typed contents where those are used.
@@ -140,12 +150,18 @@ grpc::Status InferenceService::ModelMetadata(grpc::ServerContext* context,
     response->set_name(request->name());
     response->add_versions(kVersion);
     response->set_platform("rknn");
-    const bool dynamic = !model->ranges().empty();
-    for (const rknn_tensor_attr& attr : model->inputs())
-      describe(attr, fed_type(attr), dynamic, response->add_inputs());
+    const auto& ranges = model->ranges();
+    for (size_t i = 0; i < model->inputs().size(); ++i) {
+      const rknn_tensor_attr& attr = model->inputs()[i];
+      describe(
+          attr, fed_type(attr), [&](uint32_t d) { return !ranges.empty() && varies(ranges[i], d); },
+          response->add_inputs());
+    }
+    // Those of outputs are known once the inputs' are chosen.
     for (const rknn_tensor_attr& attr : model->outputs())
-      describe(attr, is_real(attr) ? "FP32" : to_datatype(attr.type), dynamic,
-               response->add_outputs());
+      describe(
+          attr, is_real(attr) ? "FP32" : to_datatype(attr.type),
+          [&](uint32_t) { return !ranges.empty(); }, response->add_outputs());
     return ok_status();
   });
 }

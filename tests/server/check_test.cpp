@@ -239,6 +239,25 @@ TEST(CheckServer, SurvivesDamagedMessages) {
                   .ok());
 }
 
+TEST(CheckServer, TellsWhichDimensionsVary) {
+  Folder folder;
+  write_model(folder.path("shapes.rknn"), runtime::dynamic_picture_program());
+  const ServerProcess server({"--models", folder.path("")});
+  ASSERT_NE(server.port(), 0) << server.output();
+  grpc::ClientContext context;
+  inference::ModelMetadataRequest ask;
+  ask.set_name("shapes");
+  inference::ModelMetadataResponse about;
+  ASSERT_TRUE(inference::GRPCInferenceService::NewStub(channel_to(server))
+                  ->ModelMetadata(&context, ask, &about)
+                  .ok());
+  const auto shape_of = [](const auto& tensor) {
+    return std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end());
+  };
+  EXPECT_EQ(shape_of(about.inputs(0)), (std::vector<int64_t>{1, -1, -1, 3}));
+  EXPECT_EQ(shape_of(about.outputs(0)), (std::vector<int64_t>{-1, -1, -1, -1}));
+}
+
 // Clients that come and go, each with a model "m" of its own: one of two kinds.
 TEST(CheckServer, ManyClientsAtOnceKeepTheirModelsApart) {
   constexpr int kClients = 6;
