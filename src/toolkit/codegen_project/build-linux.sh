@@ -2,7 +2,6 @@
 # ./build-linux.sh [-a x86_64|aarch64] [-l FOLDER_OF_LIBRKNNRT]
 # Builds the program into install/linux_<arch>/, with lib/, model/ and data/ beside it.
 set -e
-cd "$(dirname "$0")"
 arch=$(uname -m)
 lib=
 while getopts a:l: option; do
@@ -12,6 +11,7 @@ while getopts a:l: option; do
     *) echo "usage: $0 [-a x86_64|aarch64] [-l FOLDER_OF_LIBRKNNRT]" >&2; exit 2 ;;
   esac
 done
+cd "$(dirname "$0")"  # behind the options: FOLDER is seen from the caller's folder
 toolchain=
 [ "$arch" = "$(uname -m)" ] || toolchain="-DCMAKE_TOOLCHAIN_FILE=$PWD/cmake/$arch.cmake"
 cmake -S . -B "build/$arch" $toolchain ${lib:+-DRKNN_LIB_DIR="$lib"} -DCMAKE_INSTALL_PREFIX="$PWD/install/linux_$arch"
