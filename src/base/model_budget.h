@@ -17,6 +17,13 @@ inline constexpr uint64_t kFoldedNodeBytes = uint64_t{256} << 20;
 inline constexpr uint64_t kFoldedBytes = uint64_t{512} << 20;
 inline constexpr uint64_t kFoldedOperations = uint64_t{1} << 32;
 
+// The same while a file is read: nodes between constants cannot be left for later, since shapes may depend on them.
+inline constexpr uint64_t kImportedNodeBytes = uint64_t{256} << 20;
+inline constexpr uint64_t kImportedBytes = uint64_t{2} << 30;
+inline constexpr uint64_t kImportedMacs = uint64_t{1} << 34;
+// Constants that a file describes by a shape and a value (Fill, ScatterNd, zeros): all of them.
+inline constexpr uint64_t kDescribedBytes = uint64_t{512} << 20;
+
 // Sparse tensors are stored in full: at most so many times what the file has of them, or so many bytes.
 inline constexpr uint64_t kSparseTimes = 256;
 inline constexpr uint64_t kSparseBytes = uint64_t{64} << 10;

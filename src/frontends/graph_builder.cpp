@@ -3,15 +3,11 @@
 
 #include <algorithm>
 
+#include "base/model_budget.h"
 #include "ops/shared/evaluate.h"
 
 namespace rk::frontends {
 namespace {
-
-// A small file can describe huge constants (ConstantOfShape, Expand, Tile).
-constexpr uint64_t kMostFoldedBytesPerNode = uint64_t{256} << 20;
-constexpr uint64_t kMostFoldedBytes = uint64_t{2} << 30;
-constexpr uint64_t kMostFoldedMacs = uint64_t{1} << 34;
 
 // Integer weights with their scales are what a quantized model is about; folding them to float would lose both.
 bool carries_quantization(std::string_view op) {
@@ -32,6 +28,21 @@ bool GraphBuilder::foldable(const OpDef& def, const NodeDraft& draft) const {
   if (def.shape_only) return true;
   return std::ranges::all_of(draft.inputs,
                              [](const Value* v) { return v == nullptr || v->is_constant(); });
+}
+
+Result<Tensor> GraphBuilder::described(const TensorType& type) {
+  RK_ASSIGN(const uint64_t size_bytes, checked_byte_size(type));
+  if (size_bytes > budget::kImportedNodeBytes ||
+      size_bytes > budget::kDescribedBytes - described_bytes_) {
+    return out_of_memory(str("makes a constant ", to_string(type), " of ", size_bytes,
+                             " bytes; constants that the file describes without holding them may have ",
+                             budget::kImportedNodeBytes, " each and ", budget::kDescribedBytes,
+                             " in all"));
+  }
+  described_bytes_ += size_bytes;
+  RK_ASSIGN(Tensor out, Tensor::try_make(type));
+  std::fill_n(out.mutable_data<uint8_t>(), size_bytes, uint8_t{0});
+  return out;
 }
 
 Result<std::vector<Value*>> GraphBuilder::fold(const NodeDraft& draft) {
@@ -61,15 +72,16 @@ Result<std::vector<Value*>> GraphBuilder::fold(const NodeDraft& draft) {
     size_bytes += own;
   }
   folded_bytes_ += size_bytes;
-  if (size_bytes > kMostFoldedBytesPerNode || folded_bytes_ > kMostFoldedBytes) {
+  if (size_bytes > budget::kImportedNodeBytes || folded_bytes_ > budget::kImportedBytes) {
     return out_of_memory(str(node->label(), ": its result is a constant of ", size_bytes,
                              " bytes; constants computed from others may have ",
-                             kMostFoldedBytesPerNode, " each and ", kMostFoldedBytes, " in all"));
+                             budget::kImportedNodeBytes, " each and ", budget::kImportedBytes,
+                             " in all"));
   }
-  if (node->def().cost != nullptr && node->def().cost(*node).macs > kMostFoldedMacs) {
+  if (node->def().cost != nullptr && node->def().cost(*node).macs > budget::kImportedMacs) {
     return unsupported(str(node->label(), ": computes a constant with ",
                            node->def().cost(*node).macs, " multiplications, more than ",
-                           kMostFoldedMacs, " are not done at import"));
+                           budget::kImportedMacs, " are not done at import"));
   }
   RK_ASSIGN(std::vector<Tensor> tensors, ops::fold(*node));
   std::vector<Value*> out;

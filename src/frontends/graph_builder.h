@@ -48,6 +48,8 @@ class GraphBuilder {
   Value* constant(const std::string& name, Tensor tensor) {
     return graph_.add_constant(name, std::move(tensor));
   }
+  // Zeros for a constant that the file describes without holding its bytes: a small file must not take all memory.
+  Result<Tensor> described(const TensorType& type);
   Value* ints(const NodeDraft& around, std::string_view suffix, std::vector<int64_t> values);
   Value* scalar(const NodeDraft& around, std::string_view suffix, float value);
 
@@ -58,6 +60,7 @@ class GraphBuilder {
 
   Graph& graph_;
   uint64_t folded_bytes_ = 0;
+  uint64_t described_bytes_ = 0;
   std::unordered_map<const Value*, Value*> narrowed_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "frontends/frontend.h"
+#include "frontends/model_source.h"
 #include "ops/registry.h"
 #include "runtime/session/session.h"
 #include "tests/fuzz/guard.h"
@@ -50,6 +51,8 @@ TEST(BadFiles, EachIsReadWithinItsLimits) {
         fuzz_program(bytes);
       } else if (kind == ".onnx") {
         fuzz_onnx(bytes);
+      } else if (kind == ".pb") {
+        fuzz_tensorflow(bytes);
       } else if (kind == ".data") {
         fuzz_hybrid(bytes);
       } else if (kind == ".json") {
@@ -89,6 +92,18 @@ TEST(BadFiles, SparseTensorsThatStandForMuchMoreAreRefused) {
     ASSERT_FALSE(graph.ok()) << name;
     EXPECT_NE(graph.status().message().find("stand for a tensor of"), std::string::npos)
         << graph.status().message();
+  }
+}
+
+TEST(BadFiles, ConstantsThatAreOnlyDescribedHaveALimitEachAndInAll) {
+  for (const char* const name : {"scatter_nd_declared.pb", "consts_of_one_value.pb"}) {
+    const std::vector<uint8_t> bytes = bytes_of(bad(name));
+    const frontends::ModelFile file{name, bytes};
+    const auto model = frontends::import_files({&file, 1}, "tensorflow", {}, ops::registry());
+    ASSERT_FALSE(model.ok()) << name;
+    EXPECT_EQ(model.status().code(), Code::kOutOfMemory);
+    EXPECT_NE(model.status().message().find("describes without holding"), std::string::npos)
+        << model.status().message();
   }
 }
 

@@ -426,7 +426,7 @@ Status scatter_nd(LayerImport& op) {
   RK_ASSIGN(Value* const updates, op.last(1));
   RK_ASSIGN(const std::vector<int64_t> dims, op.ints(2, "shape"));
   RK_ASSIGN(const Shape shape, Shape::make(dims));
-  RK_ASSIGN(Tensor zeros, Tensor::try_make({updates->dtype(), shape}));
+  RK_ASSIGN(Tensor zeros, op.builder().described({updates->dtype(), shape}));
   RK_ASSIGN(indices,
             op.emit("Cast", "/indices", {indices}, {{"to", static_cast<int64_t>(DType::kI64)}}));
   Value* const base = op.constant("/zeros", std::move(zeros));
@@ -527,21 +527,13 @@ Status bind_ints(LayerImport& op, const Shape& shape, const std::vector<int64_t>
 }
 
 Status fill_with(LayerImport& op, const Shape& shape, const Tensor& one) {
-  RK_ASSIGN(Tensor filled, Tensor::try_make({one.dtype(), shape}));
+  RK_ASSIGN(Tensor filled, op.builder().described({one.dtype(), shape}));
   const size_t size = byte_size(one.dtype());
   for (size_t i = 0; i < static_cast<size_t>(shape.elements()); ++i) {
     std::memcpy(filled.mutable_data<uint8_t>() + i * size, one.data<uint8_t>(), size);
   }
   Value* const value = op.builder().constant(op.output_name(0), std::move(filled));
   return op.bind_held(0, Held::in_file_order(value));
-}
-
-// FILL and the like: a small file must not make a large constant.
-Status check_made(const Shape& shape) {
-  constexpr int64_t kMostElements = int64_t{1} << 24;
-  if (shape.elements() <= kMostElements) return ok_status();
-  return out_of_memory(str("makes a constant of ", to_string(shape), "; at most ", kMostElements,
-                           " elements are made at import"));
 }
 
 }  // namespace
@@ -561,7 +553,6 @@ Status fill(LayerImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(const std::vector<int64_t> dims, op.ints(0, "dims"));
   RK_ASSIGN(const Shape shape, Shape::make(dims));
-  RK_TRY(check_made(shape));
   RK_ASSIGN(Value* const one, op.last(1));
   if (!one->is_constant() || one->constant().elements() != 1) {
     return unsupported("the value to fill with is computed at run time; it must be a constant");
@@ -571,7 +562,6 @@ Status fill(LayerImport& op) {
 
 Status filled_like(LayerImport& op, double value) {
   RK_ASSIGN(const Held* const held, op.held(0));
-  RK_TRY(check_made(held->shape()));
   const Tensor one = Tensor::scalar(static_cast<float>(value));
   return fill_with(op, held->shape(), one.cast(held->dtype()));
 }

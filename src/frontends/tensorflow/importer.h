@@ -34,7 +34,8 @@ std::string to_string(const TensorId& id);
 // kUndefined where graphs have no such type. Quantized types are the integers they are stored in.
 DType dtype_of(int32_t number);
 std::string dtype_name(int32_t number);
-Result<Tensor> tensor_of(const rk::tensorflow::TensorProto& proto);
+// `builder` counts what is made of values that stand for many.
+Result<Tensor> tensor_of(const rk::tensorflow::TensorProto& proto, GraphBuilder& builder);
 
 // A convolution between SpaceToBatchND and BatchToSpaceND, as the dilated one it stands for.
 struct Dilated {

@@ -12,7 +12,7 @@ using layers::unary;
 Status constant(NodeImport& op) {
   const AttrValue* const value = op.attr("value");
   if (value == nullptr) return invalid_model("has no value");
-  RK_ASSIGN(Tensor data, tensor_of(value->tensor()));
+  RK_ASSIGN(Tensor data, tensor_of(value->tensor(), op.builder()));
   return op.bind_held(0, Held::in_file_order(op.constant("", std::move(data))));
 }
 

@@ -96,7 +96,7 @@ std::string dtype_name(int32_t number) {
   return str("number ", number);
 }
 
-Result<Tensor> tensor_of(const rk::tensorflow::TensorProto& proto) {
+Result<Tensor> tensor_of(const rk::tensorflow::TensorProto& proto, GraphBuilder& builder) {
   const DType dtype = dtype_of(proto.dtype());
   if (dtype == DType::kUndefined) {
     return unsupported(str("is of type ", dtype_name(proto.dtype()), ", which is not taken"));
@@ -108,20 +108,13 @@ Result<Tensor> tensor_of(const rk::tensorflow::TensorProto& proto) {
   }
   RK_ASSIGN(const Shape shape, Shape::make(dims));
   const TensorType type{dtype, shape};
-  RK_ASSIGN(const uint64_t size_bytes, checked_byte_size(type));
   if (!proto.tensor_content().empty()) {
     const std::string& content = proto.tensor_content();
     return Tensor::from_bytes(
         type, ByteSpan(reinterpret_cast<const uint8_t*>(content.data()), content.size()));
   }
   // One stored value can stand for a whole tensor.
-  constexpr uint64_t kMostSpread = uint64_t{256} << 20;
-  if (size_bytes > kMostSpread) {
-    return out_of_memory(str("is ", rk::to_string(type), ", ", size_bytes,
-                             " bytes from one value; at most ", kMostSpread, " are made"));
-  }
-  RK_ASSIGN(Tensor out, Tensor::try_make(type));
-  if (size_bytes > 0) std::memset(out.mutable_data<uint8_t>(), 0, size_bytes);
+  RK_ASSIGN(Tensor out, builder.described(type));
   RK_TRY(fill_values(proto, out));
   return out;
 }

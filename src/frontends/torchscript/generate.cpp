@@ -8,15 +8,10 @@
 namespace rk::frontends::torchscript {
 namespace {
 
-// A small file can ask for a huge constant.
-constexpr int64_t kMostElements = 1 << 26;
-
-Result<Tensor> filled_tensor(DType dtype, const std::vector<int64_t>& dims, double value) {
+Result<Tensor> filled_tensor(Call& call, DType dtype, const std::vector<int64_t>& dims,
+                             double value) {
   RK_ASSIGN(const Shape shape, Shape::make(dims));
-  if (shape.elements() > kMostElements) {
-    return unsupported(str("makes ", shape.elements(), " elements, more than ", kMostElements));
-  }
-  RK_ASSIGN(Tensor out, Tensor::try_make({dtype, shape}));
+  RK_ASSIGN(Tensor out, call.builder().described({dtype, shape}));
   if (value == 0) return out;
   for (int64_t i = 0; i < shape.elements(); ++i) {
     store_f64(dtype, out.mutable_data<uint8_t>() + static_cast<size_t>(i) * byte_size(dtype), value);
@@ -29,7 +24,7 @@ DType dtype_argument(Call& call, size_t i, DType fallback) {
 }
 
 Status give_filled(Call& call, DType dtype, const std::vector<int64_t>& dims, double value) {
-  RK_ASSIGN(Tensor out, filled_tensor(dtype, dims, value));
+  RK_ASSIGN(Tensor out, filled_tensor(call, dtype, dims, value));
   return call.give(call.builder().constant(call.name() + "/filled", std::move(out)));
 }
 
@@ -46,8 +41,8 @@ Result<std::vector<int64_t>> shape_of(Call& call) {
 }
 
 Status give_numbers(Call& call, DType dtype, double first, double step, int64_t count) {
-  if (count < 0 || count > kMostElements) return unsupported(str("makes ", count, " elements"));
-  RK_ASSIGN(Tensor out, filled_tensor(dtype, {count}, 0));
+  if (count < 0) return invalid_model(str("makes ", count, " elements"));
+  RK_ASSIGN(Tensor out, filled_tensor(call, dtype, {count}, 0));
   for (int64_t i = 0; i < count; ++i) {
     store_f64(dtype, out.mutable_data<uint8_t>() + static_cast<size_t>(i) * byte_size(dtype),
               first + step * static_cast<double>(i));
