@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -19,6 +20,9 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 PYTHON = "/usr/bin/python3"
 CONNECTIONS = 64
 ROUNDS = 5
+OTHERS = 0.1  # of the CPUs: a round beside more work than that is repeated, at most so often
+MOST_ROUNDS = 15
+ENOUGH = 3
 
 # Which tests of server_test show what.
 SAME_BYTES = {
@@ -38,6 +42,31 @@ CLAIMS = {
     "a killed server is an error within 2 s; SIGTERM ends cleanly": ["ServerAccess.AKilledServerIsAnErrorAtOnce",
                                                                      "ServerAccess.EndsCleanlyWhenTold"],
 }
+
+
+class OtherWork:
+    """`with OtherWork(server.process.pid) as other`: afterwards other.share of all CPUs went to neither that process nor
+    children that have ended, or was taken by the host."""
+
+    def __init__(self, pid):
+        self.pid = pid
+
+    def state(self):
+        with open("/proc/stat") as file:
+            ticks = [int(n) for n in file.readline().split()[1:9]]
+        with open("/proc/%d/stat" % self.pid) as file:
+            server = sum(int(n) for n in file.read().rsplit(")", 1)[1].split()[11:13])
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        mine = server + (used.ru_utime + used.ru_stime) * os.sysconf("SC_CLK_TCK")
+        return sum(ticks) - ticks[3] - ticks[4], mine, sum(ticks)
+
+    def __enter__(self):
+        self.before = self.state()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        busy, mine, all_of_it = (b - a for a, b in zip(self.before, self.state()))
+        self.share = max(0.0, busy - mine) / max(1, all_of_it)
 
 
 def figure(name, value, bar, ok):
@@ -203,26 +232,42 @@ class Check:
                                            str(rate)], check=True, stdout=subprocess.PIPE, env=dict(os.environ, PYTHONPATH=""))
                     return json.loads(done.stdout)
                 calls(1)
-                shares, rates, failed, tails = [], [], 0, []
-                # In turn, so that what else the machine does falls on both; the middle one counts.
-                for _ in range(ROUNDS):
-                    alone = self.bench()
-                    full = calls(4)
-                    shares.append(full["rate"] / alone)
-                    rates.append(full["rate"])
-                    failed += full["failed"]
-                    print("signs: rknn bench %.1f frames/s, %d connections %.1f" % (alone, CONNECTIONS, full["rate"]))
-                for _ in range(ROUNDS):
-                    part = calls(5, 0.7 * statistics.median(rates))
-                    failed += part["failed"]
-                    tails.append(part["p99_ms"] / part["p50_ms"])
-                    print("at 70 %%: p50 %.1f ms, p99 %.1f ms" % (part["p50_ms"], part["p99_ms"]))
+                failed = [0]
+
+                def rounds(what):
+                    """Results of what(), those of a quiet machine where there are enough."""
+                    quiet, loud = [], []
+                    while len(quiet) < ROUNDS and len(quiet) + len(loud) < MOST_ROUNDS:
+                        with OtherWork(server.process.pid) as other:
+                            result, text = what()
+                        (quiet if other.share <= OTHERS else loud).append(result)
+                        print("%s; other work %.0f %%" % (text, 100 * other.share), flush=True)
+                    if len(quiet) < ROUNDS:
+                        print("the machine is busy: %d of %d rounds were quiet" % (len(quiet), len(quiet) + len(loud)))
+                    return quiet if len(quiet) >= ENOUGH else quiet + loud
+
+                def throughput():
+                    # In turn, so that what else the machine does falls on both.
+                    alone, full = self.bench(), calls(4)
+                    failed[0] += full["failed"]
+                    return (full["rate"] / alone, full["rate"]), "signs: rknn bench %.1f frames/s, %d connections %.1f" % (
+                        alone, CONNECTIONS, full["rate"])
+
+                def waiting():
+                    part = calls(5, rate)
+                    failed[0] += part["failed"]
+                    return part["p99_ms"] / part["p50_ms"], "%.1f calls/s: p50 %.1f ms, p99 %.1f ms" % (
+                        rate, part["p50_ms"], part["p99_ms"])
+                # The middle ones count.
+                found = rounds(throughput)
+                share, full_rate = (statistics.median(values) for values in zip(*found))
+                rate = 0.7 * full_rate
+                tail = statistics.median(rounds(waiting))
         self.run([self.server_check, "--gtest_filter=CheckServer.KeepsUp*"])
-        share, tail = statistics.median(shares), statistics.median(tails)
         self.figure("%d tritonclient connections on signs: throughput / rknn bench" % CONNECTIONS, "%.3f" % share, ">= 0.9",
                     share >= 0.9)
         self.figure("%d tritonclient connections at 70 %% load: p99 / p50" % CONNECTIONS, "%.2f" % tail, "<= 3", tail <= 3)
-        self.figure("%d tritonclient connections: failed calls" % CONNECTIONS, failed, "<= 0", failed == 0)
+        self.figure("%d tritonclient connections: failed calls" % CONNECTIONS, failed[0], "<= 0", failed[0] == 0)
 
     def cost(self):
         self.run([self.server_check, "--gtest_filter=CheckServer.OneCallCostsLittle"])
