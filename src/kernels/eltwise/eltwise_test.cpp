@@ -40,6 +40,8 @@ KERNEL_TEST(SumI8Test, EveryPairOfBytesMatchesTheFormula) {
       {{0, {16384, 4}}, {127, {16385, 6}}, {{16384, 24}, 0}, true},
       {{0, {16384, 15}}, {0, {16384, 15}}, {{16384, 15}, 0}, false},  // ties at every stage
       {{0, {32767, 0}}, {0, {32767, 0}}, {{32767, 0}, 7}, false},     // saturates
+      {{-128, {16384, 0}}, {-128, {27690, 1}}, {{16384, 28}, -128}, false},  // sums above 2^22
+      {{-128, {16384, 0}}, {127, {32001, 1}}, {{32767, 29}, 3}, true},
   };
   for (const Scales& s : list) {
     const SumI8Input inputs[] = {{a.data(), s.a}, {b.data(), s.b}};
@@ -121,6 +123,20 @@ KERNEL_TEST(TableI8Test, LooksUpEveryByteInPlace) {
   }
   table_i8({data.data(), data.data(), table.data(), 256}, {0, 1});
   for (int i = 0; i < 256; ++i) EXPECT_EQ(data[i], 127 - i);
+}
+
+// Lengths around whole vectors, every table entry another byte.
+KERNEL_TEST(TableI8Test, AnyLengthMatchesTheTable) {
+  std::mt19937 random(3);
+  std::vector<int8_t> table(256);
+  for (int8_t& entry : table) entry = static_cast<int8_t>(random());
+  for (size_t elements = 1; elements < 140; ++elements) {
+    std::vector<int8_t> x(elements), y(elements + 1, 55);
+    for (int8_t& value : x) value = static_cast<int8_t>(random());
+    table_i8({x.data(), y.data(), table.data(), static_cast<int64_t>(elements)}, {0, 1});
+    for (size_t i = 0; i < elements; ++i) ASSERT_EQ(y[i], table[static_cast<size_t>(x[i] + 128)]);
+    EXPECT_EQ(y[elements], 55);
+  }
 }
 
 KERNEL_TEST(SumF16Test, AddsWithOneRoundingAndKeepsNaN) {
