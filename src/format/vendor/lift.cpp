@@ -162,6 +162,7 @@ LiftFunction find_lift(const FileModel& model, const std::string& type) {
   if (type == "exNorm") return lift_norm;
   if (type == "exMatMul") return lift_matmul;
   if (type == "exSDPAttention") return lift_attention;
+  if (type == "exSoftmax13") return lift_softmax;
   if (is_recurrent(type)) return lift_recurrent;
   if (is_lookup_activation(type)) return lift_activation;
   return lift_operator;

@@ -81,6 +81,7 @@ Status lift_operator(
 Status lift_norm(LiftContext& context);       // exNorm
 Status lift_matmul(LiftContext& context);     // exMatMul
 Status lift_attention(LiftContext& context);  // exSDPAttention
+Status lift_softmax(LiftContext& context);    // exSoftmax13
 Status lift_recurrent(LiftContext& context);  // LSTM, exLSTM, GRU, exGRU
 Status lift_custom(LiftContext& context);
 

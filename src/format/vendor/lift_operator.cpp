@@ -80,7 +80,6 @@ const std::vector<OperatorRow>& operator_rows() {
       {"exGelu", "exGelu"},
       {"exGlu", "exGlu", {"axis"}},
       {"exMish", "exMish"},
-      {"exSoftmax13", "Softmax", {"axis"}},
       {"exSwish", "exSwish"},
   };
   return rows;

@@ -132,12 +132,10 @@ bool writes(LiftContext& c, const ProductStage& stage, int32_t out) {
   return c.is_i8(out) && c.tensor(out).zero_point == stage.output.zero_point;
 }
 
-// softmax over the last axis of int8 scores, as int8 codes. The exponential of a score depends on
-// itself and on the row's largest: a table of all pairs.
-int32_t add_softmax(LiftContext& c, int32_t scores, const SoftmaxStage& stage,
-                    const std::string& stem) {
+// softmax over the last axis of int8 scores. The exponential of a score depends on itself and on the
+// row's largest: a table of all pairs.
+void add_softmax(LiftContext& c, int32_t scores, const SoftmaxStage& stage, int32_t out) {
   constexpr int kCodes = 256, kFirst = -128;
-  const ProgramTensor t = c.tensor(scores);
   std::vector<uint8_t> table;
   for (int largest = kFirst; largest < kFirst + kCodes; ++largest) {
     for (int x = kFirst; x < kFirst + kCodes; ++x) {
@@ -146,12 +144,14 @@ int32_t add_softmax(LiftContext& c, int32_t scores, const SoftmaxStage& stage,
       table.push_back(static_cast<uint8_t>(half >> 8));
     }
   }
-  const int32_t entries =
-      c.add_constant(stem + ".exponentials", DType::kF16, Shape{kCodes, kCodes}, std::move(table));
-  const int32_t out = add_codes(c, stem + ".weights", t.shape, 0);
+  const int32_t entries = c.add_constant(c.tensor(out).name + ".exponentials", DType::kF16,
+                                         Shape{kCodes, kCodes}, std::move(table));
+  const int64_t zero_point = c.tensor(scores).zero_point;
   c.add_operator("exTableSoftmax", {scores, entries}, out,
-                 {{"zero_point", int64_t{t.zero_point}}, {"factor", stage.factor}});
-  return out;
+                 {{"zero_point", zero_point},
+                  {"factor", stage.factor},
+                  {"output_zero_point", int64_t{c.tensor(out).zero_point}},
+                  {"unit", c.tensor(out).scale}});
 }
 
 }  // namespace
@@ -209,6 +209,34 @@ Status lift_matmul(LiftContext& c) {
   return ok_status();
 }
 
+// Softmax over channels, which are moved to the end.
+Status lift_softmax(LiftContext& c) {
+  RK_ASSIGN(const std::vector<int32_t> operands, c.operands(1));
+  const auto axis = c.integer("axis");
+  if (!axis) return unsupported("attribute 'axis' is not stored with the node");
+  RK_ASSIGN(const int32_t in, c.plain(operands[0]));
+  const int32_t out = c.output();
+  if (*axis != 1 || c.tensor(in).shape.rank() != 4) {
+    c.add_operator("Softmax", {in}, out, {{"axis", *axis}});
+    return ok_status();
+  }
+  const ProductLists lists = read_product_lists(c);
+  const bool exact = lists.softmax && c.is_i8(in) && c.is_i8(out) && !c.tensor(in).is_constant() &&
+                     lists.softmax->addend == -static_cast<float>(c.tensor(in).zero_point) &&
+                     lists.softmax->zero_point == static_cast<float>(c.tensor(out).zero_point);
+  const std::string stem = c.tensor(out).name;
+  const int32_t numbers = exact ? codes_of(c, in, stem + ".codes") : in;
+  const int32_t rows = add_transpose(c, numbers, {0, 2, 3, 1}, stem + ".moved");
+  const int32_t parts = c.add_internal(stem + ".parts", out, c.tensor(rows).shape);
+  if (exact) {
+    add_softmax(c, rows, *lists.softmax, parts);
+  } else {
+    c.add_operator("Softmax", {rows}, parts, {{"axis", int64_t{3}}});
+  }
+  c.add_operator("Transpose", {parts}, out, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}});
+  return ok_status();
+}
+
 // Q [N, C, 1, Lq], K and V [N, C, 1, Lk] -> [N, C, 1, Lq].
 Status lift_attention(LiftContext& c) {
   RK_ASSIGN(const std::vector<int32_t> operands, c.operands(3));
@@ -231,7 +259,8 @@ Status lift_attention(LiftContext& c) {
       agrees(c, *lists.scores, q, k) && c.is_i8(v) &&
       c.tensor(v).zero_point == -lists.result->offset && writes(c, *lists.result, out) &&
       lists.softmax->addend == -static_cast<float>(lists.scores->output.zero_point) &&
-      fits_float32(c.tensor(k).shape[1]) && fits_float32(c.tensor(k).shape[3]);
+      lists.softmax->zero_point == 0 && fits_float32(c.tensor(k).shape[1]) &&
+      fits_float32(c.tensor(k).shape[3]);
   inputs[0] = converted_feature(c, lists.conversion, q, stem + ".feature");
   const Shape shape = permuted(c.tensor(out).shape, rows);
   const int32_t result = c.add_internal(stem + ".rows", out, shape);
@@ -246,7 +275,8 @@ Status lift_attention(LiftContext& c) {
     const int32_t scores =
         add_codes(c, stem + ".scores", score_shape, lists.scores->output.zero_point);
     add_output(c, sums, *lists.scores, scores);
-    const int32_t weights = add_softmax(c, scores, *lists.softmax, stem);
+    const int32_t weights = add_codes(c, stem + ".weights", score_shape, 0);
+    add_softmax(c, scores, *lists.softmax, weights);
     const int32_t values = add_transpose(c, codes_of(c, v, stem + ".v_codes"), rows, stem + ".v");
     const int32_t mixed = c.add_internal_f32(stem + ".mixed", shape);
     c.add_operator("MatMul", {weights, values}, mixed);

@@ -447,6 +447,25 @@ TEST(VendorLiftTest, AnInt8ProductRoundsWhereItsListDoes) {
   EXPECT_EQ(operators, "Mul Transpose copy Mul Transpose MatMul exRequantize Transpose ");
 }
 
+TEST(VendorLiftTest, SoftmaxOverChannelsMovesThemToTheEnd) {
+  VendorFile file("rk3566");
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 3);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 1 / 256.0f, -128);
+  file.node("exSoftmax13", {x}, {y}).params = FileOperatorParams{61, {{"axis", int64_t{1}}}};
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const auto& steps = program->main_variant().steps;
+  ASSERT_EQ(steps.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    const auto& p = std::get<program::OpParams>(steps[i].params);
+    EXPECT_EQ(p.op, i == 1 ? "Softmax" : "Transpose");
+    if (i == 1) {
+      EXPECT_EQ(std::get<int64_t>(p.attrs.at("axis")), 3);
+    }
+  }
+  EXPECT_EQ(steps[2].outputs, std::vector<int32_t>{y});
+}
+
 TEST(VendorLiftTest, ListsEveryNodeThatCannotBeDecoded) {
   VendorFile file;
   const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);

@@ -118,8 +118,8 @@ bool read_softmax(const RegisterFile& r, SoftmaxStage& s) {
   if (r.is_on(reg::DPU_BS_CFG__BS_BYPASS) || r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS)) return true;
   const float factor = half_of(r.get(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND));
   if (to == kInt8) {
-    return r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS) && r.get(reg::DPU_BN_ALU_CFG) == 0 &&
-           set_once(s.factor, factor);
+    s.zero_point = r.is_on(reg::DPU_BN_CFG__BN_BYPASS) ? 0 : float_of(r.get(reg::DPU_BN_ALU_CFG));
+    return r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS) && set_once(s.factor, factor);
   }
   s.addend = float_of(r.get(reg::DPU_BS_ALU_CFG));
   return !r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS) && set_once(s.unit, factor);

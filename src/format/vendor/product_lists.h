@@ -21,13 +21,13 @@ struct ProductStage {
 };
 
 // Every intermediate number is a half: t = (x + addend) * unit, less the row's largest, exp from
-// the table, divided by the row's sum, times factor.
+// the table, divided by the row's sum, times factor, plus the zero point.
 struct SoftmaxStage {
   float addend = 0, unit = 0;
   float table_multiplier = 0, table_addend = 0;
   int32_t table_exponent = 0;  // an entry counts 2^-exponent
   program::LookupStage table;  // low, high, start, end, entry_shift, below, above
-  float factor = 0;
+  float factor = 0, zero_point = 0;
   bool subtracts = false, divides = false;
   bool operator==(const SoftmaxStage&) const = default;
 

@@ -22,8 +22,10 @@ Status infer(InferCall& call) {
     return refuse("input 1 ('table') is ", rk::to_string(table),
                   ", expected as many rows as columns, 1 to ", kMaxCodes);
   }
-  if (const int64_t zero = call.node.i64("zero_point"); zero < INT8_MIN || zero > INT8_MAX)
-    return refuse("zero_point is ", zero, ", expected -128 to 127");
+  for (const char* name : {"zero_point", "output_zero_point"}) {
+    if (const int64_t zero = call.node.i64(name); zero < INT8_MIN || zero > INT8_MAX)
+      return refuse(name, " is ", zero, ", expected -128 to 127");
+  }
   return infer_float_same_as_input(call);
 }
 
@@ -40,11 +42,20 @@ struct Exponentials {
   }
 };
 
-float to_code(float value) {
-  return value == value ? std::clamp(std::nearbyint(value), -128.0f, 127.0f) : 0;
-}
+// Of a part of the sum: an int8 code less its zero point, times its unit.
+struct Output {
+  float factor = 1, unit = 1, low = -128, high = 127;
 
-void run_row(const float* x, int64_t count, const Exponentials& table, float factor, float* y) {
+  // To nearest, ties to even: what is limited to 255 has no bits below one beside 1.5 * 2^23.
+  float of(float part) const {
+    constexpr float kMagic = 12582912.0f;
+    const float code = std::clamp(part * factor, low, high);
+    return code == code ? unit * (code + kMagic - kMagic) : 0;
+  }
+};
+
+void run_row(const float* x, int64_t count, const Exponentials& table, const Output& output,
+             float* y) {
   const float* const line =
       table.values + table.place(*std::max_element(x, x + count)) * table.codes;
   double sum = 0;
@@ -53,7 +64,7 @@ void run_row(const float* x, int64_t count, const Exponentials& table, float fac
   // Few codes occur, and neighbors often share one.
   float last = -1, result = 0;
   for (int64_t i = 0; i < count; ++i) {
-    if (y[i] != last) result = to_code(as_half(y[i] / total) * factor);
+    if (y[i] != last) result = output.of(as_half(y[i] / total));
     last = y[i];
     y[i] = result;
   }
@@ -66,11 +77,12 @@ Status compute(const EvalCall& call) {
   const float* const x = call.input(0).data<float>();
   const Exponentials table{call.input(1).data<float>(), call.input(1).shape()[1],
                            call.node.i64("zero_point") - INT8_MIN};
-  const float factor = call.node.f32("factor");
+  const auto zero = static_cast<float>(call.node.i64("output_zero_point"));
+  const Output output{call.node.f32("factor"), call.node.f32("unit"), -128 - zero, 127 - zero};
   float* const y = call.output(0).mutable_data<float>();
   call.parallel_for(shape.elements() / count, 16, [&](IndexRange range) {
     for (int64_t row = range.begin; row < range.end; ++row)
-      run_row(x + row * count, count, table, factor, y + row * count);
+      run_row(x + row * count, count, table, output, y + row * count);
   });
   return ok_status();
 }
@@ -86,11 +98,13 @@ Cost cost(const Node& node) {
 OpDef ex_table_softmax() {
   return {
       .name = "exTableSoftmax",
-      .doc = "y = int8(factor * table[max][x] / sum) over the last axis, in halves",
+      .doc = "y = unit * int8(factor * table[max][x] / sum) over the last axis, in halves",
       .inputs = {{"x", floats()}, {"table", floats().like(0)}},
       .outputs = {{"y"}},
       .attrs = {{"zero_point", int64_t{0}, "of the scores"},
-                {"factor", 1.0f, "of the result before it is rounded to int8"}},
+                {"factor", 1.0f, "of the result before it is rounded to int8"},
+                {"output_zero_point", int64_t{0}, "of the result"},
+                {"unit", 1.0f, "what one step of the result counts"}},
       .infer = infer,
       .reference = reference,
       .cost = cost,

@@ -17,6 +17,12 @@ std::span<const OpCase> ex_table_softmax_cases() {
           input %t: f32[3,3] = [1, 0, 0, 0.5, 1, 0, 0.25, 0.5, 1]
           %y = exTableSoftmax(%x, %t) {zero_point=-128, factor=255}
           expect %y: f32[4] = [127, 64, 32, 32])"},
+      // 127.5 is 128, less 128 it is 0; 255 is 127.
+      {"the result has a zero point", R"(
+          input %x: f32[2,2] = [2, 2, 2, 0]
+          input %t: f32[3,3] = [1, 0, 0, 0, 1, 0, 0, 0, 1]
+          %y = exTableSoftmax(%x, %t) {zero_point=-128, factor=255, output_zero_point=-128, unit=0.5}
+          expect %y: f32[2,2] = [64, 64, 127.5, 0])"},
       // 1/3 as a half is 0.33325195, times 30004.5 would be 10001.5.
       {"quotients are halves", R"(
           input %x: f32[3] = [0, 0, 0]
