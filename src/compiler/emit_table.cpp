@@ -13,13 +13,12 @@ namespace {
 
 constexpr int kEntries = 256;
 
-// Broadcasting operators: with scalars for all but one operand they work element by element.
-constexpr std::string_view kBroadcasting[] = {"Add", "Sub", "Mul",   "Div", "Pow",
-                                              "Max", "Min", "PRelu", "Mod"};
-
+// Broadcasting operators with scalars for all but one operand work element by element. A view between two scales changes
+// nothing but bytes.
 bool works_by_element(const Node& node) {
-  return node.def().layout == LayoutRule::kAny ||
-         std::ranges::find(kBroadcasting, node.op()) != std::end(kBroadcasting);
+  const Elements elements = node.def().elements;
+  return elements == Elements::kUnary || elements == Elements::kBroadcast ||
+         (elements == Elements::kView && node.input_count() == 1);
 }
 
 // The one input that varies; empty when the node is not a function of one element.

@@ -32,12 +32,19 @@ enum class QuantRule {
   kFloatOnly,         // stays in float
 };
 
-// How the layout stage may move the operator into channel-blocked form.
-enum class LayoutRule {
-  kAny,          // works on elements in any order
-  kChannelAxis,  // works on NCHW, knows which axis holds channels
-  kFixed,        // needs the plain row-major order
+// Where an element of the output comes from, for stages that can do without the operator's own code.
+enum class Elements {
+  kComputed,  // from any elements, by the operator alone
+  kUnary,  // from the element of input 0 at its place (other inputs are parameters): a table can replace it
+  kBroadcast,  // from the elements of all inputs at its place, after broadcasting
+  kView,       // it is that of input 0 at its place in plain order; only the shape differs
+  kSelected,  // it is one of input 0, chosen along an axis; the other axes stay (Slice, Gather, Split)
+  kMoved,     // it is one of input 0, or of any input where all are of one type
 };
+inline bool is_move(Elements elements) {
+  return elements == Elements::kView || elements == Elements::kSelected ||
+         elements == Elements::kMoved;
+}
 
 // An input with what it may be, or an output, whose type inference gives.
 struct ArgDef {
@@ -119,13 +126,13 @@ struct OpDef {
       nullptr;  // float; data-moving operators take every dtype
   Cost (*cost)(const Node& node) = nullptr;
   QuantRule quant = QuantRule::kFloatOnly;
-  LayoutRule layout = LayoutRule::kFixed;
+  Elements elements = Elements::kComputed;
   std::pair<float, float> fixed_range = {0.0f, 0.0f};  // for QuantRule::kFixed
   // kAccumulate: the axis of the constant input 1 that counts output channels, for per-channel weight scales; -1 where
   // there is none. Null: none.
   int (*weight_axis)(const Node& node) = nullptr;
-  // y depends on x of the same element only, so an int8 table can replace it.
-  bool elementwise_unary = false;
+  // f(s * x) = s * f(x) for s > 0, channel by channel.
+  bool homogeneous = false;
   // Outputs depend on the types of the inputs only (Shape, Size): foldable although the data is not
   // known. The reference then gets tensors that have a type but no bytes.
   bool shape_only = false;

@@ -27,7 +27,7 @@ bool has_scalar_rest(const Node& node, size_t through) {
 bool is_elementwise(const Node& node, size_t through) {
   if (node.output_count() != 1 || node.output().type() != node.input(through).type()) return false;
   if (is_binary(node)) return node.input(1 - through).is_constant();
-  return (node.def().elementwise_unary || node.op() == "Clip") && through == 0 &&
+  return (node.def().elements == Elements::kUnary || node.op() == "Clip") && through == 0 &&
          has_scalar_rest(node, 0);
 }
 
@@ -126,7 +126,7 @@ Result<Rewrite> move_in_front(Match& m) {
 Result<size_t> move_elementwise(Graph& graph) {
   std::vector<std::string_view> functions = {"Add", "Sub", "Mul", "Div", "Clip"};
   for (const auto& def : graph.registry().all()) {
-    if (def->elementwise_unary && def->name != "Clip") functions.push_back(def->name);
+    if (def->elements == Elements::kUnary && def->name != "Clip") functions.push_back(def->name);
   }
   size_t total = 0;
   for (bool changed = true; changed;) {

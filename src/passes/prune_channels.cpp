@@ -45,7 +45,7 @@ bool keeps_zero(const Node& node) {
 bool keeps_channels(const Node& node) {
   constexpr std::string_view kPools[] = {"MaxPool", "AveragePool", "GlobalAveragePool",
                                          "GlobalMaxPool"};
-  return (node.def().elementwise_unary && node.input_count() == 1) ||
+  return (node.def().elements == Elements::kUnary && node.input_count() == 1) ||
          std::ranges::find(kPools, node.op()) != std::end(kPools);
 }
 

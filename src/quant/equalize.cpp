@@ -29,13 +29,6 @@ struct Link {
   std::vector<Node*> to;
 };
 
-// f(s * x) = s * f(x) for s > 0, channel by channel.
-bool passes_factors(const Node& node) {
-  const std::string_view op = node.op();
-  return op == "Relu" || op == "LeakyRelu" || op == "MaxPool" || op == "AveragePool" ||
-         op == "GlobalAveragePool";
-}
-
 bool keeps_factors(const Node& node) {
   if (!Linear::of(node)) return false;
   if (node.op() != "FusedConv") return true;
@@ -53,7 +46,7 @@ std::optional<Link> link_of(const Graph& graph, Node* from) {
     if (graph.is_output(*value) || value->uses().empty()) return std::nullopt;
     out.values.push_back(value);
     const Node* reader = value->uses().front().node;
-    if (value->uses().size() != 1 || !passes_factors(*reader)) break;
+    if (value->uses().size() != 1 || !reader->def().homogeneous) break;
     value = &reader->output();
   }
   for (const Use& use : value->uses()) {

@@ -51,7 +51,7 @@ Result<Range> own_range(const Value& value, const Ranges& ranges) {
     const Range fixed{node->def().fixed_range.first, node->def().fixed_range.second};
     // A softmax over hundreds of entries stays far below 1: on the fixed scale all of it would be a step or two. An
     // element-wise function (Sigmoid) keeps its range: what calibration saw says little about the next picture.
-    const bool narrow = !node->def().elementwise_unary && it != ranges.end() &&
+    const bool narrow = node->def().elements != Elements::kUnary && it != ranges.end() &&
                         it->second.max < fixed.max / 2 && it->second.min >= fixed.min / 2;
     return narrow ? it->second : fixed;
   }

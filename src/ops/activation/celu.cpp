@@ -31,8 +31,7 @@ OpDef celu() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
-      .elementwise_unary = true,
+      .elements = Elements::kUnary,
   };
 }
 

@@ -39,7 +39,6 @@ OpDef hardmax() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFixed,
-      .layout = LayoutRule::kFixed,
       .fixed_range = {0.0f, 1.0f},
   };
 }

@@ -23,8 +23,8 @@ OpDef leaky_relu() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
-      .elementwise_unary = true,
+      .elements = Elements::kUnary,
+      .homogeneous = true,
   };
 }
 

@@ -23,7 +23,6 @@ OpDef log_softmax() {
       .reference = reference,
       .cost = softmax_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -34,7 +34,7 @@ OpDef p_relu() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
+      .elements = Elements::kBroadcast,
   };
 }
 

@@ -26,8 +26,8 @@ OpDef relu() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
-      .elementwise_unary = true,
+      .elements = Elements::kUnary,
+      .homogeneous = true,
   };
 }
 

@@ -28,8 +28,7 @@ OpDef selu() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
-      .elementwise_unary = true,
+      .elements = Elements::kUnary,
   };
 }
 

@@ -27,8 +27,7 @@ OpDef shrink() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
-      .elementwise_unary = true,
+      .elements = Elements::kUnary,
   };
 }
 

@@ -22,9 +22,8 @@ OpDef sigmoid() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFixed,
-      .layout = LayoutRule::kAny,
+      .elements = Elements::kUnary,
       .fixed_range = {0.0f, 1.0f},
-      .elementwise_unary = true,
   };
 }
 

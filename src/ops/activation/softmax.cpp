@@ -66,7 +66,6 @@ OpDef softmax() {
       .reference = reference,
       .cost = softmax_cost,
       .quant = QuantRule::kFixed,
-      .layout = LayoutRule::kFixed,
       .fixed_range = {0.0f, 1.0f},
   };
 }

@@ -23,9 +23,8 @@ OpDef softsign() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFixed,
-      .layout = LayoutRule::kAny,
+      .elements = Elements::kUnary,
       .fixed_range = {-1.0f, 1.0f},
-      .elementwise_unary = true,
   };
 }
 

@@ -31,7 +31,7 @@ OpDef swi_glu() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
+      .elements = Elements::kBroadcast,
   };
 }
 

@@ -51,7 +51,6 @@ OpDef eye_like() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
       .shape_only = true,
   };
 }

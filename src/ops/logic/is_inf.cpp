@@ -34,7 +34,6 @@ OpDef is_inf() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kAny,
   };
 }
 

@@ -24,7 +24,6 @@ OpDef less_or_equal() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

@@ -26,7 +26,6 @@ OpDef logical_not() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kAny,
   };
 }
 

@@ -22,7 +22,6 @@ OpDef logical_xor() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

@@ -59,7 +59,6 @@ OpDef where() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

@@ -32,7 +32,6 @@ OpDef bit_shift() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kAny,
   };
 }
 

@@ -30,7 +30,6 @@ OpDef bitwise_not() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kAny,
   };
 }
 

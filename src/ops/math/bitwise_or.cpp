@@ -21,7 +21,6 @@ OpDef bitwise_or() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kAny,
   };
 }
 

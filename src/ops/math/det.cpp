@@ -73,7 +73,6 @@ OpDef det() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -37,7 +37,7 @@ OpDef div() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
+      .elements = Elements::kBroadcast,
   };
 }
 

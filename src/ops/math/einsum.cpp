@@ -230,7 +230,6 @@ OpDef einsum() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

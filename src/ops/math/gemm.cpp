@@ -102,7 +102,6 @@ OpDef gemm() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kAccumulate,
-      .layout = LayoutRule::kFixed,
       .weight_axis = [](const Node& node) { return node.i64("transB") != 0 ? 0 : 1; },
   };
 }

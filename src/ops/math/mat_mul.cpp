@@ -106,7 +106,6 @@ OpDef mat_mul() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kAccumulate,
-      .layout = LayoutRule::kFixed,
       .weight_axis = [](const Node& node) { return node.input(1).shape().rank() == 2 ? 1 : -1; },
   };
 }

@@ -26,7 +26,7 @@ OpDef max() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
+      .elements = Elements::kBroadcast,
   };
 }
 

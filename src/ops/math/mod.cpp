@@ -57,7 +57,7 @@ OpDef mod() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kChannelAxis,
+      .elements = Elements::kBroadcast,
   };
 }
 

@@ -23,7 +23,7 @@ OpDef mul() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
+      .elements = Elements::kBroadcast,
   };
 }
 

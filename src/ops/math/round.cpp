@@ -29,8 +29,7 @@ OpDef round() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
-      .elementwise_unary = true,
+      .elements = Elements::kUnary,
   };
 }
 

@@ -23,8 +23,7 @@ OpDef sin() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
-      .elementwise_unary = true,
+      .elements = Elements::kUnary,
   };
 }
 

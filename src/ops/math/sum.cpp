@@ -23,7 +23,6 @@ OpDef sum() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

@@ -230,7 +230,6 @@ OpDef tree_ensemble() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -34,7 +34,6 @@ OpDef bit_cast() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

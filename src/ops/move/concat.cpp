@@ -58,7 +58,7 @@ OpDef concat() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kChannelAxis,
+      .elements = Elements::kMoved,
   };
 }
 

@@ -49,7 +49,7 @@ OpDef depth_to_space() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kMoved,
   };
 }
 

@@ -44,7 +44,6 @@ OpDef dropout() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kAny,
   };
 }
 

@@ -32,7 +32,7 @@ OpDef expand() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kChannelAxis,
+      .elements = Elements::kMoved,
   };
 }
 

@@ -37,7 +37,7 @@ OpDef flatten() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kView,
   };
 }
 

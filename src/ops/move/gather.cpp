@@ -58,7 +58,7 @@ OpDef gather() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kSelected,
   };
 }
 

@@ -70,7 +70,7 @@ OpDef gather_elements() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kMoved,
   };
 }
 

@@ -23,7 +23,7 @@ OpDef identity() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kAny,
+      .elements = Elements::kView,
   };
 }
 

@@ -56,7 +56,6 @@ OpDef one_hot() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

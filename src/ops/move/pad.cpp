@@ -135,7 +135,6 @@ OpDef pad() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

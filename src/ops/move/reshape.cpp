@@ -56,7 +56,7 @@ OpDef reshape() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kView,
   };
 }
 

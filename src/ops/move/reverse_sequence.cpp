@@ -60,7 +60,6 @@ OpDef reverse_sequence() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -46,7 +46,6 @@ OpDef shape() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
       .shape_only = true,
   };
 }

@@ -25,7 +25,6 @@ OpDef size() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
       .shape_only = true,
   };
 }

@@ -112,7 +112,7 @@ OpDef slice() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kChannelAxis,
+      .elements = Elements::kSelected,
   };
 }
 

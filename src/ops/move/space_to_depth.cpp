@@ -43,7 +43,7 @@ OpDef space_to_depth() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kMoved,
   };
 }
 

@@ -78,7 +78,7 @@ OpDef split() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kChannelAxis,
+      .elements = Elements::kSelected,
   };
 }
 

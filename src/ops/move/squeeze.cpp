@@ -49,7 +49,7 @@ OpDef squeeze() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kView,
   };
 }
 

@@ -50,7 +50,7 @@ OpDef tile() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kMoved,
   };
 }
 

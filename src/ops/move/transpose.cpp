@@ -52,7 +52,7 @@ OpDef transpose() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kMoved,
   };
 }
 

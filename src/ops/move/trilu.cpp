@@ -55,7 +55,6 @@ OpDef trilu() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -42,7 +42,7 @@ OpDef unsqueeze() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kFixed,
+      .elements = Elements::kView,
   };
 }
 

@@ -55,7 +55,7 @@ OpDef average_pool() {
       .reference = reference,
       .cost = pool_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
+      .homogeneous = true,
   };
 }
 

@@ -64,7 +64,6 @@ OpDef batch_normalization() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

@@ -85,7 +85,6 @@ OpDef causal_conv_with_state() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -175,7 +175,6 @@ OpDef conv() {
       .reference = reference,
       .cost = conv_cost,
       .quant = QuantRule::kAccumulate,
-      .layout = LayoutRule::kChannelAxis,
       .weight_axis = [](const Node&) { return 0; },
   };
 }

@@ -82,7 +82,6 @@ OpDef conv_integer() {
       .reference = reference,
       .cost = conv_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -181,7 +181,6 @@ OpDef conv_transpose() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kAccumulate,
-      .layout = LayoutRule::kChannelAxis,
       .weight_axis = [](const Node& node) { return node.i64("group") == 1 ? 1 : -1; },
   };
 }

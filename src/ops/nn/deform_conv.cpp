@@ -132,7 +132,6 @@ OpDef deform_conv() {
       .reference = reference,
       .cost = conv_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

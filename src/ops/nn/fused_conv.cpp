@@ -65,7 +65,6 @@ OpDef fused_conv() {
       .reference = reference,
       .cost = conv_cost,
       .quant = QuantRule::kAccumulate,
-      .layout = LayoutRule::kChannelAxis,
       .weight_axis = [](const Node&) { return 0; },
   };
 }

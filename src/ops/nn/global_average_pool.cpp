@@ -32,7 +32,7 @@ OpDef global_average_pool() {
       .reference = reference,
       .cost = global_pool_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
+      .homogeneous = true,
   };
 }
 

@@ -38,7 +38,6 @@ OpDef global_lp_pool() {
       .reference = reference,
       .cost = global_pool_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

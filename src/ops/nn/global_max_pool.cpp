@@ -32,7 +32,6 @@ OpDef global_max_pool() {
       .reference = reference,
       .cost = global_pool_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

@@ -73,7 +73,6 @@ OpDef group_normalization() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

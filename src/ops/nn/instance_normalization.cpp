@@ -59,7 +59,6 @@ OpDef instance_normalization() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

@@ -57,7 +57,6 @@ OpDef lp_normalization() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kFixed,
-      .layout = LayoutRule::kFixed,
       .fixed_range = {-1.0f, 1.0f},
   };
 }

@@ -46,7 +46,6 @@ OpDef lp_pool() {
       .reference = reference,
       .cost = pool_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

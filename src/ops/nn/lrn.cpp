@@ -64,7 +64,6 @@ OpDef lrn() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

@@ -134,7 +134,7 @@ OpDef max_pool() {
       .reference = reference,
       .cost = pool_cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kChannelAxis,
+      .homogeneous = true,
   };
 }
 

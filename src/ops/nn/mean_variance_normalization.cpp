@@ -63,7 +63,6 @@ OpDef mean_variance_normalization() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -26,7 +26,6 @@ OpDef negative_log_likelihood_loss() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

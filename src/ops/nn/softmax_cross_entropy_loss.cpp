@@ -45,7 +45,6 @@ OpDef softmax_cross_entropy_loss() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -50,7 +50,6 @@ OpDef dynamic_quantize_linear() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

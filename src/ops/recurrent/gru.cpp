@@ -78,7 +78,6 @@ OpDef gru() {
       .reference = reference,
       .cost = recurrent_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -81,7 +81,6 @@ OpDef lstm() {
       .reference = reference,
       .cost = recurrent_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -44,7 +44,6 @@ OpDef rnn() {
       .reference = reference,
       .cost = recurrent_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

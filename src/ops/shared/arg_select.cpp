@@ -34,7 +34,6 @@ OpDef arg_select_def(std::string_view name, std::string_view doc, Reference refe
       .reference = reference,
       .cost = reduce_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -35,7 +35,6 @@ OpDef cosine_window_def(std::string_view name, std::string_view doc,
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

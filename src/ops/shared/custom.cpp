@@ -67,7 +67,6 @@ Result<OpDef> definition(const CustomOp& op) {
                                   "' is no standard operator: it needs shape_infer and compute"));
     }
     def = *standard;
-    def.elementwise_unary = false;
   } else {
     if (!op.infer || !op.compute)
       return invalid_argument(
@@ -80,7 +79,8 @@ Result<OpDef> definition(const CustomOp& op) {
     def.reference = compute_custom;
   }
   def.quant = QuantRule::kFloatOnly;
-  def.layout = LayoutRule::kFixed;
+  def.elements = Elements::kComputed;
+  def.homogeneous = false;
   return def;
 }
 

@@ -195,6 +195,31 @@ class RandomNode {
   std::mt19937 random_;
 };
 
+// OpDef::elements says where results come from; stages rely on it without asking the operator.
+void check_elements(const OpDef& def, const std::vector<Tensor>& inputs,
+                    const std::vector<Tensor>& outputs) {
+  if (def.elements == Elements::kUnary || def.elements == Elements::kView)
+    ASSERT_EQ(outputs[0].elements(), inputs[0].elements());
+  if (!is_move(def.elements)) return;
+  const bool from_all = def.inputs[0].kind == ArgDef::kVariadic;
+  std::vector<double> sources;
+  for (size_t i = 0; i < (from_all ? inputs.size() : 1); ++i) {
+    for (int64_t k = 0; k < inputs[i].elements(); ++k) sources.push_back(inputs[i].at_f64(k));
+  }
+  if (def.elements != Elements::kView) std::ranges::sort(sources);
+  for (const Tensor& output : outputs) {
+    ASSERT_EQ(output.dtype(), inputs[0].dtype());
+    for (int64_t k = 0; k < output.elements(); ++k) {
+      const double value = output.at_f64(k);
+      if (def.elements == Elements::kView) {
+        ASSERT_EQ(value, sources[static_cast<size_t>(k)]) << k;
+      } else {
+        ASSERT_TRUE(std::ranges::binary_search(sources, value)) << value;
+      }
+    }
+  }
+}
+
 // True when the node was legal.
 bool make_and_run(const OpDef& def, RandomNode& random) {
   Graph graph(registry());
@@ -237,7 +262,9 @@ bool make_and_run(const OpDef& def, RandomNode& random) {
   std::vector<const Tensor*> inputs;
   for (const Tensor& tensor : held) inputs.push_back(tensor.empty() ? nullptr : &tensor);
   const auto result = evaluate_reference(**node, inputs);
-  if (!result.ok()) {
+  if (result.ok()) {
+    check_elements(def, held, *result);
+  } else {
     EXPECT_EQ(result.status().message().find("node 'n'"), 0u) << result.status().message();
   }
   return true;

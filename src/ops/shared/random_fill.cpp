@@ -56,7 +56,6 @@ OpDef common_def(std::vector<AttrDef> own) {
       .attrs = std::move(own),
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

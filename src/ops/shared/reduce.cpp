@@ -56,7 +56,6 @@ OpDef reduce_def(std::string_view name, std::string_view doc, Reference referenc
       .reference = reference,
       .cost = reduce_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kFixed,
   };
 }
 

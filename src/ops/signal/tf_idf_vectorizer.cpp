@@ -145,7 +145,6 @@ OpDef tf_idf_vectorizer() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -37,7 +37,7 @@ OpDef ex_data_convert() {
       .reference = reference,
       .cost = no_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kAny,
+      .elements = Elements::kUnary,
   };
 }
 

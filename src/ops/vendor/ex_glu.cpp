@@ -48,7 +48,6 @@ OpDef ex_glu() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

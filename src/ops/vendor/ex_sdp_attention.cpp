@@ -150,7 +150,6 @@ OpDef ex_sdp_attention() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kOwnScale,
-      .layout = LayoutRule::kFixed,
   };
 }
 

@@ -375,7 +375,6 @@ OpDef resize() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kSameScaleAsInput,
-      .layout = LayoutRule::kChannelAxis,
   };
 }
 

@@ -142,7 +142,6 @@ OpDef roi_align() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 

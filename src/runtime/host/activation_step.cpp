@@ -134,7 +134,8 @@ Result<StepFunction> half_table(const StepContext& context, const program::OpPar
 bool runs_by_table(const program::Variant& variant, const program::Step& step) {
   const auto* const p = std::get_if<program::OpParams>(&step.params);
   const OpDef* const def = p == nullptr ? nullptr : ops::registry().find(p->op);
-  if (def == nullptr || !def->elementwise_unary || step.outputs.size() != 1 || step.inputs.empty())
+  if (def == nullptr || def->elements != Elements::kUnary || step.outputs.size() != 1 ||
+      step.inputs.empty())
     return false;
   const auto tensor = [&](int32_t i) -> const ProgramTensor& {
     return variant.tensors[static_cast<size_t>(i)];
@@ -150,15 +151,15 @@ bool runs_by_table(const program::Variant& variant, const program::Step& step) {
          out.shape.elements() >= kLeastForHalfTable;
 }
 
-std::optional<StepFunction> prepare_by_table(const StepContext& context,
-                                             const program::OpParams& p) {
-  if (!runs_by_table(context.variant, context.step)) return std::nullopt;
+Attempt prepare_by_table(const StepContext& context, const program::OpParams& p) {
+  if (!runs_by_table(context.variant, context.step))
+    return Refusal{"not a function of one int8 or fp16 element, or too few of them"};
   if (context.host(context.step.inputs[0]).blocked != context.host(context.step.outputs[0]).blocked)
-    return std::nullopt;
+    return Refusal{"input and output differ in layout"};
   // A failure here (a constant operand that is not a scalar) says nothing about the step: it runs the general way.
   auto function =
       context.input(0).dtype == DType::kI8 ? int8_table(context, p) : half_table(context, p);
-  if (!function.ok()) return std::nullopt;
+  if (!function.ok()) return Refusal{"a constant operand is not a scalar"};
   return std::move(function).value();
 }
 

@@ -52,15 +52,17 @@ Result<ops::ConvAttrs> attrs_of(const StepContext& context, const program::OpPar
   return ops::conv_attrs(*node);
 }
 
-std::optional<Volume> volume_of(const StepContext& context, const program::OpParams& p) {
-  if (p.op != "Conv" || context.step.inputs.size() < 2) return {};
+std::variant<Volume, Refusal> volume_of(const StepContext& context, const program::OpParams& p) {
+  if (p.op != "Conv" || context.step.inputs.size() < 2) return Refusal{"not a convolution"};
   for (size_t i = 0; i < context.step.inputs.size(); ++i) {
-    if (!context.has_input(i)) return {};
-    if (i > 0 && !is_float_constant(context.input(i))) return {};
+    if (!context.has_input(i) || (i > 0 && !is_float_constant(context.input(i))))
+      return Refusal{"weights or bias are not float constants"};
   }
-  if (!is_plain_half(context.input(0)) || !is_plain_half(context.output())) return {};
+  if (!is_plain_half(context.input(0)) || !is_plain_half(context.output()))
+    return Refusal{"input or output is not fp16 of rank 5"};
   const auto attrs = attrs_of(context, p);
-  if (!attrs.ok() || attrs->group != 1 || context.output().shape.elements() == 0) return {};
+  if (!attrs.ok() || attrs->group != 1 || context.output().shape.elements() == 0)
+    return Refusal{"grouped, or without a result"};
   Volume v;
   v.attrs = *attrs;
   v.in = ops::spatial_extent(context.input(0).shape);
@@ -75,13 +77,14 @@ std::optional<Volume> volume_of(const StepContext& context, const program::OpPar
       {v.in.h * v.in.w, v.out.h * v.out.w, v.pictures, v.out.d, v.filter_channels(),
        v.attrs.out_channels, window.pads.begin(1), window.pads.begin(2), window.kernel.h,
        window.kernel.w, window.stride.h, window.stride.w, window.dilation.h, window.dilation.w});
-  if (largest > kMost) return {};
+  if (largest > kMost) return Refusal{"an extent is too large"};
   // Far steps through a wide border would ask for more scratch than a model's tensors are worth.
   const int64_t scratch[] = {v.pictures, align_up<int64_t>(v.channels, kernels::kHostBlock), v.in.h,
                              v.in.w};
   const auto elements = checked_product(scratch);
   const int64_t held = context.input(0).shape.elements() + context.output().shape.elements();
-  if (!elements || *elements / 32 > static_cast<uint64_t>(held)) return {};
+  if (!elements || *elements / 32 > static_cast<uint64_t>(held))
+    return Refusal{"it would take more scratch than its tensors are worth"};
   return v;
 }
 
@@ -236,14 +239,14 @@ struct VolumeStep {
 
 }  // namespace
 
-Result<std::optional<StepFunction>> prepare_volume(const StepContext& context,
-                                                   const program::OpParams& p) {
-  const auto volume = volume_of(context, p);
-  if (!volume) return std::optional<StepFunction>();
+Result<Attempt> prepare_volume(const StepContext& context, const program::OpParams& p) {
+  const auto found = volume_of(context, p);
+  if (const auto* const refusal = std::get_if<Refusal>(&found)) return Attempt(*refusal);
+  const auto* const volume = std::get_if<Volume>(&found);
   RK_ASSIGN(kernels::PackedConvF16 packed, pack(context, *volume));
   VolumeStep step{*volume, std::make_shared<const kernels::PackedConvF16>(std::move(packed)),
                   context.step.inputs[0], context.step.outputs[0]};
-  return std::optional<StepFunction>(std::move(step));
+  return Attempt(StepFunction(std::move(step)));
 }
 
 }  // namespace rk::runtime::host

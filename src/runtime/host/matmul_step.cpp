@@ -36,20 +36,23 @@ bool is_row(const Shape& shape, int64_t columns) {
   return shape.rank() >= 1 && shape.elements() == columns && shape[shape.rank() - 1] == columns;
 }
 
-std::optional<Product> product_of(const StepContext& context, const program::OpParams& p) {
+std::variant<Product, Refusal> product_of(const StepContext& context, const program::OpParams& p) {
   const bool gemm = p.op == "Gemm";
-  if ((!gemm && p.op != "MatMul") || !context.has_input(0) || !context.has_input(1)) return {};
+  if ((!gemm && p.op != "MatMul") || !context.has_input(0) || !context.has_input(1))
+    return Refusal{"not Gemm or MatMul"};
   if (!is_plain_half(context, context.step.inputs[0]) ||
-      !is_plain_half(context, context.step.outputs[0]) || !is_float_constant(context.input(1))) {
-    return {};
+      !is_plain_half(context, context.step.outputs[0])) {
+    return Refusal{"input or output is not fp16 in plain order"};
   }
+  if (!is_float_constant(context.input(1))) return Refusal{"the matrix is not a float constant"};
   const auto is_one = [&](std::string_view name) {
     return attr_or<float>(p.attrs, name, 1.0f) == 1.0f;
   };
   if (gemm && (attr_or<int64_t>(p.attrs, "transA", 0) != 0 || !is_one("alpha") || !is_one("beta")))
-    return {};
+    return Refusal{"transA, alpha or beta has another value than its default"};
   const Shape &a = context.input(0).shape, &b = context.input(1).shape;
-  if (a.rank() < 2 || b.rank() != 2 || a.elements() == 0 || b.elements() == 0) return {};
+  if (a.rank() < 2 || b.rank() != 2 || a.elements() == 0 || b.elements() == 0)
+    return Refusal{"not a batch of rows with one matrix"};
   Product out;
   out.columns_first = gemm && attr_or<int64_t>(p.attrs, "transB", 0) != 0;
   out.depth = a[a.rank() - 1];
@@ -64,11 +67,11 @@ std::optional<Product> product_of(const StepContext& context, const program::OpP
   if (!consistent || out.depth % kernels::kHostBlock != 0 ||
       out.columns % kernels::kHostBlock != 0 || out.rows > kMost || out.depth > kMost ||
       out.columns > kMost) {
-    return {};
+    return Refusal{"depth or columns are not a multiple of 16"};
   }
   if (context.has_input(2) && !(gemm && is_float_constant(context.input(2)) &&
                                 is_row(context.input(2).shape, out.columns))) {
-    return {};
+    return Refusal{"the bias is not a constant row"};
   }
   return out;
 }
@@ -111,10 +114,10 @@ Result<Tensor> stored_constant(const StepContext& context, size_t input) {
   return Tensor::from_bytes(type, bytes.first(size_bytes));
 }
 
-Result<std::optional<StepFunction>> prepare_product(const StepContext& context,
-                                                    const program::OpParams& p) {
-  const auto product = product_of(context, p);
-  if (!product) return std::optional<StepFunction>();
+Result<Attempt> prepare_product(const StepContext& context, const program::OpParams& p) {
+  const auto found = product_of(context, p);
+  if (const auto* const refusal = std::get_if<Refusal>(&found)) return Attempt(*refusal);
+  const auto* const product = std::get_if<Product>(&found);
   PackedConstants::ConvKey key;
   key.dtype = DType::kF16;
   key.weight = context.input(1).weight;
@@ -129,7 +132,7 @@ Result<std::optional<StepFunction>> prepare_product(const StepContext& context,
   RK_ASSIGN(StepFunction function,
             run_conv_f16(context, packed, extents,
                          {.input = context.step.inputs[0], .output = context.step.outputs[0]}));
-  return std::optional<StepFunction>(std::move(function));
+  return Attempt(std::move(function));
 }
 
 }  // namespace rk::runtime::host

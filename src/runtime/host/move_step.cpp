@@ -237,17 +237,18 @@ bool can_trace(const StepContext& context) {
 
 }  // namespace
 
-std::optional<StepFunction> prepare_move(const StepContext& context, const program::OpParams& p) {
-  if (!can_trace(context)) return std::nullopt;
+Attempt prepare_move(const StepContext& context, const program::OpParams& p) {
+  if (!can_trace(context))
+    return Refusal{"a further operand is not constant, or there are none or too many elements"};
   // What fails here is reported by the general way, if it is wrong at all.
   const auto sources = trace(context, p);
-  if (!sources.ok()) return std::nullopt;
+  if (!sources.ok()) return Refusal{"the operator does not take integers"};
   std::vector<MoveFunction> parts;
   for (size_t i = 0; i < sources->size(); ++i) {
     auto part = gather_of(context, i, (*sources)[i]);
     if (!part) part = part_of(context, i, (*sources)[i]);
     if (!part) part = loops_of(context, i, (*sources)[i]);
-    if (!part) return std::nullopt;
+    if (!part) return Refusal{"its order is not that of a few nested loops"};
     parts.push_back(std::move(*part));
   }
   const int32_t input = context.step.inputs[0];
@@ -259,7 +260,8 @@ std::optional<StepFunction> prepare_move(const StepContext& context, const progr
   }
   if (raw || bytes) {
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (!same_element(as, context.output(i))) parts[i] = rescaled(context, i, std::move(parts[i]));
+      if (!same_element(as, context.output(i)))
+        parts[i] = rescaled(context, i, std::move(parts[i]));
     }
     return [=](const StepCall& call) {
       for (const MoveFunction& part : parts) part(call, call.data<const uint8_t>(input));

@@ -5,13 +5,11 @@
 // Note: sharing a scale is not enough to run on raw elements. Pad and Relu make values of their own
 // (0.0 is not the byte 0), so only operators that copy every element from an input do.
 #include <algorithm>
-#include <array>
 
 #include "evaluator/evaluate.h"
 #include "ir/custom_op.h"
 #include "ir/graph.h"
 #include "runtime/host/aliases.h"
-#include "runtime/host/pad_step.h"
 #include "runtime/host/select.h"
 
 namespace rk::runtime::host {
@@ -19,18 +17,9 @@ namespace {
 
 using program::ProgramTensor;
 
-// Outputs hold copies of elements of input 0 (of all inputs, where there are several of one type).
-constexpr std::array<std::string_view, 15> kMoving = {
-    "Concat",         "DepthToSpace", "Expand",   "Flatten", "Gather",
-    "GatherElements", "GatherND",     "Identity", "Reshape", "Slice",
-    "SpaceToDepth",   "Split",        "Squeeze",  "Tile",    "Transpose"};
-// The plain bytes do not even change their order.
-constexpr std::array<std::string_view, 5> kViews = {"Flatten", "Identity", "Reshape", "Squeeze",
-                                                    "Unsqueeze"};
-
-template <size_t N>
-bool contains(const std::array<std::string_view, N>& names, std::string_view op) {
-  return std::find(names.begin(), names.end(), op) != names.end();
+Elements elements_of(const StepContext& context, const program::OpParams& p) {
+  const OpDef* const def = context.operators.find(p.op);
+  return def != nullptr ? def->elements : Elements::kComputed;
 }
 
 // An operator bound to its tensors.
@@ -147,9 +136,16 @@ Result<BoundOperator> bind(const StepContext& context, const program::OpParams& 
   return bound;
 }
 
+// All outputs hold elements of the first input, in another order.
+bool moves_input_0(const StepContext& context, const program::OpParams& p) {
+  const OpDef* const def = context.operators.find(p.op);
+  if (def == nullptr || !is_move(def->elements) || def->elements == Elements::kView) return false;
+  return def->inputs.empty() || def->inputs[0].kind != ArgDef::kVariadic;
+}
+
 // Moves whose results are stored in another way than their input, both being real numbers.
 bool moves_and_converts(const StepContext& context, const program::OpParams& p) {
-  if (!contains(kMoving, p.op) || contains(kViews, p.op) || p.op == "Concat") return false;
+  if (!moves_input_0(context, p)) return false;
   const auto is_activation = [](const ProgramTensor& t) {
     return t.dtype == DType::kF16 ? !t.quantized() : t.dtype == DType::kI8 && t.quantized();
   };
@@ -164,12 +160,11 @@ bool moves_and_converts(const StepContext& context, const program::OpParams& p) 
 }
 
 bool moves_elements(const StepContext& context, const program::OpParams& p) {
-  if (!contains(kMoving, p.op) && !contains(kViews, p.op)) return false;
-  if (!context.has_input(0)) return false;
+  if (!is_move(elements_of(context, p)) || !context.has_input(0)) return false;
   for (size_t i = 0; i < context.step.outputs.size(); ++i) {
     if (!same_element(context.input(0), context.output(i))) return false;
   }
-  if (p.op != "Concat") return true;
+  if (elements_of(context, p) == Elements::kView || moves_input_0(context, p)) return true;
   for (size_t i = 1; i < context.step.inputs.size(); ++i) {
     if (!context.has_input(i) || !same_element(context.input(0), context.input(i))) return false;
   }
@@ -257,20 +252,80 @@ bool is_aliased(const StepContext& context) {
 }
 
 bool can_be_view(const StepContext& context, const program::OpParams& p) {
-  if (!contains(kViews, p.op) || context.step.outputs.size() != 1 || context.input(0).is_constant())
+  if (elements_of(context, p) != Elements::kView || context.step.outputs.size() != 1 ||
+      context.input(0).is_constant()) {
     return false;
+  }
   const bool both_blocked =
       context.host(context.step.inputs[0]).blocked && context.host(context.step.outputs[0]).blocked;
   return !both_blocked || context.input(0).shape == context.output().shape;
 }
 
-StepFunction step_function(const StepContext& context, const program::OpParams& p,
-                           BoundOperator bound_value) {
-  const auto bound = std::make_shared<const BoundOperator>(std::move(bound_value));
-  if (is_aliased(context)) return [](const StepCall&) { return ok_status(); };
-  if (bound->raw && can_be_view(context, p)) return view_function(bound);
-  return [bound](const StepCall& call) { return Evaluation(*bound, call).run(); };
+StepFunction evaluation(BoundOperator bound) {
+  return [bound = std::make_shared<const BoundOperator>(std::move(bound))](const StepCall& call) {
+    return Evaluation(*bound, call).run();
+  };
 }
+
+// One tensor as another. The operator is bound all the same: a file may say what it refuses.
+Attempt prepare_view(const StepContext& context, const program::OpParams& p) {
+  if (elements_of(context, p) != Elements::kView) return Refusal{"elements change their order"};
+  if (!moves_elements(context, p)) return Refusal{"input and output differ in type or scale"};
+  auto bound = bind(context, p, true);
+  if (!bound.ok()) return Refusal{"the operator does not take elements as they are stored"};
+  if (is_aliased(context)) return [](const StepCall&) { return ok_status(); };
+  if (!can_be_view(context, p)) return Refusal{"both are blocked and differ in shape"};
+  return view_function(std::make_shared<const BoundOperator>(std::move(bound).value()));
+}
+
+Attempt prepare_loops(const StepContext& context, const program::OpParams& p) {
+  if (!moves_input_0(context, p)) return Refusal{"not a move of elements of the first input"};
+  if (!moves_elements(context, p) && !moves_and_converts(context, p))
+    return Refusal{"input and output differ in type or scale"};
+  return prepare_move(context, p);
+}
+
+Result<Attempt> prepare_rows(const StepContext& context, const program::OpParams& p) {
+  if (p.op != "Pad") return Attempt(Refusal{"not a padding"});
+  RK_ASSIGN(const BoundOperator bound, bind(context, p, false));
+  return prepare_pad(context, *bound.node);
+}
+
+Attempt prepare_raw(const StepContext& context, const program::OpParams& p) {
+  if (!moves_elements(context, p))
+    return Refusal{"not a move of elements, or operands differ in type or scale"};
+  // A further operand of another dtype may refuse the raw form: then in float, which gives the same elements.
+  auto bound = bind(context, p, true);
+  if (!bound.ok()) return Refusal{"the operator does not take elements as they are stored"};
+  return evaluation(std::move(bound).value());
+}
+
+Result<Attempt> prepare_by_definition(const StepContext& context, const program::OpParams& p) {
+  RK_ASSIGN(BoundOperator bound, bind(context, p, false));
+  return Attempt(evaluation(std::move(bound)));
+}
+
+template <Attempt (*prepare)(const StepContext&, const program::OpParams&)>
+Result<Attempt> never_fails(const StepContext& context, const program::OpParams& p) {
+  return prepare(context, p);
+}
+
+// The ways to run an operator, the quickest first. The first that takes the step runs it.
+struct Way {
+  std::string_view name;
+  Result<Attempt> (*prepare)(const StepContext&, const program::OpParams&);
+};
+constexpr Way kWays[] = {
+    {"by table", never_fails<prepare_by_table>},
+    {"on stored elements", never_fails<prepare_as_stored>},
+    {"as matrix product", prepare_product},
+    {"as volume", prepare_volume},
+    {"as view", never_fails<prepare_view>},
+    {"by loops", never_fails<prepare_loops>},
+    {"by rows", prepare_rows},
+    {"by definition, without conversion", never_fails<prepare_raw>},
+    {"by definition, in float32", prepare_by_definition},
+};
 
 // A custom operator: the model can be loaded and asked about, but nothing here computes it.
 StepFunction missing_operator(const StepContext& context, const program::OpParams& p) {
@@ -306,7 +361,8 @@ bool same_element(const ProgramTensor& a, const ProgramTensor& b) {
 
 bool is_view(const program::Variant& variant, const program::Step& step) {
   const auto* const p = std::get_if<program::OpParams>(&step.params);
-  if (p == nullptr || !contains(kViews, p->op) || step.outputs.size() != 1) return false;
+  const OpDef* const def = p == nullptr ? nullptr : ops::registry().find(p->op);
+  if (def == nullptr || def->elements != Elements::kView || step.outputs.size() != 1) return false;
   if (step.inputs.empty() || step.inputs[0] == program::kNone) return false;
   const ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
   const ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
@@ -324,27 +380,16 @@ Result<StepFunction> prepare_op(const StepContext& context, const program::OpPar
     return missing_operator(context, p);
   }
   RK_TRY(check_operands(context, p, *def));
-  if (auto table = prepare_by_table(context, p)) return std::move(*table);
-  if (auto stored = prepare_as_stored(context, p)) return std::move(*stored);
-  RK_ASSIGN(auto product, prepare_product(context, p));
-  if (product) return std::move(*product);
-  RK_ASSIGN(auto volume, prepare_volume(context, p));
-  if (volume) return std::move(*volume);
-  if (moves_elements(context, p)) {
-    // A further operand of another dtype may refuse the raw form: then in float, which gives the same elements.
-    if (auto raw = bind(context, p, true); raw.ok()) {
-      if (!contains(kViews, p.op) && p.op != "Concat") {
-        if (auto move = prepare_move(context, p)) return std::move(*move);
-      }
-      return step_function(context, p, std::move(raw).value());
+  std::string refusals;
+  for (const Way& way : kWays) {
+    RK_ASSIGN(Attempt attempt, way.prepare(context, p));
+    if (auto* const function = std::get_if<StepFunction>(&attempt)) {
+      explain(context, way.name, refusals);
+      return std::move(*function);
     }
+    if (explains()) refusals += str("; not ", way.name, ": ", std::get<Refusal>(attempt).why);
   }
-  RK_ASSIGN(BoundOperator bound, bind(context, p, false));
-  if (auto pad = prepare_pad(context, *bound.node)) return std::move(*pad);
-  if (moves_and_converts(context, p)) {
-    if (auto move = prepare_move(context, p)) return std::move(*move);
-  }
-  return step_function(context, p, std::move(bound));
+  return unsupported("no way to run the operator");  // the last way takes every step or fails
 }
 
 }  // namespace rk::runtime::host

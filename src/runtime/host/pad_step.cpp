@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pad on tensors as they are stored, both of one element type: rows are copied, what lies around them is filled.
-#include "runtime/host/pad_step.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "base/fixed_point.h"
 #include "base/half.h"
+#include "ir/graph.h"
 #include "kernels/layout/blocked.h"
 #include "ops/move/pad.h"
+#include "runtime/host/select.h"
 
 namespace rk::runtime::host {
 namespace {
@@ -34,10 +34,10 @@ std::vector<Run> runs_of(const std::vector<int64_t>& columns) {
   std::vector<Run> out;
   for (size_t i = 0; i < columns.size(); ++i) {
     const bool fill = columns[i] == ops::kPadValue;
-    const bool goes_on = !out.empty() && (fill ? out.back().from == ops::kPadValue
-                                               : out.back().from != ops::kPadValue &&
-                                                     out.back().from + out.back().count ==
-                                                         columns[i]);
+    const bool goes_on =
+        !out.empty() && (fill ? out.back().from == ops::kPadValue
+                              : out.back().from != ops::kPadValue &&
+                                    out.back().from + out.back().count == columns[i]);
     if (!goes_on) out.push_back({static_cast<int64_t>(i), columns[i], 0});
     ++out.back().count;
   }
@@ -143,19 +143,21 @@ struct PadStep {
 
 }  // namespace
 
-std::optional<StepFunction> prepare_pad(const StepContext& context, const Node& node) {
-  if (node.op() != "Pad" || context.input(0).is_constant()) return std::nullopt;
-  if (!same_element(context.input(0), context.output()) ||
-      context.output().shape.elements() == 0 || context.input(0).shape.elements() == 0)
-    return std::nullopt;
+Attempt prepare_pad(const StepContext& context, const Node& node) {
+  if (node.op() != "Pad" || context.input(0).is_constant())
+    return Refusal{"not the padding of a variable"};
+  if (!same_element(context.input(0), context.output()) || context.output().shape.elements() == 0 ||
+      context.input(0).shape.elements() == 0)
+    return Refusal{"input and output differ in type or scale, or are empty"};
   for (size_t i = 1; i < node.input_count(); ++i) {
-    if (node.has_input(i) && !node.input(i).is_constant()) return std::nullopt;
+    if (node.has_input(i) && !node.input(i).is_constant())
+      return Refusal{"the extents or the value are not constant"};
   }
   auto sources = ops::pad_sources(node);
   const auto value = stored_value(context.output(), node);
-  if (!sources.ok() || !value) return std::nullopt;
+  if (!sources.ok() || !value) return Refusal{"a mode or value that rows do not have"};
   auto geometry = geometry_of(context, std::move(*sources));
-  if (!geometry) return std::nullopt;
+  if (!geometry) return Refusal{"input and output differ in layout, or channels are padded"};
   PadStep step{.g = std::move(*geometry),
                .runs = {},
                .filler = {},
@@ -165,7 +167,7 @@ std::optional<StepFunction> prepare_pad(const StepContext& context, const Node& 
   const size_t bytes = step.g.columns.size() * step.g.pixel_bytes;
   while (step.filler.size() < bytes)
     step.filler.insert(step.filler.end(), value->begin(), value->end());
-  return step;
+  return StepFunction(std::move(step));
 }
 
 }  // namespace rk::runtime::host

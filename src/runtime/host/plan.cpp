@@ -36,7 +36,8 @@ uint64_t host_bytes(const ProgramTensor& tensor, bool blocked) {
 // Chooses channels of pictures, which is quick where all are blocked.
 bool chooses_channels(const Variant& variant, const Step& step) {
   const auto* const p = std::get_if<program::OpParams>(&step.params);
-  if (p == nullptr || (p->op != "Slice" && p->op != "Gather" && p->op != "Split")) return false;
+  const OpDef* const def = p == nullptr ? nullptr : ops::registry().find(p->op);
+  if (def == nullptr || def->elements != Elements::kSelected) return false;
   if (step.inputs.empty() || step.inputs[0] == program::kNone) return false;
   const auto shape = [&](int32_t i) -> const Shape& {
     return variant.tensors[static_cast<size_t>(i)].shape;

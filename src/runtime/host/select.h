@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <variant>
 
 #include "kernels/extent.h"
 #include "runtime/host/plan.h"
@@ -41,7 +42,18 @@ bool reads_interleaved(const StepContext& context);
 // Operands that are packed into the step itself: weights and bias of a convolution.
 bool is_packed_operand(const program::Step& step, size_t input);
 
+// Says at log level 4 how the step runs and why quicker ways do not take it.
 Result<StepFunction> select_kernel(const StepContext& context);
+
+// A way to run a step does not take it. The reason is a literal: it completes "not <way>: ".
+struct Refusal {
+  std::string_view why;
+};
+using Attempt = std::variant<StepFunction, Refusal>;
+
+// RKNN_LOG_LEVEL=4 tells for each step how it runs. `refusals` are the ways that came before.
+bool explains();
+void explain(const StepContext& context, std::string_view way, std::string_view refusals);
 
 // By family; each gets a context whose parameters are of the named kind.
 Result<StepFunction> prepare_conv(const StepContext& context, const program::ConvParams& params);
@@ -61,9 +73,7 @@ Result<StepFunction> prepare_op(const StepContext& context, const program::OpPar
 bool runs_by_table(const program::Variant& variant, const program::Step& step);
 // The output has the elements of the input in the same plain order.
 bool is_view(const program::Variant& variant, const program::Step& step);
-// Nothing when the step is not of that kind.
-std::optional<StepFunction> prepare_by_table(const StepContext& context,
-                                             const program::OpParams& params);
+Attempt prepare_by_table(const StepContext& context, const program::OpParams& params);
 
 // Tensors of a step that computes in whatever layout they share. Where one of the partners is blocked, all of them are,
 // and the followers, which have no say.
@@ -72,22 +82,18 @@ struct LayoutGroup {
   std::vector<int32_t> followers;
 };
 LayoutGroup layout_group(const program::Variant& variant, const program::Step& step);
-// An operator on its operands as they are stored. Nothing when there is no such way.
-std::optional<StepFunction> prepare_as_stored(const StepContext& context,
-                                              const program::OpParams& params);
+// An operator on its operands as they are stored.
+Attempt prepare_as_stored(const StepContext& context, const program::OpParams& params);
 // Equal dtype and quantization: a copied element keeps its meaning.
 bool same_element(const program::ProgramTensor& a, const program::ProgramTensor& b);
-// An operator whose outputs hold elements of its first input, all of one type, as loops over memory; nothing: it is not
-// that regular.
-std::optional<StepFunction> prepare_move(const StepContext& context,
-                                         const program::OpParams& params);
-// A matrix product with a constant matrix that a convolution kernel runs without conversions; nothing: it is none.
-Result<std::optional<StepFunction>> prepare_product(const StepContext& context,
-                                                    const program::OpParams& params);
-
-// A 3-D convolution of fp16 tensors; nothing: it is none, or not such.
-Result<std::optional<StepFunction>> prepare_volume(const StepContext& context,
-                                                   const program::OpParams& params);
+// An operator whose outputs hold elements of its first input, all of one type, as loops over memory.
+Attempt prepare_move(const StepContext& context, const program::OpParams& params);
+// A matrix product with a constant matrix that a convolution kernel runs without conversions.
+Result<Attempt> prepare_product(const StepContext& context, const program::OpParams& params);
+// A 3-D convolution of fp16 tensors.
+Result<Attempt> prepare_volume(const StepContext& context, const program::OpParams& params);
+// A Pad between tensors of one type and layout; `node` is the step's operator.
+Attempt prepare_pad(const StepContext& context, const Node& node);
 
 // The dtype an operator sees: stored numbers that stand for reals become f32, everything else stays.
 DType operator_dtype(const program::ProgramTensor& tensor);

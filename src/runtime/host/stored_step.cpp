@@ -258,9 +258,9 @@ kernels::QuantScale quant_scale(const ProgramTensor& tensor) {
   return {tensor.scale, tensor.zero_point};
 }
 
-std::optional<StepFunction> prepare_binary(const StepContext& context, kernels::BinaryOp op) {
+Attempt prepare_binary(const StepContext& context, kernels::BinaryOp op) {
   const auto bound = bind_binary(context);
-  if (!bound) return std::nullopt;
+  if (!bound) return Refusal{"an operand's layout or repetition does not fit the output's"};
   const int32_t output = context.step.outputs[0];
   if (context.output().dtype == DType::kF16) {
     kernels::BinaryArgs<uint16_t> args;
@@ -358,12 +358,12 @@ StepFunction affine_function(const StepContext& context, std::shared_ptr<const A
   };
 }
 
-std::optional<StepFunction> prepare_batch_norm(const StepContext& context,
-                                               const program::OpParams& p) {
+Attempt prepare_batch_norm(const StepContext& context, const program::OpParams& p) {
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
-  if (!context.host(input).blocked || !context.host(output).blocked) return std::nullopt;
+  if (!context.host(input).blocked || !context.host(output).blocked)
+    return Refusal{"input or output is not blocked by channels"};
   const auto norms = channel_norms(context, p);
-  if (!norms.ok()) return std::nullopt;
+  if (!norms.ok()) return Refusal{"statistics of training, or parameters of another type"};
   const bool integer = context.output().dtype == DType::kI8;
   auto tables = std::make_shared<AffineTables>();
   const size_t channels = norms.value().size();
@@ -376,7 +376,7 @@ std::optional<StepFunction> prepare_batch_norm(const StepContext& context,
     tables->shift[c] = static_cast<float>(norm.bias - norm.mean * norm.factor);
     if (integer &&
         !fit_bytes(norm, context.input(0), context.output(), tables->scale[c], tables->shift[c]))
-      return std::nullopt;
+      return Refusal{"no scale and shift in float32 give the operator's own bytes"};
   }
   if (integer) return affine_function<int8_t>(context, std::move(tables), kernels::affine_i8);
   return affine_function<uint16_t>(context, std::move(tables), kernels::affine_f16);
@@ -418,12 +418,13 @@ LayoutGroup layout_group(const program::Variant& variant, const program::Step& s
   return group;
 }
 
-std::optional<StepFunction> prepare_as_stored(const StepContext& context,
-                                              const program::OpParams& p) {
+Attempt prepare_as_stored(const StepContext& context, const program::OpParams& p) {
   if (is_batch_norm(context.step) && norm_as_stored(context.variant, context.step))
     return prepare_batch_norm(context, p);
   const auto op = binary_op(context.step);
-  if (!op || !binary_as_stored(context.variant, context.step)) return std::nullopt;
+  if (!op) return Refusal{"not a sum, product, quotient or constant normalization"};
+  if (!binary_as_stored(context.variant, context.step))
+    return Refusal{"operands and result are not all fp16 or all quantized int8"};
   return prepare_binary(context, *op);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/fixed_point.h"
 #include "base/half.h"
+#include "base/log.h"
 #include "runtime/session/session.h"
 #include "runtime/test_program.h"
 
@@ -211,6 +212,41 @@ TEST_P(StoredStepTest, SplitsABatchWhosePartsHaveScalesOfTheirOwn) {
     const float again = static_cast<float>(quantize_f32(kept, kOther, kOtherZero) - kOtherZero) * kOther;
     ASSERT_FLOAT_EQ(second[i], bytes ? again : kept) << i;
   }
+}
+
+// Log level 4 names the way that runs each step, and why the ways before it do not.
+TEST(StepExplanation, NamesTheWayAndWhyOthersDoNotTakeTheStep) {
+  TestProgram p;
+  const TestProgram::Type picture{DType::kF16, {1, kChannels, 3, 5}};
+  const int32_t x = p.input("x", picture), scaled = p.internal("scaled", picture);
+  p.step("Mul", {x, floats(p, "two", {}, {2})}, {scaled}, program::OpParams{"Mul", {}});
+  const int32_t flat = p.internal("flat", {DType::kF16, {1, kChannels * kPixels}});
+  p.step("Flatten", {scaled}, {flat}, program::OpParams{"Flatten", {{"axis", int64_t{1}}}});
+  p.step("Softmax", {flat}, {p.output("y", {DType::kF16, {1, kChannels * kPixels}})},
+         program::OpParams{"Softmax", {{"axis", int64_t{1}}}});
+  const int level = log_level();
+  std::vector<std::string> lines;
+  set_log_level(4);
+  set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  auto model = LoadedModel::from_program(std::move(p.program), {});
+  const auto session = model.ok() ? Session::create(model.value(), {}) : model.status();
+  set_log_sink({});
+  set_log_level(level);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const auto line_of = [&](std::string_view step) {
+    for (const std::string& line : lines) {
+      if (line.find(str("step '", step)) != std::string::npos) return line;
+    }
+    return std::string();
+  };
+  EXPECT_NE(line_of("Mul").find("(Mul): on stored elements; f16 [1,20,3,5] plain -> f16"),
+            std::string::npos)
+      << line_of("Mul");
+  EXPECT_NE(line_of("Flatten").find("(Flatten): as view;"), std::string::npos)
+      << line_of("Flatten");
+  EXPECT_NE(line_of("Softmax").find("(Softmax): by definition, in float32;"), std::string::npos)
+      << line_of("Softmax");
+  EXPECT_NE(line_of("Softmax").find("; not by loops: not a move of elements"), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Storages, StoredStepTest,
