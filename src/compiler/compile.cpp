@@ -30,12 +30,17 @@ int32_t output_tensor(const Value& value, Builder& builder) {
 }
 
 Result<program::Variant> compile_variant(const Graph& graph, const target::Target& target,
-                                         const CompileOptions& options, WeightTable& weights) {
+                                         const CompileOptions& options, WeightTable& weights,
+                                         std::vector<UnfitLayer>& unfit) {
   Builder builder(graph, target, options, weights);
   for (const Node* node : graph.nodes()) {
     builder.set_processor(place(*node, target, options));
-    RK_TRY(emit(*node, builder));
+    Status status = emit(*node, builder);
+    if (status.ok()) continue;
+    if (!node->output().quantized()) return status;
+    unfit.push_back({node->output().name(), std::move(status)});
   }
+  if (!unfit.empty()) return unfit.front().why;
   for (const Value* value : graph.outputs()) {
     const int32_t tensor = output_tensor(*value, builder);
     builder.variant().outputs.push_back(tensor);
@@ -100,7 +105,8 @@ class ProgramMaker {
       RK_ASSIGN(program_, describe(graph, target_, options_));
     }
     RK_TRY(check_graph(graph, program_.inputs.size()));
-    RK_ASSIGN(program::Variant variant, compile_variant(graph, target_, options_, weights_));
+    RK_ASSIGN(program::Variant variant,
+              compile_variant(graph, target_, options_, weights_, unfit_));
     program_.variants.push_back(std::move(variant));
     return ok_status();
   }
@@ -108,12 +114,15 @@ class ProgramMaker {
     RK_TRY(program::verify(program_));
     return std::move(program_);
   }
+  // Of the graph that add() refused.
+  std::vector<UnfitLayer>& unfit() { return unfit_; }
 
  private:
   const target::Target& target_;
   const CompileOptions& options_;
   program::Program program_;
   WeightTable weights_;
+  std::vector<UnfitLayer> unfit_;
 };
 
 }  // namespace
@@ -137,19 +146,15 @@ Result<program::Program> compile(const Graph& graph, const CompileOptions& optio
   return maker.finish();
 }
 
-Result<std::vector<UnfitLayer>> unfit_layers(const Graph& graph, const CompileOptions& options) {
+Result<Compiled> compile_or_find_unfit(const Graph& graph, const CompileOptions& options) {
   RK_ASSIGN(const target::Target* const target, target::find_target(options.target));
-  RK_ASSIGN(program::Program program, describe(graph, *target, options));
-  RK_TRY(check_graph(graph, program.inputs.size()));
-  WeightTable weights(program);
-  Builder builder(graph, *target, options, weights);
-  std::vector<UnfitLayer> out;
-  for (const Node* node : graph.nodes()) {
-    builder.set_processor(place(*node, *target, options));
-    const Status status = emit(*node, builder);
-    if (!status.ok() && node->output().quantized())
-      out.push_back({node->output().name(), status.message()});
-  }
+  ProgramMaker maker(*target, options);
+  Compiled out;
+  const Status status = maker.add(graph);
+  out.unfit = std::move(maker.unfit());
+  if (!status.ok() && out.unfit.empty()) return status;
+  if (!out.unfit.empty()) return out;
+  RK_ASSIGN(out.program, maker.finish());
   return out;
 }
 

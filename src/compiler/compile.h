@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -48,12 +49,16 @@ using GraphSource = std::function<Result<Graph>(size_t i)>;
 Result<program::Program> compile(const GraphSource& graph, size_t count,
                                  const CompileOptions& options);
 
-// A layer that compile() refuses because the chip's integers cannot express its ranges: a scale or a bias is out of reach.
+// A layer whose ranges the chip's integers cannot express: a scale or a bias is out of reach. In float16 it may do.
 struct UnfitLayer {
   std::string output;  // of the node, by which the layer is known
-  std::string reason;  // names the node
+  Status why;          // names the node
 };
-// All of them, after compile() has failed: computing in float16 they may do.
-Result<std::vector<UnfitLayer>> unfit_layers(const Graph& graph, const CompileOptions& options);
+// As compile(), with the unfit layers as data. Where there are any, there is no program.
+struct Compiled {
+  std::optional<program::Program> program;
+  std::vector<UnfitLayer> unfit;
+};
+Result<Compiled> compile_or_find_unfit(const Graph& graph, const CompileOptions& options);
 
 }  // namespace rk::compiler

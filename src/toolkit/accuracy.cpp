@@ -67,25 +67,16 @@ std::vector<std::string> floored_channels(const Graph& graph) {
   return out;
 }
 
-// What a build is made of.
-struct BuildParts {
-  const Graph& optimized;
-  const Config& config;
-  const target::Target& target;
-  const quant::ValueStats& stats;
-};
-
 // Tries remedies on one input.
 class Remedies {
  public:
-  Remedies(const BuildParts& from, const analysis::TrialInput& input,
-           const std::vector<Tensor>& golden, ThreadPool* pool, double before)
-      : from_(from), input_(input), golden_(golden), pool_(pool), before_(before) {}
+  Remedies(const Calibrated& from, const Setting& setting, const analysis::TrialInput& input,
+           const std::vector<Tensor>& golden, double before)
+      : from_(from), setting_(setting), input_(input), golden_(golden), before_(before) {}
 
   Result<analysis::Proposal> measure(std::string text, const quant::Ranges& ranges,
                                      const quant::FloatLayers& layers) const {
-    RK_ASSIGN(const analysis::Trial trial, build_trial(from_.optimized, ranges, from_.config,
-                                                       from_.target, layers, from_.stats));
+    RK_ASSIGN(const analysis::Trial trial, build_trial(from_, ranges, setting_, layers));
     RK_ASSIGN(const auto errors, analysis::output_errors(golden_, trial.program,
                                                          from_.optimized.registry(), input_.raw));
     return analysis::Proposal{std::move(text), before_, analysis::worst_cosine(errors)};
@@ -126,13 +117,13 @@ class Remedies {
                                                      const quant::FloatLayers& layers) const {
     std::vector<analysis::Proposal> out;
     RK_ASSIGN(const quant::Histograms histograms,
-              quant::observe_histograms(from_.optimized, samples, pool_, {}));
+              quant::observe_histograms(from_.optimized, samples, setting_.pool, {}));
     for (const auto algorithm : {quant::Algorithm::kNormal, quant::Algorithm::kPercentile,
                                  quant::Algorithm::kKlDivergence, quant::Algorithm::kMmse}) {
-      if (quant::to_string(algorithm) == from_.config.quantized_algorithm) continue;
+      if (quant::to_string(algorithm) == setting_.config.quantized_algorithm) continue;
       RK_ASSIGN(auto proposal,
                 measure(str("quantized_algorithm '", quant::to_string(algorithm), "'"),
-                        quant::choose_ranges(histograms, algorithm, pool_), layers));
+                        quant::choose_ranges(histograms, algorithm, setting_.pool), layers));
       out.push_back(std::move(proposal));
     }
     return out;
@@ -140,11 +131,12 @@ class Remedies {
 
   // The sentence says whether other calibration samples would help.
   Result<std::string> blame(const quant::FloatLayers& layers) const {
-    const auto algorithm = *quant::parse_algorithm(from_.config.quantized_algorithm);
+    const auto algorithm = *quant::parse_algorithm(setting_.config.quantized_algorithm);
     RK_ASSIGN(const quant::Histograms histograms,
-              quant::observe_histograms(from_.optimized, OneSample(input_.normalized), pool_, {}));
+              quant::observe_histograms(from_.optimized, OneSample(input_.normalized),
+                                        setting_.pool, {}));
     RK_ASSIGN(const auto alone,
-              measure("", quant::choose_ranges(histograms, algorithm, pool_), layers));
+              measure("", quant::choose_ranges(histograms, algorithm, setting_.pool), layers));
     const std::string figures =
         str("calibrated on the analysed input alone the worst output has "
             "cosine ",
@@ -156,10 +148,10 @@ class Remedies {
   }
 
  private:
-  BuildParts from_;
+  const Calibrated& from_;
+  const Setting& setting_;
   const analysis::TrialInput& input_;
   const std::vector<Tensor>& golden_;
-  ThreadPool* pool_;
   double before_;
 };
 
@@ -214,12 +206,9 @@ const ShapeSet* set_of(const std::vector<std::string>& files, const std::vector<
   return nullptr;
 }
 
-}  // namespace
-
-Result<analysis::TrialInput> Toolkit::load_trial_input(
-    const std::vector<std::string>& files) const {
-  const Config& config = *state_->config;
-  const auto& inputs = state_->quantized->inputs();
+Result<analysis::TrialInput> load_trial_input(const std::vector<std::string>& files,
+                                              const Graph& graph, const Config& config) {
+  const auto& inputs = graph.inputs();
   if (files.size() != inputs.size()) {
     return invalid_argument(str("accuracy_analysis: ", files.size(),
                                 " input file(s), the model has ", inputs.size(), " input(s)"));
@@ -238,89 +227,90 @@ Result<analysis::TrialInput> Toolkit::load_trial_input(
   return out;
 }
 
-Status Toolkit::propose(const analysis::TrialInput& input, analysis::AccuracyReport& report) const {
-  const Config& config = *state_->config;
-  const Graph& golden_graph = *state_->optimized;
+// What would help, tried on the input.
+Status propose(const Calibrated& from, const Built& built, const Setting& setting,
+               const analysis::TrialInput& input, analysis::AccuracyReport& report) {
+  const Graph& golden_graph = from.optimized;
+  const quant::FloatLayers& already = built.layers.f16;
   RK_ASSIGN(const std::vector<Tensor> golden,
-            evaluator::evaluate(golden_graph, input.normalized, {state_->pool.get(), {}}));
-  const Remedies remedies({golden_graph, config, *state_->target, state_->stats}, input, golden,
-                          state_->pool.get(), report.worst_output_cosine());
+            evaluator::evaluate(golden_graph, input.normalized, {setting.pool, {}}));
+  const Remedies remedies(from, setting, input, golden, report.worst_output_cosine());
   const std::vector<std::string> worst = analysis::worst_layers(report);
-  RK_ASSIGN(report.proposals, remedies.layers(worst, state_->ranges, state_->float_layers));
+  RK_ASSIGN(report.proposals, remedies.layers(worst, from.ranges, already));
   RK_ASSIGN(const auto samples,
-            quant::DatasetSamples::open(state_->dataset, golden_graph,
-                                        input_feeds(config, golden_graph.inputs().size())));
-  RK_ASSIGN(std::vector<analysis::Proposal> settings,
-            remedies.algorithms(samples, state_->float_layers));
+            quant::DatasetSamples::open(from.dataset, golden_graph,
+                                        input_feeds(setting.config, golden_graph.inputs().size())));
+  RK_ASSIGN(std::vector<analysis::Proposal> settings, remedies.algorithms(samples, already));
   if (!worst.empty()) {
     if (const auto cut = cut_off(report, golden_graph, worst.front())) settings.push_back(*cut);
   }
   best_first(settings);
   report.proposals.insert(report.proposals.end(), settings.begin(), settings.end());
-  RK_ASSIGN(std::string blame, remedies.blame(state_->float_layers));
+  RK_ASSIGN(std::string blame, remedies.blame(already));
   report.findings.push_back(std::move(blame));
   return ok_status();
 }
 
-Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<std::string>& files,
-                                                            const AnalysisOptions& options) const {
-  if (!state_->program || !state_->quantized)
-    return invalid_argument("accuracy_analysis: build the model first");
-  const std::vector<ShapeSet> sets = max_shape_first(state_->config->dynamic_input);
-  const ShapeSet* const chosen = sets.empty() ? nullptr : set_of(files, sets);
-  if (chosen != nullptr && chosen != &sets.front()) {
-    // The model as if it had been built at this shape alone, with the parameters of the build at hand.
-    Toolkit other;
-    State& state = *other.state_;
-    state.config = *state_->config;
-    state.config->dynamic_input.clear();
-    state.target = state_->target;
-    RK_ASSIGN(const Graph imported, state_->import(*chosen));
-    RK_ASSIGN(Graph golden, optimize(imported, *state_->config, *state_->target));
-    quant::equalize_alike(golden, state_->equalized);
-    RK_ASSIGN(Graph quantized, graph_of_shapes(*chosen));
-    state.float_layers = state_->float_layers;
-    RK_ASSIGN(state.program,
-              compiler::compile(quantized,
-                                compile_options(*state.config, *state.target, quantized,
-                                                !state_->dataset.empty(), state.float_layers)));
-    state.optimized = std::move(golden);
-    state.quantized = std::move(quantized);
-    state.equalized = state_->equalized;
-    return other.accuracy_analysis(files, options);
-  }
-  RK_ASSIGN(const analysis::TrialInput input, load_trial_input(files));
-  const Graph& graph = *state_->quantized;
+Result<analysis::AccuracyReport> analyze_build(const Calibrated& from, const Built& built,
+                                               const Setting& setting,
+                                               const std::vector<std::string>& files,
+                                               const AnalysisOptions& options) {
+  const Graph& graph = built.graph;
+  RK_ASSIGN(const analysis::TrialInput input, load_trial_input(files, graph, setting.config));
   // Batches only repeat: one picture is analyzed.
-  program::Program program = *state_->program;
+  program::Program program = built.program;
   program.batch = 1;
   analysis::AccuracyOptions how{options.output_dir, {}, options.progress, options.run_board};
   if (!options.target.empty()) {
-    if (!target::runs_on(state_->program->target, options.target)) {
-      return Status(Code::kTargetMismatch,
-                    str("accuracy_analysis: the model is built for ", state_->program->target,
-                        ", the board is ", options.target));
+    if (!target::runs_on(program.target, options.target)) {
+      return Status(Code::kTargetMismatch, str("accuracy_analysis: the model is built for ",
+                                               program.target, ", the board is ", options.target));
     }
     if (!how.run_board) {
       RK_ASSIGN(how.board, format::write_rknn(program));
     }
   }
-  const compiler::CompileOptions compile =
-      compile_options(*state_->config, *state_->target, graph, true, state_->float_layers);
+  const compiler::CompileOptions compile = compile_options(setting, graph, true, built.layers.f16);
   RK_ASSIGN(analysis::AccuracyReport report,
-            analysis::analyze({*state_->optimized, graph, program, compile}, input, how,
-                              state_->pool.get()));
+            analysis::analyze({from.optimized, graph, program, compile}, input, how, setting.pool));
   for (std::string& sentence : floored_channels(graph))
     report.findings.push_back(std::move(sentence));
-  for (const quant::Equalized& value : state_->equalized) {
+  for (const quant::Equalized& value : from.equalized) {
     report.findings.push_back(str("'", value.value, "': channels equalized, expected noise ",
                                   value.noise_before, " -> ", value.noise_after));
   }
-  if (!state_->dataset.empty()) RK_TRY(propose(input, report));
-  report.about = {{"model", graph.name}, {"chip", std::string(state_->target->name)}};
+  // Ranges are at hand for the shape that was calibrated.
+  if (!from.ranges.empty()) RK_TRY(propose(from, built, setting, input, report));
+  report.about = {{"model", graph.name}, {"chip", std::string(setting.target.name)}};
   for (const std::string& file : files) report.about.emplace_back("input", file);
   if (!options.output_dir.empty()) RK_TRY(analysis::write_report(report, options.output_dir));
   return report;
+}
+
+}  // namespace
+
+Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<std::string>& files,
+                                                            const AnalysisOptions& options) const {
+  if (!state_->built) return invalid_argument("accuracy_analysis: build the model first");
+  const Calibrated& from = *state_->calibrated;
+  const Built& built = *state_->built;
+  const Setting setting = state_->setting();
+  const std::vector<ShapeSet> sets = max_shape_first(setting.config.dynamic_input);
+  const ShapeSet* const chosen = sets.empty() ? nullptr : set_of(files, sets);
+  if (chosen == nullptr || chosen == &sets.front())
+    return analyze_build(from, built, setting, files, options);
+  // The model as if it had been built at this shape alone, with the parameters of the build at hand.
+  RK_ASSIGN(const Graph imported, state_->imported->at(*chosen));
+  RK_ASSIGN(Graph optimized, optimize(imported, setting));
+  Calibrated there(std::move(optimized));
+  there.equalized = from.equalized;
+  quant::equalize_alike(there.optimized, there.equalized);
+  RK_ASSIGN(Graph graph, graph_at(*state_->imported, *chosen, from, built.layers, setting));
+  RK_ASSIGN(program::Program program,
+            compiler::compile(
+                graph, compile_options(setting, graph, !from.dataset.empty(), built.layers.f16)));
+  return analyze_build(there, {std::move(graph), std::move(program), built.layers, {}}, setting,
+                       files, options);
 }
 
 Result<Json> Methods::accuracy_analysis(const Json& options) {

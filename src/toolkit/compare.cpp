@@ -233,9 +233,9 @@ double quantile(std::vector<double> values, double share) {
 }  // namespace
 
 Result<CompareReport> Toolkit::compare(const CompareOptions& options) const {
-  if (!state_->program) return invalid_argument("compare: build the model first");
+  if (!state_->built) return invalid_argument("compare: build the model first");
   const Config& config = *state_->config;
-  const Graph& graph = *state_->imported;
+  const Graph& graph = state_->imported->graph;
   const size_t inputs = graph.inputs().size();
   RK_ASSIGN(const auto raw,
             quant::DatasetSamples::open(options.dataset, graph, raw_feeds(config, inputs)));
@@ -248,7 +248,7 @@ Result<CompareReport> Toolkit::compare(const CompareOptions& options) const {
     return invalid_argument(
         str("'", options.labels, "' has ", labels.size(), " labels for ", count, " samples"));
   }
-  program::Program program = *state_->program;
+  program::Program program = state_->built->program;
   program.batch = 1;  // batches only repeat
   RK_ASSIGN(BuiltModel built, options.device.empty()
                                   ? BuiltModel::here(std::move(program), state_->registry())
@@ -310,7 +310,7 @@ std::string to_text(const CompareReport& report) {
 Result<SlipReport> Toolkit::find_slip(const std::vector<std::string>& inputs,
                                       const std::vector<std::string>& goldens) const {
   if (!state_->imported) return invalid_argument("compare: load a model first");
-  const Graph& graph = *state_->imported;
+  const Graph& graph = state_->imported->graph;
   if (inputs.size() != graph.inputs().size() || goldens.size() > graph.outputs().size()) {
     return invalid_argument(str("compare: ", inputs.size(), " input file(s) for ",
                                 graph.inputs().size(), " input(s), ", goldens.size(),

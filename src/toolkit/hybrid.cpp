@@ -99,17 +99,18 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   build.dataset = options.dataset;
   build.progress = options.progress;
   RK_TRY(prepare(build));
-  const Graph& graph = *state_->optimized;
+  const Calibrated& from = *state_->calibrated;
+  const Graph& graph = from.optimized;
   QuantizationCfg cfg;
   for (const auto& border : options.custom_hybrid) RK_TRY(add_between(graph, border, cfg));
   if (options.proposal) {
-    RK_ASSIGN(const quant::FloatLayers proposed,
-              propose_float_layers(
-                  build, static_cast<size_t>(std::max(options.proposal_dataset_size, 1))));
+    RK_ASSIGN(
+        const quant::FloatLayers proposed,
+        propose_float_layers(from, state_->setting(), build,
+                             static_cast<size_t>(std::max(options.proposal_dataset_size, 1))));
     for (const std::string& name : proposed) cfg.layers[name] = "float16";
   }
-  RK_ASSIGN(const Graph quantized,
-            quantized_graph(graph, state_->ranges, *state_->config, *state_->target, {}));
+  RK_ASSIGN(const Graph quantized, quantized_graph(graph, from.ranges, state_->setting(), {}));
   for (const Value* value : quantized.values()) {
     if (value->quantized()) cfg.parameters[value->name()] = entry_of(value->quant);
   }
@@ -117,8 +118,8 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   data.config = *state_->config;
   std::error_code ignored;
   data.dataset = std::filesystem::absolute(options.dataset, ignored).string();
-  data.ranges = state_->ranges;
-  data.stats = state_->stats;
+  data.ranges = from.ranges;
+  data.stats = from.stats;
   for (const Value* value : graph.values()) {
     if (value->quantized()) data.own_params[value->name()] = value->quant;
   }
@@ -126,7 +127,7 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   data.model_crc32 = crc32(model);
 
   const std::string stem =
-      (std::filesystem::path(options.output_dir) / state_->model_name).string();
+      (std::filesystem::path(options.output_dir) / state_->imported->name).string();
   HybridFiles files{stem + ".model", stem + ".data", stem + ".quantization.cfg"};
   RK_TRY(write_file(files.model, model, Durability::kPower));
   RK_TRY(write_text(files.data, write_hybrid_data(data)));
@@ -154,12 +155,10 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
     RK_ASSIGN(Value* const value, find_tensor(*graph, name, "the .data file"));
     value->quant = params;
   }
-  state_->model_name = std::filesystem::path(files.model).stem().string();
-  state_->imported = graph->clone();
-  state_->ranges = std::move(data.ranges);
-  state_->stats = std::move(data.stats);
-  state_->equalized.clear();
-  state_->dataset = data.dataset;
+  state_->imported =
+      Imported{graph->clone(), std::filesystem::path(files.model).stem().string(), {}};
+  state_->calibrated.reset();
+  state_->built.reset();
   const target::Target& target = *state_->target;
 
   LayerTypes layers;
@@ -178,8 +177,7 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
     if (type == "int16") layers.i16.insert(name);
   }
   // What step 1 wrote; an entry that differs was edited.
-  RK_ASSIGN(const Graph before,
-            quantized_graph(*graph, state_->ranges, *state_->config, target, {}));
+  RK_ASSIGN(const Graph before, quantized_graph(*graph, data.ranges, state_->setting(), {}));
   for (const auto& [name, entry] : cfg.parameters) {
     RK_ASSIGN(Value* const value, find_tensor(*graph, name, "quantize_parameters"));
     const Value* const written = before.find(name);
@@ -192,19 +190,20 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
     log(LogLevel::kInfo, str("'", name, "' has edited parameters"));
     value->quant = std::move(*edited);
   }
-  state_->optimized = std::move(*graph);
-  state_->i16_layers = layers.i16;
-  RK_ASSIGN(analysis::Trial trial, build_fitting_trial(layers.f16));
-  for (const Value* input : trial.graph.inputs()) {
+  Calibrated calibrated(std::move(*graph));
+  calibrated.dataset = data.dataset;
+  calibrated.ranges = std::move(data.ranges);
+  calibrated.stats = std::move(data.stats);
+  RK_ASSIGN(Built built, build_layers(calibrated, state_->setting(), std::move(layers)));
+  for (const Value* input : built.graph.inputs()) {
     if (cfg.layers.contains(input->name()) && input->quantized() &&
         cfg.layers.at(input->name()) == "float16") {
       return invalid_argument(str("custom_quantize_layers names the input '", input->name(),
                                   "' as float16, but an int8 layer reads it; name that layer too"));
     }
   }
-  state_->float_layers = layers.f16;
-  state_->quantized = std::move(trial.graph);
-  state_->program = std::move(trial.program);
+  state_->calibrated = std::move(calibrated);
+  state_->built = std::move(built);
   return ok_status();
 }
 

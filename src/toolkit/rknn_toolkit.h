@@ -133,19 +133,6 @@ class Toolkit {
  private:
   // Optimizes the imported graph and, for a quantized build, calibrates it.
   Status prepare(const BuildOptions& options);
-  Status build_float(const BuildOptions& options);
-  Status build_quantized(const BuildOptions& options);
-  // The loaded model at other shapes, with the parameters of the build at hand.
-  Result<Graph> graph_of_shapes(const ShapeSet& set) const;
-  // What is the same for float and quantized builds: further shapes, and the batch.
-  Status finish(const BuildOptions& options);
-  // After prepare(): the model with these layers in float16, and those that integers cannot express, which are added.
-  Result<analysis::Trial> build_fitting_trial(quant::FloatLayers& layers) const;
-  // Likewise: layers to keep in float16, judged on the first samples of the dataset.
-  Result<quant::FloatLayers> propose_float_layers(const BuildOptions& options,
-                                                  size_t samples) const;
-  Result<analysis::TrialInput> load_trial_input(const std::vector<std::string>& files) const;
-  Status propose(const analysis::TrialInput& input, analysis::AccuracyReport& report) const;
 
   struct State;
   std::unique_ptr<State> state_;

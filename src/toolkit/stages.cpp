@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/stages.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/log.h"
+#include "passes/fold_pad.h"
+#include "passes/pipeline.h"
+#include "passes/prune_channels.h"
+#include "quant/bias_correction.h"
+#include "quant/prequantized.h"
+#include "quant/samples.h"
+#include "quant/sparsity.h"
+#include "toolkit/config_check.h"
+#include "toolkit/dynamic_shapes.h"
+#include "toolkit/version.h"
+
+namespace rk::toolkit {
+namespace {
+
+// auto_hybrid judges its candidates on so many samples: one picture alone is a matter of luck.
+constexpr size_t kHybridSamples = 3;
+// quantize_weight leaves smaller weights alone: they save nothing.
+constexpr int64_t kLargeWeights = 1024;
+// optimization_level from which ranges of neighboring layers are equalized and biases corrected.
+constexpr int kEqualizeLevel = 3;
+
+void log_sparse_layers(const Config& config, const Graph& graph) {
+  if (config.sparse_infer) log(LogLevel::kInfo, quant::to_text(quant::find_sparse_layers(graph)));
+}
+
+// Steps whose zeros the chip skips stand for what it multiplies: half or a quarter of all.
+void mark_sparse(const std::vector<quant::SparseLayer>& layers, program::Program& program) {
+  for (program::Variant& variant : program.variants) {
+    for (program::Step& step : variant.steps) {
+      if (!std::holds_alternative<program::ConvParams>(step.params)) continue;
+      const auto tensor = [&](int32_t i) -> const program::ProgramTensor& {
+        return variant.tensors[static_cast<size_t>(i)];
+      };
+      const auto layer =
+          std::ranges::find(layers, tensor(step.outputs[0]).name, &quant::SparseLayer::name);
+      if (layer == layers.end() || tensor(step.inputs[0]).dtype != DType::kI8) continue;
+      if (layer->ratio == "75%") step.macs /= 4;
+      if (layer->ratio.starts_with("50%")) step.macs /= 2;
+    }
+  }
+}
+
+// remove_reshape changes what applications meet.
+void warn_of_changed_shapes(const std::vector<Value*>& before, const std::vector<Value*>& after,
+                            const char* kind) {
+  for (size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+    if (before[i]->shape() == after[i]->shape()) continue;
+    log(LogLevel::kWarning,
+        str("remove_reshape: ", kind, " '", after[i]->name(), "' is now ",
+            to_string(after[i]->shape()), " instead of ", to_string(before[i]->shape())));
+  }
+}
+
+constexpr float kMaxF16 = 65504;
+
+// Values that calibration saw outside what float16 holds, in layers that compute in it.
+void warn_of_overflow(const Graph& quantized, const quant::Ranges& ranges) {
+  constexpr size_t kNamed = 5;
+  size_t count = 0;
+  for (const Value* value : quantized.values()) {
+    const auto range = ranges.find(value->name());
+    if (!quant::is_activation(*value) || value->quantized() || range == ranges.end()) continue;
+    const float widest = std::max(-range->second.min, range->second.max);
+    if (!(widest > kMaxF16) || ++count > kNamed) continue;
+    log(LogLevel::kWarning,
+        str("'", value->name(), "' reaches ", widest, " in calibration and computes in float16, ",
+            "which ends at ", kMaxF16, ": it becomes infinite. Scale the model down before it, or ",
+            "end the model before this layer"));
+  }
+  if (count > kNamed) log(LogLevel::kWarning, str("so do ", count - kNamed, " further values"));
+}
+
+// One line for all that the board would refuse: by operator, with a count, the first name and its reason.
+void warn_of_unsupported(const compiler::PlacementReport& report, const target::Target& target) {
+  struct Group {
+    size_t count = 0;
+    const compiler::PlacementRow* first = nullptr;
+  };
+  std::map<std::string, Group> groups;
+  bool in_float = true;
+  for (const compiler::PlacementRow& row : report.rows) {
+    if (row.placement.where != compiler::Placement::Where::kUnsupported) continue;
+    Group& group = groups[row.op];
+    if (group.count++ == 0) group.first = &row;
+    in_float &= row.dtype == to_string(DType::kF16);
+  }
+  if (groups.empty()) return;
+  std::string list;
+  for (const auto& [op, group] : groups) {
+    list += str(list.empty() ? "" : "; ", group.count, " ", op, " (first: '", group.first->node,
+                "': ", group.first->placement.reason, ")");
+  }
+  log(LogLevel::kWarning,
+      str(target.name, " runs these layers on no processor: ", list,
+          ". The simulator runs them; the board would refuse the model",
+          in_float && target.has_i8 ? ". Build with do_quantization=True for int8" : ""));
+}
+
+// The same for every value: scales then lie close together, as those of a trained network do.
+quant::Ranges assumed_ranges(const Graph& graph) {
+  quant::Ranges ranges;
+  for (const Value* value : graph.values())
+    if (quant::is_activation(*value)) ranges[value->name()] = {.min = -4, .max = 4};
+  return ranges;
+}
+
+bool has_resize(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(),
+                             [](const Node* node) { return node->op() == "Resize"; });
+}
+
+// Quantizes the calibrated graph with these layers in other types, and corrects its biases.
+Result<Graph> corrected_graph(const Calibrated& from, const Setting& setting,
+                              const LayerTypes& layers) {
+  RK_ASSIGN(Graph out, quantized_graph(from.optimized, from.ranges, setting, layers));
+  quant::correct_biases(out, from.stats);
+  return out;
+}
+
+// The model with these layers in float16, and those that integers cannot express, which are added as a user would after
+// reading the error.
+Result<analysis::Trial> build_fitting(const Calibrated& from, const Setting& setting,
+                                      LayerTypes& layers) {
+  while (true) {
+    RK_ASSIGN(Graph graph, corrected_graph(from, setting, layers));
+    RK_ASSIGN(
+        compiler::Compiled compiled,
+        compiler::compile_or_find_unfit(graph, compile_options(setting, graph, true, layers.f16)));
+    if (compiled.program) return analysis::Trial{std::move(graph), std::move(*compiled.program)};
+    bool added = false;
+    for (const compiler::UnfitLayer& layer : compiled.unfit) {
+      if (!layers.f16.insert(layer.output).second) continue;
+      added = true;
+      log(LogLevel::kWarning,
+          str("layer '", layer.output, "' computes in float16: ", layer.why.message()));
+    }
+    if (!added) return compiled.unfit.front().why;
+  }
+}
+
+Result<analysis::Trial> build_float(const Calibrated& from, const Setting& setting,
+                                    bool do_quantization) {
+  RK_ASSIGN(
+      program::Program program,
+      compiler::compile(from.optimized, compile_options(setting, from.optimized, do_quantization)));
+  if (setting.config.sparse_infer)
+    log(LogLevel::kWarning,
+        "sparse_infer has no effect in float16: the NPU skips int8 weights only");
+  return analysis::Trial{from.optimized.clone(), std::move(program)};
+}
+
+}  // namespace
+
+compiler::CompileOptions compile_options(const Setting& setting, const Graph& graph, bool quantize,
+                                         const quant::FloatLayers& layers) {
+  const Config& config = setting.config;
+  compiler::CompileOptions compile;
+  compile.float_layers = layers;
+  compile.target = std::string(setting.target.name);
+  compile.compiler_version = kVersionText;
+  compile.custom_string = config.custom_string;
+  compile.op_target = config.op_target;
+  // The vendor's rule: level 3 makes Resize a ConvTranspose for the NPU, below it Resize runs on the CPU.
+  if (config.optimization_level < 3 && has_resize(graph))
+    compile.op_target.try_emplace("Resize", "cpu");
+  compile.single_core = config.single_core_mode;
+  compile.toolkit_version = kVersionText;
+  compile.float_weight_method = config.quantized_method;
+  if (quantize && computes_in_float(config)) {
+    compile.float_weight_bits = config.quantized_dtype == "w4a16" ? 4 : 8;
+  } else if (!quantize && config.quantize_weight) {
+    compile.float_weight_bits = 8;
+    compile.least_narrow_weights = kLargeWeights;
+  }
+  const auto feeds = input_feeds(config, graph.inputs().size());
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    compile.inputs.push_back(
+        {feeds[i].mean, feeds[i].std, feeds[i].rgb2bgr, graph.inputs()[i]->dtype()});
+  }
+  return compile;
+}
+
+std::vector<quant::InputFeed> raw_feeds(const Config& config, size_t inputs) {
+  auto feeds = input_feeds(config, inputs);
+  for (quant::InputFeed& feed : feeds) feed.mean = feed.std = {};
+  return feeds;
+}
+
+Result<Graph> quantized_graph(const Graph& optimized, const quant::Ranges& ranges,
+                              const Setting& setting, const LayerTypes& layers) {
+  const Config& config = setting.config;
+  Graph out = optimized.clone();
+  const auto method = config.quantized_method == "layer" ? quant::WeightMethod::kLayer
+                                                         : quant::WeightMethod::kChannel;
+  RK_TRY(
+      quant::quantize(out, ranges,
+                      {.weights = method,
+                       .target = &setting.target,
+                       .float_layers = layers.f16,
+                       .i16_layers = layers.i16,
+                       .dtype = config.quantized_dtype == "w16a16i" ? DType::kI16 : DType::kI8}));
+  return out;
+}
+
+Result<analysis::Trial> build_trial(const Calibrated& from, const quant::Ranges& ranges,
+                                    const Setting& setting, const LayerTypes& layers) {
+  RK_ASSIGN(Graph graph, quantized_graph(from.optimized, ranges, setting, layers));
+  quant::correct_biases(graph, from.stats);
+  RK_ASSIGN(program::Program program,
+            compiler::compile(graph, compile_options(setting, graph, true, layers.f16)));
+  return analysis::Trial{std::move(graph), std::move(program)};
+}
+
+Result<Graph> optimize(const Graph& imported, const Setting& setting,
+                       const std::vector<std::string>& only) {
+  const Config& config = setting.config;
+  const target::Target& target = setting.target;
+  Graph graph = imported.clone();
+  std::vector<std::string> skip = skipped_passes();
+  if (quant::is_prequantized(graph)) {
+    // A Resize that only moves keeps its parameters; weights of our own would have none of the model.
+    skip.emplace_back("resize_to_conv_transpose");
+  }
+  RK_TRY(quant::take_constants(graph));
+  RK_TRY(passes::run_pipeline(graph, target,
+                              {.optimization_level = config.optimization_level,
+                               .remove_reshape = config.remove_reshape,
+                               .skip = std::move(skip),
+                               .only = only})
+             .status());
+  RK_TRY(quant::take_activations(graph, {.target = &target}));
+  if (config.remove_reshape) {
+    warn_of_changed_shapes(imported.inputs(), graph.inputs(), "input");
+    warn_of_changed_shapes(imported.outputs(), graph.outputs(), "output");
+  }
+  // Between a quantized Pad and its convolution stood a pair.
+  if (config.optimization_level > 0) RK_TRY(passes::fold_pad(graph, target).status());
+  if (config.model_pruning) {
+    RK_ASSIGN(const passes::PruneReport pruned, passes::prune_channels(graph));
+    // At the default level: whoever asked for it wants to know what it saved.
+    if (pruned.channels > 0) log(LogLevel::kWarning, passes::to_text(pruned));
+  }
+  return graph;
+}
+
+Result<Calibrated> calibrate(Graph optimized, const Setting& setting, const BuildOptions& options) {
+  const Config& config = setting.config;
+  const bool brings_parameters = quant::has_quantized_activations(optimized);
+  RK_TRY(check_types(config, setting.target, options.do_quantization || brings_parameters));
+  Calibrated out(std::move(optimized));
+  if (!options.do_quantization) return out;
+  if (computes_in_float(config)) {
+    if (options.auto_hybrid || !options.float_layers.empty()) RK_TRY(check_hybrid_type(config));
+    return out;  // ranges of weights need no samples
+  }
+  if (options.auto_hybrid) RK_TRY(check_hybrid_type(config));
+  if (options.assumed_ranges) {
+    out.ranges = assumed_ranges(out.optimized);
+    out.dataset = "assumed ranges";
+    return out;
+  }
+  if (options.dataset.empty()) {
+    return invalid_argument(
+        brings_parameters
+            ? "build: the model brings its own quantization; build with do_quantization False to "
+              "keep it as it is, or give a dataset to quantize what it leaves in float"
+            : "build: quantization needs a dataset file");
+  }
+  RK_ASSIGN(const auto samples,
+            quant::DatasetSamples::open(options.dataset, out.optimized,
+                                        input_feeds(config, out.optimized.inputs().size())));
+  const bool fits_to_data = config.optimization_level >= kEqualizeLevel && !brings_parameters;
+  if (fits_to_data && config.remove_weight) {
+    // Weights that follow the calibration would be found in no other build.
+    log(LogLevel::kWarning,
+        "remove_weight: the weights are not fitted to the calibration data (channels are not "
+        "equalized), so that another build has them too; build the model that lends its weights "
+        "with optimization_level=2, which does not fit them either");
+  } else if (fits_to_data) {
+    RK_ASSIGN(out.stats, quant::observe_channels(out.optimized, samples, setting.pool));
+    out.equalized = quant::equalize(out.optimized, out.stats);
+    for (const quant::Equalized& value : out.equalized) {
+      log(LogLevel::kInfo, str("'", value.value, "': channels equalized, expected noise ",
+                               value.noise_before, " -> ", value.noise_after));
+    }
+  }
+  RK_ASSIGN(out.ranges, quant::calibrate(out.optimized, samples,
+                                         *quant::parse_algorithm(config.quantized_algorithm),
+                                         setting.pool, options.progress));
+  out.dataset = options.dataset;
+  return out;
+}
+
+Result<quant::FloatLayers> propose_float_layers(const Calibrated& from, const Setting& setting,
+                                                const BuildOptions& options, size_t samples) {
+  const Config& config = setting.config;
+  const Graph& graph = from.optimized;
+  const size_t inputs = graph.inputs().size();
+  RK_ASSIGN(const auto normalized,
+            quant::DatasetSamples::open(options.dataset, graph, input_feeds(config, inputs)));
+  RK_ASSIGN(const auto raw,
+            quant::DatasetSamples::open(options.dataset, graph, raw_feeds(config, inputs)));
+  std::vector<analysis::TrialInput> trials;
+  for (size_t i = 0; i < std::clamp<size_t>(samples, 1, normalized.count()); ++i) {
+    analysis::TrialInput input;
+    RK_ASSIGN(input.normalized, normalized.load(i));
+    RK_ASSIGN(input.raw, raw.load(i));
+    trials.push_back(std::move(input));
+  }
+  const auto build = [&](const quant::FloatLayers& more) {
+    quant::FloatLayers all(options.float_layers.begin(), options.float_layers.end());
+    all.insert(more.begin(), more.end());
+    return build_trial(from, from.ranges, setting, all);
+  };
+  return analysis::choose_float_layers(
+      build, graph, trials, compile_options(setting, graph),
+      {.cosine = config.auto_hybrid_cos_thresh, .euclidean = config.auto_hybrid_euc_thresh},
+      setting.pool);
+}
+
+Result<Graph> graph_at(const Imported& imported, const ShapeSet& set, const Calibrated& from,
+                       const LayerTypes& layers, const Setting& setting) {
+  auto file = imported.at(set);
+  if (!file.ok()) return file.status().with_context(str("dynamic_input ", to_string(set)));
+  RK_ASSIGN(Graph graph, optimize(*file, setting));
+  if (from.dataset.empty()) return graph;
+  quant::equalize_alike(graph, from.equalized);
+  RK_ASSIGN(Graph quantized, quantized_graph(graph, from.ranges, setting, layers));
+  quant::correct_biases(quantized, from.stats);
+  return quantized;
+}
+
+Result<Built> build_layers(const Calibrated& from, const Setting& setting, LayerTypes layers) {
+  RK_ASSIGN(analysis::Trial trial, build_fitting(from, setting, layers));
+  const auto compile = compile_options(setting, trial.graph, true, layers.f16);
+  RK_ASSIGN(compiler::PlacementReport placement, compiler::report_placement(trial.graph, compile));
+  return Built{std::move(trial.graph), std::move(trial.program), std::move(layers),
+               std::move(placement)};
+}
+
+Result<Built> build_model(const Imported& imported, const Calibrated& from, const Setting& setting,
+                          const BuildOptions& options) {
+  const Config& config = setting.config;
+  const bool quantized = options.do_quantization && !computes_in_float(config);
+  int batch = options.rknn_batch_size;
+  RK_TRY(check_batch(batch));
+  LayerTypes layers;
+  std::optional<analysis::Trial> trial;
+  if (quantized) {
+    for (const std::string& name : options.float_layers) {
+      if (from.optimized.find(name) == nullptr) {
+        return invalid_argument(
+            str("float_layers names '", name, "', which is not a value of the optimized graph"));
+      }
+      layers.f16.insert(name);
+    }
+    RK_ASSIGN(trial, build_fitting(from, setting, layers));
+    if (options.auto_hybrid) {
+      BuildOptions more = options;
+      more.float_layers.assign(layers.f16.begin(), layers.f16.end());
+      RK_ASSIGN(const quant::FloatLayers chosen,
+                propose_float_layers(from, setting, more, kHybridSamples));
+      layers.f16.insert(chosen.begin(), chosen.end());
+      RK_ASSIGN(trial, build_fitting(from, setting, layers));
+    }
+    log_sparse_layers(config, trial->graph);
+  } else {
+    RK_ASSIGN(trial, build_float(from, setting, options.do_quantization));
+  }
+  Built out{std::move(trial->graph), std::move(trial->program), std::move(layers), {}};
+  if (!config.dynamic_input.empty()) {
+    if (batch > 1)
+      return unsupported("rknn_batch_size does not go with dynamic_input: list batches there");
+    const std::vector<ShapeSet> sets = max_shape_first(config.dynamic_input);
+    const auto graph = [&](size_t i) {
+      return graph_at(imported, sets[i], from, out.layers, setting);
+    };
+    RK_ASSIGN(out.program,
+              compiler::compile(graph, sets.size(),
+                                compile_options(setting, from.optimized, options.do_quantization,
+                                                out.layers.f16)));
+  }
+  for (const Value* output : out.graph.outputs()) {
+    if (batch > 1 && output->shape().rank() == 0) {
+      return unsupported(str("rknn_batch_size: output '", output->name(),
+                             "' is one number without an axis, so it cannot hold a batch"));
+    }
+  }
+  out.program.batch = batch;
+  if (config.sparse_infer) mark_sparse(quant::find_sparse_layers(out.graph), out.program);
+  RK_TRY(program::verify(out.program));
+  RK_ASSIGN(out.placement,
+            compiler::report_placement(out.graph,
+                                       compile_options(setting, out.graph, true, out.layers.f16)));
+  warn_of_unsupported(out.placement, setting.target);
+  if (quantized) warn_of_overflow(out.graph, from.ranges);
+  return out;
+}
+
+}  // namespace rk::toolkit
