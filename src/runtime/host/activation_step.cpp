@@ -59,17 +59,6 @@ Result<StepFunction> int8_table(const StepContext& context, const program::OpPar
   return prepare_table(context, table);
 }
 
-// Of the schema where the step does not say.
-float attribute(const program::OpParams& p, std::string_view name) {
-  const auto given = p.attrs.find(name);
-  const AttrDef* const def = ops::registry().find(p.op)->find_attr(name);
-  const Attr* const value = given != p.attrs.end() ? &given->second
-                            : def != nullptr       ? &def->value
-                                                   : nullptr;
-  const float* const number = value != nullptr ? std::get_if<float>(value) : nullptr;
-  return number != nullptr ? *number : 0.0f;
-}
-
 // Activations that vectors compute faster than a table is read.
 std::optional<StepFunction> half_vectors(const StepContext& context, const program::OpParams& p) {
   if (p.op == "Relu") {
@@ -86,11 +75,11 @@ std::optional<StepFunction> half_vectors(const StepContext& context, const progr
     prototype.beta = 0.5f;
   } else if (p.op == "HardSigmoid") {
     prototype.kind = kernels::ActivationF16::kHardSigmoid;
-    prototype.alpha = attribute(p, "alpha");
-    prototype.beta = attribute(p, "beta");
+    prototype.alpha = attribute<float>(context, p, "alpha");
+    prototype.beta = attribute<float>(context, p, "beta");
   } else if (p.op == "LeakyRelu") {
     prototype.kind = kernels::ActivationF16::kLeakyRelu;
-    prototype.alpha = attribute(p, "alpha");
+    prototype.alpha = attribute<float>(context, p, "alpha");
   } else {
     return std::nullopt;
   }

@@ -19,13 +19,6 @@ struct Product {
   bool columns_first = false;  // the matrix is [columns][depth]
 };
 
-template <typename T>
-T attr_or(const AttrMap& attrs, std::string_view name, T otherwise) {
-  const auto found = attrs.find(name);
-  const T* const value = found == attrs.end() ? nullptr : std::get_if<T>(&found->second);
-  return value != nullptr ? *value : otherwise;
-}
-
 bool is_plain_half(const StepContext& context, int32_t tensor) {
   const ProgramTensor& t = context.variant.tensors[static_cast<size_t>(tensor)];
   return t.dtype == DType::kF16 && !t.quantized() && !t.is_constant() &&
@@ -46,15 +39,16 @@ std::variant<Product, Refusal> product_of(const StepContext& context, const prog
   }
   if (!is_float_constant(context.input(1))) return Refusal{"the matrix is not a float constant"};
   const auto is_one = [&](std::string_view name) {
-    return attr_or<float>(p.attrs, name, 1.0f) == 1.0f;
+    return attribute<float>(context, p, name) == 1.0f;
   };
-  if (gemm && (attr_or<int64_t>(p.attrs, "transA", 0) != 0 || !is_one("alpha") || !is_one("beta")))
+  if (gemm &&
+      (attribute<int64_t>(context, p, "transA") != 0 || !is_one("alpha") || !is_one("beta")))
     return Refusal{"transA, alpha or beta has another value than its default"};
   const Shape &a = context.input(0).shape, &b = context.input(1).shape;
   if (a.rank() < 2 || b.rank() != 2 || a.elements() == 0 || b.elements() == 0)
     return Refusal{"not a batch of rows with one matrix"};
   Product out;
-  out.columns_first = gemm && attr_or<int64_t>(p.attrs, "transB", 0) != 0;
+  out.columns_first = gemm && attribute<int64_t>(context, p, "transB") != 0;
   out.depth = a[a.rank() - 1];
   out.rows = a.elements() / out.depth;
   out.columns = b[out.columns_first ? 0 : 1];

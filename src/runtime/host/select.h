@@ -95,6 +95,19 @@ Result<Attempt> prepare_volume(const StepContext& context, const program::OpPara
 // A Pad between tensors of one type and layout; `node` is the step's operator.
 Attempt prepare_pad(const StepContext& context, const Node& node);
 
+// An attribute of the step or, where it does not say, of the operator's schema. T{} where neither has one of that kind.
+template <typename T>
+T attribute(const StepContext& context, const program::OpParams& p, std::string_view name) {
+  const auto given = p.attrs.find(name);
+  const OpDef* const def = context.operators.find(p.op);
+  const AttrDef* const schema = def != nullptr ? def->find_attr(name) : nullptr;
+  const Attr* const value = given != p.attrs.end() ? &given->second
+                            : schema != nullptr    ? &schema->value
+                                                   : nullptr;
+  const T* const found = value != nullptr ? std::get_if<T>(value) : nullptr;
+  return found != nullptr ? *found : T{};
+}
+
 // The dtype an operator sees: stored numbers that stand for reals become f32, everything else stays.
 DType operator_dtype(const program::ProgramTensor& tensor);
 

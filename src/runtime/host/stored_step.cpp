@@ -285,20 +285,15 @@ struct ChannelNorm {
 
 Result<std::vector<ChannelNorm>> channel_norms(const StepContext& context,
                                                const program::OpParams& p) {
-  const auto training = p.attrs.find("training_mode");
-  const int64_t* const trains =
-      training != p.attrs.end() ? std::get_if<int64_t>(&training->second) : nullptr;
-  if (trains != nullptr && *trains != 0) return unsupported("statistics of training");
+  if (attribute<int64_t>(context, p, "training_mode") != 0)
+    return unsupported("statistics of training");
   std::array<Tensor, 5> constants;
   for (size_t i = 1; i < 5; ++i) {
     RK_ASSIGN(constants[i], read_constant(context, i));
     if (constants[i].dtype() != DType::kF32 || constants[i].elements() != context.output().shape[1])
       return unsupported("parameters of another type");
   }
-  const auto epsilon = p.attrs.find("epsilon");
-  const float* const given =
-      epsilon != p.attrs.end() ? std::get_if<float>(&epsilon->second) : nullptr;
-  const double added = given != nullptr ? *given : 1e-5f;
+  const double added = attribute<float>(context, p, "epsilon");
   std::vector<ChannelNorm> norms;
   for (int64_t c = 0; c < constants[1].elements(); ++c) {
     const auto at = [&](size_t i) { return constants[i].data<float>()[c]; };
