@@ -16,10 +16,23 @@ namespace {
 
 constexpr float kMaxF16 = 65504;
 constexpr size_t kBins = 64;
+constexpr int64_t kMostChannels = 2048;  // whose ranges a page still shows
 constexpr uint64_t kNpyHeader = 128;
 constexpr uint64_t kTextShare = 4;  // a number as text takes so many times its four bytes at most
 
 using Tensors = std::map<std::string, Tensor, std::less<>>;
+
+// In even bins from the least to the largest golden value; what lies outside counts at the ends.
+std::vector<uint64_t> histogram_of(std::span<const float> values, const Layer& layer) {
+  std::vector<uint64_t> out(kBins);
+  const double bin = (double{layer.seen_max} - layer.seen_min) / kBins;
+  for (const float x : values) {
+    const double place = bin > 0 ? (double{x} - layer.seen_min) / bin : 0;
+    if (!std::isfinite(place)) continue;
+    ++out[static_cast<size_t>(std::clamp<double>(place, 0, kBins - 1))];
+  }
+  return out;
+}
 
 void describe_values(const Value& value, const Tensor& golden, Layer& layer) {
   layer.is_float = !value.quantized();
@@ -39,16 +52,18 @@ void describe_values(const Value& value, const Tensor& golden, Layer& layer) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   layer.seen_min = *low;
   layer.seen_max = *high;
-  layer.histogram.assign(kBins, 0);
-  const double bin = (double{*high} - *low) / kBins;
+  layer.histogram = histogram_of(values, layer);
   const double half_step = layer.is_float ? 0 : (double{layer.high} - layer.low) / 510;
-  uint64_t outside = 0;
-  for (const float x : values) {
-    outside += x < layer.low - half_step || x > layer.high + half_step ? 1 : 0;
-    const double place = bin > 0 ? (double{x} - *low) / bin : 0;
-    if (std::isfinite(place)) ++layer.histogram[std::min(kBins - 1, static_cast<size_t>(place))];
-  }
+  const auto outside = std::ranges::count_if(
+      values, [&](float x) { return x < layer.low - half_step || x > layer.high + half_step; });
   layer.saturated = static_cast<double>(outside) / static_cast<double>(values.size());
+  const Shape& shape = golden.shape();
+  if (shape.rank() != 4 || shape[0] != 1 || shape[1] > kMostChannels) return;
+  const auto plane = static_cast<size_t>(shape[2] * shape[3]);
+  for (size_t c = 0; c < static_cast<size_t>(shape[1]); ++c) {
+    const auto [least, most] = std::ranges::minmax(values.subspan(c * plane, plane));
+    layer.channel_ranges.emplace_back(least, most);
+  }
 }
 
 // The folders of one analysis. Without output_dir only the simulator's tensors are kept, for as long as it takes.
@@ -264,6 +279,8 @@ class Analysis {
     const std::string file = file_of(value);
     RK_ASSIGN(const auto got, folders_.simulator.get(file));
     if (got) layer.entire = compare(want.span<float>(), got->span<float>());
+    if (got && !layer.histogram.empty())
+      layer.stored_histogram = histogram_of(got->span<float>(), layer);
     const auto alone = single.find(value.name());
     if (alone != single.end())
       layer.single = compare(want.span<float>(), alone->second.span<float>());

@@ -29,6 +29,8 @@ struct Layer {
   float seen_min = 0, seen_max = 0;    // of the golden values
   double saturated = 0;                // share of the golden values outside low..high
   std::vector<uint64_t> histogram;     // of the golden values, even bins from seen_min to seen_max
+  std::vector<uint64_t> stored_histogram;  // of the simulator's, in the same bins; empty: fused away
+  std::vector<std::pair<float, float>> channel_ranges;  // of the golden values, pictures only
 };
 
 // A remedy and what it did to the worst output, measured.
@@ -36,6 +38,7 @@ struct Proposal {
   std::string text;
   double cosine_before = 0;
   double cosine_after = 0;
+  std::string code;  // what to write for it, ready to copy; empty: nothing that can be copied
 };
 
 struct AccuracyReport {
@@ -88,11 +91,8 @@ Result<std::vector<Errors>> output_errors(const std::vector<Tensor>& golden,
                                           const std::vector<Tensor>& raw_inputs);
 double worst_cosine(const std::vector<Errors>& outputs);
 
-// The vendor's table, and a page that needs no other file.
+// The vendor's table.
 enum class Color { kNone, kTerminal };  // a terminal shows low cosines yellow and red
 std::string to_text(const AccuracyReport& report, Color color = Color::kNone);
-std::string to_html(const AccuracyReport& report);
-// error_analysis.txt and report.html.
-Status write_report(const AccuracyReport& report, const std::string& output_dir);
 
 }  // namespace rk::analysis

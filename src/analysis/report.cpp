@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table that users know, with what was found and what would help below it.
 #include <cstdio>
-#include <filesystem>
 
 #include "analysis/accuracy.h"
-#include "base/file.h"
 
 namespace rk::analysis {
 namespace {
@@ -87,16 +85,6 @@ std::string to_text(const AccuracyReport& report, Color color) {
                five(proposal.cosine_after), "\n");
   }
   return out;
-}
-
-Status write_report(const AccuracyReport& report, const std::string& output_dir) {
-  const std::filesystem::path folder = output_dir;
-  const auto write = [&](const char* name, const std::string& text) {
-    return write_file((folder / name).string(),
-                      std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
-  };
-  RK_TRY(write("error_analysis.txt", to_text(report)));
-  return write("report.html", to_html(report));
 }
 
 }  // namespace rk::analysis

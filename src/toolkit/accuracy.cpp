@@ -2,7 +2,9 @@
 // accuracy_analysis: the built model against the float model layer by layer, and remedies whose effect was measured by
 // building the model with each of them.
 #include <algorithm>
+#include <filesystem>
 
+#include "base/file.h"
 #include "evaluator/evaluate.h"
 #include "format/writer.h"
 #include "target/target.h"
@@ -11,6 +13,7 @@
 #include "toolkit/dynamic_shapes.h"
 #include "toolkit/methods.h"
 #include "toolkit/options.h"
+#include "toolkit/report.h"
 #include "toolkit/state.h"
 
 namespace rk::toolkit {
@@ -67,6 +70,14 @@ std::vector<std::string> floored_channels(const Graph& graph) {
   return out;
 }
 
+// What the .quantization.cfg between the two steps of hybrid quantization would say.
+std::string layers_code(const quant::FloatLayers& layers) {
+  std::string out;
+  for (const std::string& layer : layers)
+    out += str(out.empty() ? "custom_quantize_layers:\n" : "", "    ", layer, ": float16\n");
+  return out;
+}
+
 // Tries remedies on one input.
 class Remedies {
  public:
@@ -79,7 +90,8 @@ class Remedies {
     RK_ASSIGN(const analysis::Trial trial, build_trial(from_, ranges, setting_, layers));
     RK_ASSIGN(const auto errors, analysis::output_errors(golden_, trial.program,
                                                          from_.optimized.registry(), input_.raw));
-    return analysis::Proposal{std::move(text), before_, analysis::worst_cosine(errors)};
+    return analysis::Proposal{std::move(text), before_, analysis::worst_cosine(errors),
+                              layers_code(layers)};
   }
 
   // Each of the worst layers alone or, where that is better, with its readers; then all of them together.
@@ -97,7 +109,7 @@ class Remedies {
       more.insert(already.begin(), already.end());
       RK_ASSIGN(auto wider, measure(text, ranges, more));
       all.insert(more.begin(), more.end());
-      const bool better = helps({"", proposal.cosine_after, wider.cosine_after});
+      const bool better = helps({"", proposal.cosine_after, wider.cosine_after, ""});
       out.push_back(better ? std::move(wider) : std::move(proposal));
     }
     best_first(out);
@@ -106,7 +118,7 @@ class Remedies {
               measure(str("keep the ", count, " worst layers and their readers in float16"), ranges,
                       all));
     const double best = out.empty() ? before_ : out.front().cosine_after;
-    if (helps({"", best, together.cosine_after})) {
+    if (helps({"", best, together.cosine_after, ""})) {
       together.cosine_before = before_;
       out.push_back(std::move(together));
     }
@@ -124,6 +136,8 @@ class Remedies {
       RK_ASSIGN(auto proposal,
                 measure(str("quantized_algorithm '", quant::to_string(algorithm), "'"),
                         quant::choose_ranges(histograms, algorithm, setting_.pool), layers));
+      proposal.code = str("rknn.config(quantized_algorithm='", quant::to_string(algorithm),
+                          "', target_platform='", setting_.target.name, "')");
       out.push_back(std::move(proposal));
     }
     return out;
@@ -182,7 +196,7 @@ std::optional<analysis::Proposal> cut_off(const analysis::AccuracyReport& report
   if (names.empty()) return std::nullopt;
   return analysis::Proposal{str("cut off the last layer '", worst, "' with outputs=[", names,
                                 "] and compute it in the application"),
-                            report.worst_output_cosine(), after};
+                            report.worst_output_cosine(), after, str("outputs=[", names, "]")};
 }
 
 // An array in the model's own layout, or a picture's with channels last. Pictures are made to fit.
@@ -283,7 +297,14 @@ Result<analysis::AccuracyReport> analyze_build(const Calibrated& from, const Bui
   if (!from.ranges.empty()) RK_TRY(propose(from, built, setting, input, report));
   report.about = {{"model", graph.name}, {"chip", std::string(setting.target.name)}};
   for (const std::string& file : files) report.about.emplace_back("input", file);
-  if (!options.output_dir.empty()) RK_TRY(analysis::write_report(report, options.output_dir));
+  if (options.output_dir.empty()) return report;
+  const auto write = [&](const char* name, const std::string& text) {
+    return write_file((std::filesystem::path(options.output_dir) / name).string(),
+                      std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+  };
+  RK_TRY(write("error_analysis.txt", analysis::to_text(report)));
+  RK_ASSIGN(const Json page, describe_model(program, graph.name, &report));
+  RK_TRY(write("report.html", report_page({&page, 1})));
   return report;
 }
 

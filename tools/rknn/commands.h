@@ -24,6 +24,7 @@ Status encrypt_command(const std::vector<std::string>& words);
 Status hybrid_command(const std::vector<std::string>& words);
 Status info_command(const std::vector<std::string>& words);
 Status lift_command(const std::vector<std::string>& words);
+Status report_command(const std::vector<std::string>& words);
 Status run_command(const std::vector<std::string>& words);
 
 // One conversion, however it was asked for.

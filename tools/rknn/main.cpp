@@ -30,6 +30,8 @@ constexpr Command kCommands[] = {
     {"info", rk::tools::info_command, "what a .rknn file holds"},
     {"lift", rk::tools::lift_command,
      ".rknn -> ONNX with quantization, to look at or convert again"},
+    {"report", rk::tools::report_command,
+     "one page to look at: graph, cost, memory, errors; or two builds compared"},
     {"run", rk::tools::run_command, "run a .rknn file on pictures or .npy arrays"},
 };
 
