@@ -91,6 +91,7 @@ function showGraph(view) {
   const context = canvas.getContext('2d');
   const right = Math.max(...places.map(p => p.x), 0) + box.w;
   if (!page.zoom) page.zoom = {scale: Math.min(1, Math.max(0.25, width / (right + 40))), x: 20, y: 20};
+  if (page.zoom.x === 20 && right * page.zoom.scale < width) page.zoom.x = (width - right * page.zoom.scale) / 2;
   const worst = Math.max(1e-9, ...one.steps.map(step => step.us));
 
   function draw() {
@@ -114,7 +115,9 @@ function showGraph(view) {
         if (Math.max(a.y, b.y) < top || Math.min(a.y, b.y) > bottom) continue;
         const x0 = a.x + box.w / 2, y0 = a.y + box.h, x1 = b.x + box.w / 2, y1 = b.y;
         context.moveTo(x0, y0);
-        context.bezierCurveTo(x0, y0 + 20, x1, y1 - 20, x1, y1);
+        // Past layers between the two on the right, or nobody would see the edge.
+        const far = b.row - a.row > 1 && a.column === b.column ? box.w / 2 + 60 : 0;
+        context.bezierCurveTo(x0 + far, y0 + 20, x1 + far, y1 - 20, x1, y1);
       }
     });
     context.stroke();
@@ -209,18 +212,28 @@ function table(name, columns, rows, options = {}) {
       render();
     }}, heading))));
   const body = element('tbody');
-  const limit = 3000;
-  for (const row of shown.slice(0, limit)) {
-    body.append(element('tr', {'aria-selected': row.step !== undefined && row.step === page.step,
-      onclick: row.step === undefined ? () => {} : () => select(row.step)},
+  const line = row => element('tr', {'data-step': row.step, 'aria-selected': String(row.step === page.step && page.step >= 0)},
     ...columns.map(([, value, show, text]) => {
       const made = show ? show(row) : value(row);
       return element('td', {class: text ? 'text' : undefined}, made instanceof Node ? made : String(made));
-    })));
-  }
-  const out = element('div', {class: 'scroll'}, element('table', {}, element('thead', {}, head), body));
-  if (shown.length > limit) out.append(element('p', {class: 'soft'}, `${shown.length - limit} more: search for them`));
-  return out;
+    }));
+  body.addEventListener('click', event => {
+    const row = event.target.closest('tr');
+    if (row && row.dataset.step !== undefined) select(Number(row.dataset.step));
+  });
+  // Rows come as they are scrolled to: a browser takes seconds for thousands at once.
+  const chunk = 60, more = element('p', {class: 'soft'});
+  let made = 0;
+  const add = () => {
+    body.append(...shown.slice(made, made + chunk).map(line));
+    made = Math.min(shown.length, made + chunk);
+    more.textContent = made < shown.length ? `${shown.length - made} more rows below` : '';
+  };
+  add();
+  new IntersectionObserver(seen => { if (made < shown.length && seen.some(entry => entry.isIntersecting)) add(); })
+    .observe(more);
+  window.addEventListener('beforeprint', () => { while (made < shown.length) add(); });
+  return element('div', {class: 'scroll'}, element('table', {}, element('thead', {}, head), body), more);
 }
 
 function bar(share) {
@@ -536,7 +549,8 @@ function select(step) {
   showDetails();
   const view = byId('view');
   if (view.redraw) view.redraw();
-  else render();
+  for (const row of view.querySelectorAll('tr[data-step]'))
+    row.setAttribute('aria-selected', String(Number(row.dataset.step) === step));
 }
 
 function render() {
