@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/version.h"
 #include "rknn/commands.h"
 
 namespace {
@@ -56,6 +57,10 @@ int run(int argc, char** argv) {
   }
   if (argc < 2) return usage();
   const std::string name = argv[1];
+  if (name == "--version" || name == "-V") {
+    std::printf("rknn %s (OpenRKNN %s)\n", RK_API_VERSION, RK_PROJECT_VERSION);
+    return 0;
+  }
   for (const Command& command : kCommands) {
     if (name != command.name) continue;
     const rk::Status status = command.run(std::vector<std::string>(argv + 2, argv + argc));
