@@ -29,6 +29,7 @@ help:
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
 	@echo "make check-server  rknn_server: same bytes (also for 64-bit ARM under qemu-user), faults, load, sanitized (about 15 minutes and builds)"
+	@echo "make check-report  pages of rknn report in a browser (needs ../shared and chromium)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
 	@echo "make check-house  the tree itself: words, sizes, guides, options, variants, golden files, install, other builds"
@@ -305,6 +306,14 @@ check-sound: configure-release fuzzers coverage-run
 	  -- $(BUILD)/release/tests/sound/pairs/pairs \
 	  -- $(PYTHON) tests/sound/coverage.py $(COVERED) $(COVERAGE_BARS) \
 	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
+
+# Pages of `rknn report` in a real browser (Debian's chromium); screenshots are left in $(BUILD)/check-report.
+REPORT_MODELS = $(wildcard ../shared/assets/models/onnx/*/*.onnx)
+.PHONY: check-report
+check-report: configure-release
+	@$(call NINJA,release,rknn)
+	@$(PYTHON) tests/check.py check-report -- $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn \
+	  --work $(BUILD)/check-report $(REPORT_MODELS)
 
 # The tree itself: words, sizes, guides, options declared once, variants tested, files of older versions, an outside
 # project against an installed prefix, a runtime-only build.
