@@ -70,7 +70,7 @@ OpDef ex_requantize() {
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kAny,
+      .elements = Elements::kUnary,
   };
 }
 

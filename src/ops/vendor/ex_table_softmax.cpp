@@ -109,7 +109,6 @@ OpDef ex_table_softmax() {
       .reference = reference,
       .cost = cost,
       .quant = QuantRule::kFloatOnly,
-      .layout = LayoutRule::kFixed,
   };
 }
 
