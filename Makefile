@@ -199,6 +199,7 @@ check-applications: configure-release
 	  -- $(PYTHON) tests/applications/rga_check.py $(BUILD)/release/src/rga/librga.so \
 	  -- $(PYTHON) -B tests/applications/examples_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/examples \
 	  -- $(PYTHON) tests/matmul/examples.py --build $(BUILD)/release --work $(BUILD)/check-applications/matmul --need-gpu \
+	  -- $(PYTHON) -B tests/applications/demo_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/demo \
 	  -- LD_PRELOAD=$(abspath $(BUILD))/release/src/standins/libopenrknn_board.so RKNN_TARGET=rk3588 $(BUILD)/release/tests/applications/board_caller \
 	     $(BUILD)/check-applications/examples/digits_i8.rknn \
 	  -- $(PYTHON) -B tests/applications/video_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/video \
