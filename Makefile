@@ -175,7 +175,8 @@ check-quant: configure-release
 
 # Files made by the vendor's converter: every figure beside its bar. LONG=1 takes 50,000 damaged files.
 .PHONY: check-vendor
-check-vendor: release
+check-vendor: configure-release
+	@$(call NINJA,release,vendor_check vendor_corpus vendor_cost vendor_emulator vendor_lift)
 	@$(PYTHON) tests/vendor/check.py $(BUILD)/release
 
 # What a model costs on a chip, counted beside the tables of the vendor's compiler.
