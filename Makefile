@@ -28,7 +28,7 @@ help:
 	@echo "make check-applications  generated programs, librga, examples, video, CI template (needs ../shared, cargo, crossbuild-essential-arm64, qemu-user)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
-	@echo "make check-server  rknn_server: same bytes (also for 64-bit ARM under qemu-user), faults, load, sanitized (about 15 minutes and builds)"
+	@echo "make check-server  rknn_server: same bytes (also for 64-bit ARM under qemu-user), faults, load, sanitized (about 10 minutes and builds)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
 	@echo "make check-house  the tree itself: words, sizes, guides, options, variants, golden files, install, other builds"
