@@ -28,7 +28,7 @@ help:
 	@echo "make check-applications  generated programs, librga, examples, video, CI template (needs ../shared, cargo, crossbuild-essential-arm64, qemu-user)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
-	@echo "make check-server  rknn_server: same bytes (also for 64-bit ARM under qemu-user), faults, load, sanitized (about 15 minutes and builds)"
+	@echo "make check-server  rknn_server: same bytes (also for 64-bit ARM under qemu-user), faults, load, sanitized (about 10 minutes and builds)"
 	@echo "make check-report  pages of rknn report in a browser (needs ../shared and chromium)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
@@ -176,7 +176,8 @@ check-quant: configure-release
 
 # Files made by the vendor's converter: every figure beside its bar. LONG=1 takes 50,000 damaged files.
 .PHONY: check-vendor
-check-vendor: release
+check-vendor: configure-release
+	@$(call NINJA,release,vendor_check vendor_corpus vendor_cost vendor_emulator vendor_lift)
 	@$(PYTHON) tests/vendor/check.py $(BUILD)/release
 
 # What a model costs on a chip, counted beside the tables of the vendor's compiler.
@@ -200,6 +201,7 @@ check-applications: configure-release
 	  -- $(PYTHON) tests/applications/rga_check.py $(BUILD)/release/src/rga/librga.so \
 	  -- $(PYTHON) -B tests/applications/examples_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/examples \
 	  -- $(PYTHON) tests/matmul/examples.py --build $(BUILD)/release --work $(BUILD)/check-applications/matmul --need-gpu \
+	  -- $(PYTHON) -B tests/applications/demo_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/demo \
 	  -- LD_PRELOAD=$(abspath $(BUILD))/release/src/standins/libopenrknn_board.so RKNN_TARGET=rk3588 $(BUILD)/release/tests/applications/board_caller \
 	     $(BUILD)/check-applications/examples/digits_i8.rknn \
 	  -- $(PYTHON) -B tests/applications/video_check.py --build $(BUILD)/release --work $(BUILD)/check-applications/video \

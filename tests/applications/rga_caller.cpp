@@ -6,8 +6,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <vector>
 
+#include "RgaUtils.h"
 #include "im2d.hpp"
 #include "rga.h"
 
@@ -23,6 +25,9 @@ static_assert(sizeof(rga_buffer_t) == 96, "as programs for the engine have it");
 
 int main() {
   IM_STATUS status = IM_STATUS_SUCCESS;
+  CHECK(get_bpp_from_format(RK_FORMAT_YCbCr_420_SP) == 1.5f && get_bpp_from_format(RK_FORMAT_YUYV_422) == 2.0f);
+  CHECK(get_perPixel_stride_from_format(RK_FORMAT_RGBA_8888) == 4 && get_bpp_from_format(RK_FORMAT_UNKNOWN) == 0);
+  CHECK(std::strcmp(translate_format_str(RK_FORMAT_RGB_565), "RGB565") == 0 && translate_format_str(-1) != nullptr);
   const int width = 64, height = 32, side = 48;
   const int fd = memfd_create("frame", 0);
   CHECK(fd >= 0 && ftruncate(fd, width * height * 3 / 2) == 0);

@@ -191,27 +191,35 @@ impl Stream {
     }
 }
 
-/// All frames of one stream. Everybody starts together, and also who failed comes to the barrier.
-fn serve(settings: &Settings, number: usize, zero_copy: bool, ready: &Barrier) -> Result<Counts, String> {
+/// All frames of one stream. Everybody starts together and nobody lets go of anything before all are done; who failed comes to
+/// the barriers, too.
+fn serve(settings: &Settings, number: usize, zero_copy: bool, ready: &Barrier, done: &Barrier) -> Result<Counts, String> {
     let stream = Stream::start(settings, number, zero_copy);
     ready.wait();
-    let mut stream = stream?;
-    for t in 1..=settings.frames {
-        stream.step()?;
-        if settings.growth && number == 0 && (t == settings.frames / 10 || t == settings.frames) {
-            println!("after {} frames: {}", t, held());
+    let served = stream.and_then(|mut stream| {
+        for t in 1..=settings.frames {
+            stream.step()?;
+            if settings.growth && number == 0 && t == settings.frames / 10 {
+                println!("after {} frames: {}", t, held());
+            }
         }
+        Ok(stream)
+    });
+    done.wait();
+    if settings.growth && number == 0 {
+        println!("after {} frames: {}", settings.frames, held());
     }
-    Ok(stream.finish())
+    done.wait();
+    served.map(Stream::finish)
 }
 
 fn run(settings: &Settings, zero_copy: bool) -> Result<(), String> {
-    let ready = Barrier::new(settings.streams + 1);
+    let (ready, done) = (Barrier::new(settings.streams + 1), Barrier::new(settings.streams));
     let (all, wall, busy) = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..settings.streams)
             .map(|number| {
-                let ready = &ready;
-                scope.spawn(move || serve(settings, number, zero_copy, ready))
+                let (ready, done) = (&ready, &done);
+                scope.spawn(move || serve(settings, number, zero_copy, ready, done))
             })
             .collect();
         ready.wait();

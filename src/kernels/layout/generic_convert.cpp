@@ -2,7 +2,6 @@
 // Layout conversions in portable loops, by element size.
 #include <cstring>
 
-#include "kernels/eltwise/eltwise.h"
 #include "kernels/layout/convert.h"
 #include "kernels/layout/rows.h"
 
@@ -106,13 +105,6 @@ void copy_lanes(const T* input, int32_t from, T* output, int32_t to, int32_t cou
 
 void look_up_lanes(const uint8_t* input, int32_t from, uint8_t* output, int32_t to, int32_t count,
                    int64_t width, const int8_t* table) {
-  if (count == kHostBlock) {
-    const int64_t bytes = width * kHostBlock;
-    table_i8({reinterpret_cast<const int8_t*>(input), reinterpret_cast<int8_t*>(output), table,
-              bytes},
-             {0, eltwise_units(bytes)});
-    return;
-  }
   for (int64_t w = 0; w < width; ++w) {
     const uint8_t* const x = input + w * kHostBlock + from;
     uint8_t* const y = output + w * kHostBlock + to;
