@@ -265,7 +265,8 @@ class Check:
                 share, full_rate = (statistics.median(values) for values in zip(*found))
                 rate = 0.7 * full_rate
                 tail = statistics.median(rounds(waiting))
-        self.run([self.server_check, "--gtest_filter=CheckServer.KeepsUp*"])
+        _, text = self.run([self.server_check, "--gtest_filter=CheckServer.KeepsUp*"])
+        print("\n".join(line for line in text.splitlines() if "64 connections" in line), flush=True)
         self.figure("%d tritonclient connections on signs: throughput / rknn bench" % CONNECTIONS, "%.3f" % share, ">= 0.9",
                     share >= 0.9)
         self.figure("%d tritonclient connections at 70 %% load: p99 / p50" % CONNECTIONS, "%.2f" % tail, "<= 3", tail <= 3)
