@@ -198,8 +198,9 @@ class RandomNode {
 // OpDef::elements says where results come from; stages rely on it without asking the operator.
 void check_elements(const OpDef& def, const std::vector<Tensor>& inputs,
                     const std::vector<Tensor>& outputs) {
-  if (def.elements == Elements::kUnary || def.elements == Elements::kView)
+  if (def.elements == Elements::kUnary || def.elements == Elements::kView) {
     ASSERT_EQ(outputs[0].elements(), inputs[0].elements());
+  }
   if (!is_move(def.elements)) return;
   const bool from_all = def.inputs[0].kind == ArgDef::kVariadic;
   std::vector<double> sources;
