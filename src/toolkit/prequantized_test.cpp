@@ -212,7 +212,7 @@ Outcome judge(const Graph& graph) {
   Config config;
   config.target_platform = "rk3588";
   const target::Target& target = **target::find_target("rk3588");
-  const auto optimized = optimize(graph, config, target);
+  const auto optimized = optimize(graph, {config, target});
   EXPECT_TRUE(optimized.ok()) << optimized.status().message();
   auto program = compiler::compile(*optimized, compile_options(config, target, *optimized));
   EXPECT_TRUE(program.ok()) << program.status().message();
@@ -310,7 +310,7 @@ TEST(PrequantizedModel, TheGoldenSideOfAnalysisSaturatesAsTheModelDoes) {
   })");
   Config config;
   config.target_platform = "rk3588";
-  const auto optimized = optimize(graph, config, **target::find_target("rk3588"));
+  const auto optimized = optimize(graph, {config, **target::find_target("rk3588")});
   ASSERT_TRUE(optimized.ok()) << optimized.status().message();
   const auto golden = evaluator::evaluate(*optimized, std::vector{Tensor::f32({1, 4}, {100, -100, 1.2f, 0})});
   ASSERT_TRUE(golden.ok()) << golden.status().message();
