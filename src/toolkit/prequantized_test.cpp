@@ -214,7 +214,7 @@ Outcome judge(const Graph& graph) {
   const target::Target& target = **target::find_target("rk3588");
   const auto optimized = optimize(graph, {config, target});
   EXPECT_TRUE(optimized.ok()) << optimized.status().message();
-  auto program = compiler::compile(*optimized, compile_options(config, target, *optimized));
+  auto program = compiler::compile(*optimized, compile_options({config, target}, *optimized));
   EXPECT_TRUE(program.ok()) << program.status().message();
   if (!program.ok()) return out;
   const program::Variant& variant = program->main_variant();
