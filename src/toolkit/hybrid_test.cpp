@@ -84,6 +84,18 @@ class Hybrid : public testing::Test {
     RK_TRY(toolkit.hybrid_quantization_step2(files()));
     return toolkit.rknn_bytes();
   }
+  // Of the output, after step 2 with these layers (the text behind "custom_quantize_layers:") on the calibrated input.
+  double error_of(const std::string& layers) const {
+    const std::string text = cfg_text();
+    write_cfg("custom_quantize_layers:" + layers + "\n" +
+              text.substr(text.find("quantize_parameters:")));
+    Toolkit toolkit;
+    const Status built = toolkit.hybrid_quantization_step2(files());
+    EXPECT_TRUE(built.ok()) << built.message();
+    const auto report = toolkit.accuracy_analysis({path("in.npy")}, {});
+    EXPECT_TRUE(report.ok()) << report.status().message();
+    return report.ok() ? report->outputs.at(0).euclidean : 1e9;
+  }
   static std::vector<std::string> steps(const Toolkit& toolkit) {
     std::vector<std::string> out;
     for (const auto& step : toolkit.program().main_variant().steps) out.push_back(step.type);
@@ -144,16 +156,6 @@ TEST_F(Hybrid, LayersOfOtherTypesHaveConversionsAroundThem) {
 
 TEST_F(Hybrid, AnInt16LayerIsMorePreciseThanInt8) {
   ASSERT_TRUE(step1().ok());
-  const auto error_of = [&](const std::string& layers) {
-    write_cfg(replaced(cfg_text(), cfg_text().substr(0, cfg_text().find("quantize_parameters:")),
-                       "custom_quantize_layers:" + layers + "\n"));
-    Toolkit toolkit;
-    const Status built = toolkit.hybrid_quantization_step2(files());
-    EXPECT_TRUE(built.ok()) << built.message();
-    const auto report = toolkit.accuracy_analysis({path("in.npy")}, {});
-    EXPECT_TRUE(report.ok()) << report.status().message();
-    return report.ok() ? report->outputs.at(0).euclidean : 1e9;
-  };
   const double int8 = error_of(" {}");
   const double int16 = error_of("\n    a: int16\n    b: int16\n    c: int16\n    y: int16");
   EXPECT_LT(int16, int8 / 2);  // the input stays int8
@@ -161,16 +163,6 @@ TEST_F(Hybrid, AnInt16LayerIsMorePreciseThanInt8) {
 
 TEST_F(Hybrid, AnInputMayStayFloat16WithTheLayersThatReadIt) {
   ASSERT_TRUE(step1().ok());
-  const std::string text = cfg_text();
-  const auto error_of = [&](const std::string& layers) {
-    write_cfg(replaced(text, "custom_quantize_layers: {}", "custom_quantize_layers:" + layers));
-    Toolkit toolkit;
-    const Status built = toolkit.hybrid_quantization_step2(files());
-    EXPECT_TRUE(built.ok()) << built.message();
-    const auto report = toolkit.accuracy_analysis({path("in.npy")}, {});
-    EXPECT_TRUE(report.ok()) << report.status().message();
-    return report.ok() ? report->outputs.at(0).euclidean : 1e9;
-  };
   const double rounded =
       error_of("\n    a: float16\n    b: float16\n    c: float16\n    y: float16");
   const double exact =

@@ -56,6 +56,17 @@ std::shared_ptr<grpc::Channel> channel_to(const ServerProcess& server) {
                                    arguments);
 }
 
+inference::ModelMetadataResponse metadata_of(const ServerProcess& server, const char* model) {
+  grpc::ClientContext context;
+  inference::ModelMetadataRequest ask;
+  ask.set_name(model);
+  inference::ModelMetadataResponse about;
+  EXPECT_TRUE(inference::GRPCInferenceService::NewStub(channel_to(server))
+                  ->ModelMetadata(&context, ask, &about)
+                  .ok());
+  return about;
+}
+
 grpc::Status call(grpc::Channel& channel, const std::string& method, const std::string& bytes,
                   const std::string& token) {
   grpc::ClientContext context;
@@ -244,13 +255,7 @@ TEST(CheckServer, TellsWhichDimensionsVary) {
   write_model(folder.path("shapes.rknn"), runtime::dynamic_picture_program());
   const ServerProcess server({"--models", folder.path("")});
   ASSERT_NE(server.port(), 0) << server.output();
-  grpc::ClientContext context;
-  inference::ModelMetadataRequest ask;
-  ask.set_name("shapes");
-  inference::ModelMetadataResponse about;
-  ASSERT_TRUE(inference::GRPCInferenceService::NewStub(channel_to(server))
-                  ->ModelMetadata(&context, ask, &about)
-                  .ok());
+  const inference::ModelMetadataResponse about = metadata_of(server, "shapes");
   const auto shape_of = [](const auto& tensor) {
     return std::vector<int64_t>(tensor.shape().begin(), tensor.shape().end());
   };
@@ -522,13 +527,7 @@ TEST(CheckServer, KeepsUpWithSixtyFourConnections) {
       .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
   const ServerProcess server({"--models", folder.path("")});
   ASSERT_NE(server.port(), 0) << server.output();
-  grpc::ClientContext context;
-  inference::ModelMetadataRequest ask;
-  ask.set_name("signs");
-  inference::ModelMetadataResponse about;
-  ASSERT_TRUE(inference::GRPCInferenceService::NewStub(channel_to(server))
-                  ->ModelMetadata(&context, ask, &about)
-                  .ok());
+  const inference::ModelMetadataResponse about = metadata_of(server, "signs");
   inference::ModelInferRequest request;
   request.set_model_name("signs");
   auto* const input = request.add_inputs();

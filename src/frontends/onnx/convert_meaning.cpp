@@ -177,7 +177,9 @@ Status drop_dropout(NodeDraft& draft, GraphBuilder& builder) {
   if (draft.outputs.size() > 1 && !draft.outputs[1].empty()) {
     // Nothing is dropped, so the mask is all true.
     const TensorType type{DType::kBool, draft.inputs[0]->shape()};
-    RK_ASSIGN(Tensor mask, builder.described(type));
+    auto made = builder.described(type);
+    if (!made.ok()) return made.status().with_context(label(draft));
+    Tensor mask = std::move(made).value();
     std::fill_n(mask.mutable_data<uint8_t>(), mask.elements(), uint8_t{1});
     draft.extra_results = {builder.constant(draft.outputs[1], std::move(mask))};
   }
