@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "compiler/compile.h"
+#include "program/stages.h"
 #include "target/target.h"
 
 namespace rk::compiler {
 
-// Per-tensor affine int8, as activations have it.
-struct Affine {
-  float scale = 0;
-  int32_t zero_point = 0;
-  bool operator==(const Affine&) const = default;
-};
+using program::Affine;
 
 // Quantized per tensor to 8 bits. uint8 parameters are shifted to int8.
 bool is_i8(const Value& value);

@@ -86,16 +86,20 @@ MultiplierForm multiplier_form(const ConvSpec& spec, double sums_unit, double la
   constexpr double kRoom = 1 << 22;
   MultiplierForm form;
   if (!spec.keep_weight_scales) return form;
-  const auto unit = [&](int32_t shift) { return std::ldexp(sums_unit / kLargestMultiplier, shift); };
+  const auto unit = [&](int32_t shift) {
+    return std::ldexp(sums_unit / kLargestMultiplier, shift);
+  };
   const auto fits = [&](int32_t shift) {
     const double added = spec.addend == program::kNone ? 0 : spec.added.scale / unit(shift);
     const bool clips = spec.params.activation == program::Activation::kClip;
     const double limit = clips ? spec.clip_limit / unit(shift) : 0;
-    return largest_sum * sums_unit / unit(shift) + 256 * added < kRoom && limit < kRoom && added < kMultiplierOne;
+    return largest_sum * sums_unit / unit(shift) + 256 * added < kRoom && limit < kRoom &&
+           added < kMultiplierOne;
   };
   if (!fits(kUsualShift)) return form;
   form.largest = kLargestMultiplier;
-  while (form.shift > 0 && spec.out.scale / unit(form.shift) < kFineSteps && fits(form.shift - 1)) --form.shift;
+  while (form.shift > 0 && spec.out.scale / unit(form.shift) < kFineSteps && fits(form.shift - 1))
+    --form.shift;
   return form;
 }
 
@@ -245,7 +249,8 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
   for (size_t c = 0; c < channels; ++c) {
     const double b = spec.bias.empty() ? 0.0 : spec.bias[c];
     const double bias = std::fabs(b / (spec.in.scale * scale[c]));
-    largest_sum = std::max(largest_sum, bias + 2 * static_cast<double>(peaks[c]));  // the zero point's part too
+    largest_sum = std::max(largest_sum,
+                           bias + 2 * static_cast<double>(peaks[c]));  // the zero point's part too
   }
   const double sums_unit = spec.in.scale * max_scale;
   const auto [one, shift] = multiplier_form(spec, sums_unit, largest_sum);
@@ -255,9 +260,8 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
     const double b = spec.bias.empty() ? 0.0 : spec.bias[c];
     out.channels.multiplier.push_back(static_cast<int16_t>(round_even(one * scale[c] / max_scale)));
     // A kept narrow channel has a coarse multiplier, which must not blur the bias too.
-    const double by = spec.keep_weight_scales
-                          ? max_scale * out.channels.multiplier[c] / one
-                          : scale[c];
+    const double by =
+        spec.keep_weight_scales ? max_scale * out.channels.multiplier[c] / one : scale[c];
     const double bias = round_even(b / (spec.in.scale * by)) -
                         static_cast<double>(spec.in.zero_point) * static_cast<double>(sums[c]);
     if (!(bias >= INT32_MIN && bias <= INT32_MAX)) {

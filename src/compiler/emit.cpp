@@ -49,16 +49,6 @@ Result<bool> emit_specially(const Node& node, Builder& builder) {
 
 }  // namespace
 
-Result<program::InputStage> input_stage(const Affine& from, const Affine& to, double factor) {
-  const double scale = static_cast<double>(from.scale) * kFinerUnit * factor / to.scale;
-  RK_ASSIGN(const ScaleShift normalized, to_scale_shift(scale));
-  return program::InputStage{-from.zero_point, normalized};
-}
-
-program::OutputStage output_stage(const Affine& to) {
-  return {*to_scale_shift(1.0 / kFinerUnit), to.zero_point};
-}
-
 uint64_t macs_of(const Node& node) {
   return node.def().cost == nullptr ? 0 : node.def().cost(node).macs;
 }

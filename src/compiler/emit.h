@@ -21,14 +21,6 @@ Status emit_op(const Node& node, Builder& builder);
 // Dispatches on the operator.
 Status emit(const Node& node, Builder& builder);
 
-// Sums, averages and linear resizes are computed in a unit this much finer than the output's scale.
-inline constexpr int kFinerUnit = 1024;
-
-// The two stages from `from` to `to` through that unit; `factor` goes into the first. Errors do not
-// name the node.
-Result<program::InputStage> input_stage(const Affine& from, const Affine& to, double factor = 1);
-program::OutputStage output_stage(const Affine& to);
-
 uint64_t macs_of(const Node& node);
 
 }  // namespace rk::compiler

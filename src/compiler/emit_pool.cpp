@@ -50,8 +50,8 @@ std::set<int64_t> window_counts(const Shape& in, const Shape& out, const program
   std::set<int64_t> counts;
   for (const int64_t h : covered(in[2], out[2], p.kernel.h, p.stride.h, p.pads.top, p.pads.bottom,
                                  p.count_include_pad)) {
-    for (const int64_t w : covered(in[3], out[3], p.kernel.w, p.stride.w, p.pads.left,
-                                   p.pads.right, p.count_include_pad)) {
+    for (const int64_t w : covered(in[3], out[3], p.kernel.w, p.stride.w, p.pads.left, p.pads.right,
+                                   p.count_include_pad)) {
       counts.insert(h * w);
     }
   }
@@ -63,12 +63,12 @@ Status add_average_stages(const Value& x, const Value& y, program::PoolParams& p
   const std::set<int64_t> counts = window_counts(x.shape(), y.shape(), p);
   const int count = p.kernel.h * p.kernel.w;
   for (int n = 1; n <= count; ++n) {
-    const auto stage = input_stage(in, out, 1.0 / n);
+    const auto stage = program::input_stage(in, out, 1.0 / n);
     // A count that no window of this layer has needs no stage that the chip can express.
     if (!stage.ok() && counts.contains(n)) return stage.status();
     p.by_count.push_back(stage.ok() ? *stage : program::InputStage{});
   }
-  p.output = output_stage(out);
+  p.output = program::output_stage(out);
   return ok_status();
 }
 

@@ -88,8 +88,8 @@ Result<bool> emit_resize(const Node& node, Builder& builder) {
     const Affine in = affine_of(x), out = affine_of(y);
     params->identity = in == out && params->mode == program::ResizeMode::kNearest;
     if (!params->identity) {
-      RK_ASSIGN(params->input, input_stage(in, out));
-      params->output = output_stage(out);
+      RK_ASSIGN(params->input, program::input_stage(in, out));
+      params->output = program::output_stage(out);
     }
   }
   const int32_t from = integer ? builder.home(x) : builder.as_f16(x);

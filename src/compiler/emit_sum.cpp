@@ -23,9 +23,9 @@ struct Stages {
 
 Result<Stages> stages_of(const Node& node) {
   const Affine out = affine_of(node.output());
-  Stages stages{.output = output_stage(out)};
+  Stages stages{.output = program::output_stage(out)};
   for (const Value* value : node.inputs()) {
-    RK_ASSIGN(const program::InputStage stage, input_stage(affine_of(*value), out));
+    RK_ASSIGN(const program::InputStage stage, program::input_stage(affine_of(*value), out));
     stages.inputs.push_back(stage);
     stages.identity = stages.identity && affine_of(*value) == out;
   }
@@ -44,8 +44,7 @@ Result<bool> emit_sum(const Node& node, Builder& builder) {
 
   program::Step step{.type = "Add", .name = str("Add:", node.name()), .macs = macs_of(node)};
   program::SumParams params;
-  const bool integer =
-      builder.may_use_integers(node) && all_inputs(node, is_i8) && is_i8(y);
+  const bool integer = builder.may_use_integers(node) && all_inputs(node, is_i8) && is_i8(y);
   if (integer) {
     RK_ASSIGN(Stages stages, stages_of(node));
     params.inputs = std::move(stages.inputs);
@@ -70,8 +69,7 @@ Result<bool> emit_concat(const Node& node, Builder& builder) {
   const int64_t axis = node.i64("axis");
   params.axis = static_cast<int32_t>(axis < 0 ? axis + y.shape().rank() : axis);
 
-  const bool integer =
-      builder.may_use_integers(node) && all_inputs(node, is_i8) && is_i8(y);
+  const bool integer = builder.may_use_integers(node) && all_inputs(node, is_i8) && is_i8(y);
   if (integer) {
     RK_ASSIGN(Stages stages, stages_of(node));
     params.identity = stages.identity;

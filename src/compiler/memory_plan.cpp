@@ -6,16 +6,11 @@
 
 #include "base/checked_math.h"
 #include "compiler/scratch.h"
+#include "program/arena.h"
 #include "program/cost.h"
 
 namespace rk::compiler {
 namespace {
-
-constexpr uint64_t kAlignment = 64;
-
-bool overlap(const Lifetime& a, const Lifetime& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
 
 // When each step runs on the chip: steps that become ready first run first, so branches advance side by side. The host
 // finishes one branch before it begins the next, which its caches like better; places in the arena are the chip's.
@@ -65,32 +60,6 @@ std::vector<size_t> homes(const program::Variant& variant) {
 
 }  // namespace
 
-Plan plan_memory(std::span<const Lifetime> lifetimes) {
-  Plan plan;
-  plan.offset.resize(lifetimes.size());
-  std::vector<size_t> order(lifetimes.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(
-      order, [&](size_t a, size_t b) { return lifetimes[a].first < lifetimes[b].first; });
-  std::vector<size_t> placed;  // by offset
-  for (const size_t current : order) {
-    const uint64_t size = lifetimes[current].size_bytes;
-    uint64_t offset = 0;
-    for (const size_t other : placed) {
-      if (!overlap(lifetimes[current], lifetimes[other])) continue;
-      if (plan.offset[other] >= offset + size) break;
-      offset =
-          std::max(offset, align_up(plan.offset[other] + lifetimes[other].size_bytes, kAlignment));
-    }
-    plan.offset[current] = offset;
-    plan.size_bytes = std::max(plan.size_bytes, offset + size);
-    const auto place = std::ranges::upper_bound(placed, offset, {},
-                                                [&](size_t index) { return plan.offset[index]; });
-    placed.insert(place, current);
-  }
-  return plan;
-}
-
 void assign_memory(const target::Target& target, program::Variant& variant) {
   const auto steps = static_cast<int64_t>(variant.steps.size());
   std::vector<int64_t> first(variant.tensors.size(), steps), last(variant.tensors.size(), -1);
@@ -120,7 +89,7 @@ void assign_memory(const target::Target& target, program::Variant& variant) {
     last[home[i]] = std::max(last[home[i]], last[i]);
   }
   std::vector<uint64_t> stored = stored_bytes(target, variant);
-  std::vector<Lifetime> lifetimes;
+  std::vector<program::Lifetime> lifetimes;
   std::vector<bool> in_region(variant.steps.size(), false);
   for (const AttentionRegion& region : attention_regions(target, variant)) {
     for (const int32_t inner : region.inner) stored[static_cast<size_t>(inner)] = 0;
@@ -143,7 +112,7 @@ void assign_memory(const target::Target& target, program::Variant& variant) {
     lifetimes.push_back({stored[i], first[i], last[i]});
     tensors.push_back(i);
   }
-  const Plan plan = plan_memory(lifetimes);
+  const auto plan = program::plan_arena(lifetimes, program::ArenaOrder::kAsTheyBegin);
   for (size_t i = 0; i < tensors.size(); ++i) {
     variant.tensors[tensors[i]].offset_in_arena = plan.offset[of_steps + i];
   }

@@ -3,57 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "compiler/layout.h"
 #include "program/memory.h"
 
 namespace rk::compiler {
 namespace {
-
-TEST(MemoryPlanTest, TensorsThatDoNotMeetShareAPlace) {
-  // A chain: 0 and 2 never live together.
-  const Lifetime chain[] = {{640, 0, 1}, {128, 1, 2}, {320, 2, 3}};
-  const Plan plan = plan_memory(chain);
-  EXPECT_EQ(plan.offset, (std::vector<uint64_t>{0, 640, 0}));
-  EXPECT_EQ(plan.size_bytes, 768u);
-}
-
-TEST(MemoryPlanTest, TakesTheLowestGapThatFitsInTheOrderOfExecution) {
-  const Lifetime blocks[] = {
-      {1000, 0, 0},  // 0
-      {960, 0, 1},   // 1000 -> 1024
-      {900, 0, 0},   // 1984
-      {800, 0, 1},   // 2884 -> 2944
-      {700, 1, 1},   // [0, 1024) is free again, and lower than the tighter [1984, 2944)
-  };
-  EXPECT_EQ(plan_memory(blocks).offset, (std::vector<uint64_t>{0, 1024, 1984, 2944, 0}));
-}
-
-TEST(MemoryPlanTest, NeverOverlapsAndIsAligned) {
-  std::mt19937 random(7);
-  std::vector<Lifetime> blocks(200);
-  for (Lifetime& block : blocks) {
-    block.size_bytes = random() % 5000;
-    block.first = static_cast<int64_t>(random() % 100);
-    block.last = block.first + static_cast<int64_t>(random() % 10);
-  }
-  const Plan plan = plan_memory(blocks);
-  uint64_t end = 0;
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    EXPECT_EQ(plan.offset[i] % 64, 0u);
-    end = std::max(end, plan.offset[i] + blocks[i].size_bytes);
-    for (size_t j = 0; j < i; ++j) {
-      const bool meet = blocks[i].first <= blocks[j].last && blocks[j].first <= blocks[i].last;
-      const bool apart = plan.offset[i] >= plan.offset[j] + blocks[j].size_bytes ||
-                         plan.offset[j] >= plan.offset[i] + blocks[i].size_bytes;
-      EXPECT_TRUE(!meet || apart) << i << " " << j;
-    }
-  }
-  EXPECT_EQ(plan.size_bytes, end);
-}
-
-TEST(MemoryPlanTest, EmptyNeedsNothing) { EXPECT_EQ(plan_memory({}).size_bytes, 0u); }
 
 TEST(MemoryPlanTest, AnActivationTakesThePlaceOfWhatItReads) {
   // Conv, exSwish, Conv: the chip computes the activation as the first convolution writes.

@@ -18,7 +18,8 @@ struct StepCost {
   double mac_usage =
       0;  // share of the array's multiplications that are useful, 0 to 1; 0 when there are none
   bool several_cores = false;
-  int skip = 1;  // of so many multiplications one is computed: 2 and 4 where zero weights are skipped
+  int skip =
+      1;  // of so many multiplications one is computed: 2 and 4 where zero weights are skipped
 };
 
 struct CostOptions {

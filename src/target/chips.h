@@ -6,13 +6,12 @@
 
 namespace rk::target {
 
-const Target& rk3562();
-const Target& rk3566();  // also RK3568
-const Target& rk3576();
-const Target& rk3588();   // also RK3588S
-const Target& rv1106();   // also RV1103
-const Target& rv1106b();  // also RV1103B
-const Target& rv1126b();
-const Target& rk2118();
+// In the order messages list them. rk3566 is also RK3568, rk3588 RK3588S, rv1106 RV1103, rv1106b RV1103B.
+#define RK_CHIPS(X) \
+  X(rk3562) X(rk3566) X(rk3576) X(rk3588) X(rv1106) X(rv1106b) X(rv1126b) X(rk2118)
+
+#define RK_DECLARE(chip) const Target& chip();
+RK_CHIPS(RK_DECLARE)
+#undef RK_DECLARE
 
 }  // namespace rk::target

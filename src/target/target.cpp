@@ -91,8 +91,9 @@ std::string Target::refuse_cpu(const Node& node) const {
 }
 
 std::span<const Target* const> all_targets() {
-  static const std::array<const Target*, 8> targets = {
-      &rk3562(), &rk3566(), &rk3576(), &rk3588(), &rv1106(), &rv1106b(), &rv1126b(), &rk2118()};
+#define RK_LIST(chip) &chip(),
+  static const std::array targets = {RK_CHIPS(RK_LIST)};
+#undef RK_LIST
   return targets;
 }
 

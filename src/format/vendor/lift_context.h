@@ -11,7 +11,7 @@
 #include "format/vendor/tasks.h"
 #include "format/vendor_model.h"
 #include "program/native_layout.h"
-#include "program/program.h"
+#include "program/stages.h"
 #include "target/registers.h"
 #include "target/target.h"
 
@@ -26,9 +26,11 @@ struct LiftContext {
   program::Program& program;
   size_t variant_index = 0;
   NodeTasks tasks;
-  std::vector<bool> written = {};  // tensors of the file that hold a value: model inputs, results so far
+  std::vector<bool> written =
+      {};  // tensors of the file that hold a value: model inputs, results so far
   size_t node_index = 0;
-  std::vector<Attribute> attributes = {};  // of the node: its parameter table, then what only its document has
+  std::vector<Attribute> attributes =
+      {};  // of the node: its parameter table, then what only its document has
 
   program::Variant& variant() { return program.variants[variant_index]; }
   const FileNode& node() const { return graph.nodes[node_index]; }
@@ -74,12 +76,12 @@ Status lift_sum(LiftContext& context);   // Add, AddRelu
 Status lift_concat(LiftContext& context);
 Status lift_split(LiftContext& context);
 Status lift_resize(LiftContext& context);
-Status lift_pool(LiftContext& context);  // MaxPool, AveragePool and the global ones
+Status lift_pool(LiftContext& context);        // MaxPool, AveragePool and the global ones
 Status lift_activation(LiftContext& context);  // Sigmoid, exSwish, LeakyRelu, ...
 Status lift_operator(
-    LiftContext& context);  // by the IR's definition: Reshape, ArgMax, Softmax, ...
-Status lift_norm(LiftContext& context);       // exNorm
-Status lift_matmul(LiftContext& context);     // exMatMul
+    LiftContext& context);                 // by the IR's definition: Reshape, ArgMax, Softmax, ...
+Status lift_norm(LiftContext& context);    // exNorm
+Status lift_matmul(LiftContext& context);  // exMatMul
 Status lift_attention(LiftContext& context);  // exSDPAttention
 Status lift_softmax(LiftContext& context);    // exSoftmax13
 Status lift_recurrent(LiftContext& context);  // LSTM, exLSTM, GRU, exGRU
@@ -106,12 +108,14 @@ Result<Window> make_window(const WindowTexts& texts, const Shape& in, const Shap
 // From the node's attributes.
 Result<Window> attribute_window(const LiftContext& context, const Shape& in, const Shape& out);
 
-// The derived rule for operators whose constants are not in the registers: operands in a unit 2^10 finer than the
-// output's scale (docs/fidelity.md, "Vendor files").
-inline constexpr double kFineUnit = 1024;
-Result<program::InputStage> derived_input_stage(const program::ProgramTensor& in,
-                                                const program::ProgramTensor& out,
-                                                double factor = 1);
-program::OutputStage derived_output_stage(const program::ProgramTensor& out);
+// For operators whose constants are not in the registers (docs/fidelity.md, "Vendor files").
+inline Result<program::InputStage> derived_input_stage(const program::ProgramTensor& in,
+                                                       const program::ProgramTensor& out,
+                                                       double factor = 1) {
+  return program::input_stage(program::affine_of(in), program::affine_of(out), factor);
+}
+inline program::OutputStage derived_output_stage(const program::ProgramTensor& out) {
+  return program::output_stage(program::affine_of(out));
+}
 
 }  // namespace rk::format

@@ -203,17 +203,6 @@ Result<int32_t> concat_axis(LiftContext& c, int rank) {
 
 }  // namespace
 
-Result<InputStage> derived_input_stage(const ProgramTensor& in, const ProgramTensor& out,
-                                       double factor) {
-  RK_ASSIGN(const ScaleShift scale,
-            to_scale_shift(factor * double{in.scale} / double{out.scale} * kFineUnit));
-  return InputStage{-in.zero_point, scale};
-}
-
-OutputStage derived_output_stage(const ProgramTensor& out) {
-  return {to_scale_shift(1 / kFineUnit).value(), out.zero_point};
-}
-
 Status lift_sum(LiftContext& c) {
   RK_ASSIGN(const std::vector<int32_t> operands, c.operands(2));
   if (operands.size() > 2) return unsupported(str(operands.size(), " operands, two are known"));

@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "ir/custom_op.h"
 #include "kernels/layout/blocked.h"
+#include "program/arena.h"
 #include "program/core_split.h"
 #include "runtime/host/aliases.h"
 #include "runtime/host/select.h"
@@ -17,8 +18,6 @@ namespace {
 using program::ProgramTensor;
 using program::Step;
 using program::Variant;
-
-constexpr uint64_t kArenaAlign = 64;
 
 bool can_be_blocked(const ProgramTensor& tensor) {
   return tensor.shape.rank() == 4 && tensor.shape.elements() > 0 &&
@@ -171,12 +170,18 @@ Status place_constants(const program::Program& program, const Variant& variant,
   return ok_status();
 }
 
+// What is placed, by tensor.
+struct Lifetimes {
+  std::vector<size_t> tensor;
+  std::vector<program::Lifetime> life;
+};
+
 // Model inputs and outputs live for the whole run: a caller may run again without setting inputs, and reads outputs
 // when the run is over.
-std::vector<Lifetime> lifetimes_of(const Variant& variant, std::vector<HostTensor>& tensors) {
+Lifetimes lifetimes_of(const Variant& variant, std::vector<HostTensor>& tensors) {
   constexpr int64_t kNever = -1;
   const auto steps = static_cast<int64_t>(variant.steps.size());
-  std::vector<Lifetime> all(tensors.size(), Lifetime{0, 0, kNever, kNever});
+  std::vector<program::Lifetime> all(tensors.size(), {0, kNever, kNever});
   for (int64_t s = 0; s < steps; ++s) {
     const Step& step = variant.steps[static_cast<size_t>(s)];
     for (const int32_t output : step.outputs) all[static_cast<size_t>(output)].first = s;
@@ -194,18 +199,18 @@ std::vector<Lifetime> lifetimes_of(const Variant& variant, std::vector<HostTenso
   // A tensor that lies inside another is alive with it.
   for (size_t i = 1; i < tensors.size(); ++i) {
     if (tensors[i].parent == program::kNone) continue;
-    Lifetime& root = all[root_of(tensors, i).tensor];
+    program::Lifetime& root = all[root_of(tensors, i).tensor];
     root.first = std::min(root.first, all[i].first);
     root.last = std::max(root.last, all[i].last);
   }
-  std::vector<Lifetime> out;
+  Lifetimes out;
   for (size_t i = 1; i < tensors.size(); ++i) {
     if (variant.tensors[i].is_constant() || all[i].first == kNever) continue;
     tensors[i].in_arena = true;
     if (tensors[i].parent != program::kNone) continue;
-    all[i].tensor = i;
-    all[i].size_bytes = tensors[i].size_bytes;
-    out.push_back(all[i]);
+    all[i].size_bytes = align_up(tensors[i].size_bytes, program::kArenaAlignment);
+    out.tensor.push_back(i);
+    out.life.push_back(all[i]);
   }
   return out;
 }
@@ -279,34 +284,6 @@ ElementView host_view(const ProgramTensor& tensor, const HostTensor& host, uint8
           data};
 }
 
-uint64_t place_in_arena(std::vector<Lifetime> lifetimes, std::vector<HostTensor>& tensors) {
-  // Largest first, each at the lowest offset that is free during its life: within a few percent of the lower bound on
-  // real networks, and independent of the order of steps.
-  std::stable_sort(lifetimes.begin(), lifetimes.end(), [](const Lifetime& a, const Lifetime& b) {
-    return a.size_bytes > b.size_bytes;
-  });
-  std::vector<Lifetime> placed;  // by offset
-  uint64_t arena_bytes = 0;
-  for (const Lifetime& life : lifetimes) {
-    const uint64_t size = align_up(life.size_bytes, kArenaAlign);
-    uint64_t offset = 0;
-    for (const Lifetime& other : placed) {
-      if (other.last < life.first || other.first > life.last) continue;
-      const uint64_t other_begin = tensors[other.tensor].offset_in_arena;
-      if (offset + size <= other_begin) break;
-      offset = std::max(offset, other_begin + align_up(other.size_bytes, kArenaAlign));
-    }
-    tensors[life.tensor].offset_in_arena = offset;
-    arena_bytes = std::max(arena_bytes, offset + size);
-    const auto at = std::upper_bound(placed.begin(), placed.end(), offset,
-                                     [&](uint64_t value, const Lifetime& other) {
-                                       return value < tensors[other.tensor].offset_in_arena;
-                                     });
-    placed.insert(at, life);
-  }
-  return arena_bytes;
-}
-
 Result<HostPlan> make_plan(const program::Program& program, const Variant& variant,
                            PackedConstants& constants, const OpRegistry& operators) {
   constants.open_budget(program);
@@ -320,7 +297,11 @@ Result<HostPlan> make_plan(const program::Program& program, const Variant& varia
   RK_TRY(place_constants(program, variant, plan.tensors));
   alias_concat_inputs(variant, plan.tensors);
   alias_views(variant, plan.tensors);
-  plan.arena_bytes = place_in_arena(lifetimes_of(variant, plan.tensors), plan.tensors);
+  const Lifetimes lifetimes = lifetimes_of(variant, plan.tensors);
+  const auto arena = program::plan_arena(lifetimes.life, program::ArenaOrder::kLargestFirst);
+  plan.arena_bytes = arena.size_bytes;
+  for (size_t i = 0; i < lifetimes.tensor.size(); ++i)
+    plan.tensors[lifetimes.tensor[i]].offset_in_arena = arena.offset[i];
   for (size_t i = 0; i < plan.tensors.size(); ++i) {
     if (plan.tensors[i].parent == program::kNone) continue;
     const Root root = root_of(plan.tensors, i);

@@ -89,14 +89,4 @@ Result<HostPlan> make_plan(const program::Program& program, const program::Varia
 // A tensor of the plan as convert() wants it. `data` is its place.
 ElementView host_view(const program::ProgramTensor& tensor, const HostTensor& host, uint8_t* data);
 
-// Puts tensors that are alive at the same time at different offsets. `first` and `last` are step numbers, inclusive.
-struct Lifetime {
-  size_t tensor = 0;
-  uint64_t size_bytes = 0;
-  int64_t first = 0;
-  int64_t last = 0;
-};
-// Sets offset_in_arena of every tensor named; returns the bytes the arena needs.
-uint64_t place_in_arena(std::vector<Lifetime> lifetimes, std::vector<HostTensor>& tensors);
-
 }  // namespace rk::runtime::host

@@ -6,37 +6,6 @@
 namespace rk::runtime::host {
 namespace {
 
-TEST(ArenaTest, TensorsOfDifferentTimesShareMemory) {
-  std::vector<HostTensor> tensors(4);
-  // A chain: 0 -> 1 -> 2 -> 3, each alive while the next is computed.
-  const uint64_t bytes =
-      place_in_arena({{0, 1000, 0, 1}, {1, 1000, 1, 2}, {2, 1000, 2, 3}, {3, 1000, 3, 4}}, tensors);
-  EXPECT_EQ(bytes, 2048u);
-  EXPECT_EQ(tensors[0].offset_in_arena, tensors[2].offset_in_arena);
-  EXPECT_NE(tensors[0].offset_in_arena, tensors[1].offset_in_arena);
-}
-
-TEST(ArenaTest, TensorsAliveTogetherNeverOverlap) {
-  std::vector<Lifetime> lives;
-  for (size_t i = 0; i < 60; ++i) {
-    const auto first = static_cast<int64_t>(i * 13 % 40);
-    lives.push_back({i, 1 + i * 977 % 5000, first, first + static_cast<int64_t>(i % 7)});
-  }
-  std::vector<HostTensor> tensors(lives.size());
-  const uint64_t bytes = place_in_arena(lives, tensors);
-  for (const Lifetime& a : lives) {
-    EXPECT_EQ(tensors[a.tensor].offset_in_arena % 64, 0u);
-    EXPECT_LE(tensors[a.tensor].offset_in_arena + a.size_bytes, bytes);
-    for (const Lifetime& b : lives) {
-      if (a.tensor == b.tensor || a.last < b.first || b.last < a.first) continue;
-      const uint64_t at_a = tensors[a.tensor].offset_in_arena,
-                     at_b = tensors[b.tensor].offset_in_arena;
-      EXPECT_TRUE(at_a + a.size_bytes <= at_b || at_b + b.size_bytes <= at_a)
-          << a.tensor << " and " << b.tensor;
-    }
-  }
-}
-
 TEST(SplitTest, ShortWorkHasOnePartPerThreadAndLongWorkManyPieces) {
   EXPECT_EQ(split_grain(28, 100, 4, 2), 28);   // less than a hand-over is worth
   EXPECT_EQ(split_grain(28, 4000, 4, 2), 14);  // two halves, whatever the pieces
