@@ -181,11 +181,11 @@ class Analysis {
   std::string file_of(const Value& value) {
     return names_.of(value.producer() == nullptr ? stored_name(value) : value.name());
   }
-  std::string stored_name(const Value& input) const {
-    const Value* quantized = subject_.quantized.find(input.name());
+  std::string stored_name(const Value& value) const {
+    const Value* quantized = subject_.quantized.find(value.name());
     return quantized != nullptr && quantized->quantized()
-               ? str(input.name(), "_", quantized->quant.dtype == DType::kI16 ? "int16" : "int8")
-               : input.name();
+               ? str(value.name(), "_", quantized->quant.dtype == DType::kI16 ? "int16" : "int8")
+               : value.name();
   }
 
   // Scripts written for the vendor's snapshot folder read the golden values as text.
@@ -275,6 +275,10 @@ class Analysis {
     Layer layer;
     layer.type = std::move(type);
     layer.name = name;
+    if (value.producer() != nullptr && subject_.golden.is_output(value)) {
+      const std::string stored = stored_name(value);
+      if (stored != name) layer.stored_name = stored;
+    }
     describe_values(counterpart != nullptr ? *counterpart : value, want, layer);
     const std::string file = file_of(value);
     RK_ASSIGN(const auto got, folders_.simulator.get(file));

@@ -20,6 +20,8 @@ namespace rk::analysis {
 struct Layer {
   std::string type;  // as in the Program: ConvRelu, Add, ...
   std::string name;  // of the value it computes
+  // A quantized output of the model has two rows: what the layer stores, under this name, and what the application gets.
+  std::string stored_name;
   bool is_float = false;
   std::optional<Errors> entire;  // empty: the compiler fused it away
   std::optional<Errors> single;

@@ -82,6 +82,8 @@ TEST(Analyze, BlamesTheLayerWhoseRangeIsTooNarrow) {
   EXPECT_GT(report->layers[3].single->sqnr_db, conv.single->sqnr_db);
   EXPECT_EQ(worst_layers(*report).front(), "a");
   EXPECT_THAT(to_text(*report), HasSubstr("[Conv] a"));
+  // The application gets the output as float: a row for each form.
+  EXPECT_THAT(to_text(*report), testing::ContainsRegex("\\] y_int8 .*\n\\[exDataConvert\\] y "));
   // Seven of the values saturate at each end: as stored they all lie in the two bins of the limits.
   EXPECT_EQ(std::accumulate(conv.stored_histogram.begin(), conv.stored_histogram.end(), uint64_t{0}),
             16u);

@@ -69,13 +69,17 @@ std::string heading(bool has_board) {
 
 std::string to_text(const AccuracyReport& report, Color color) {
   std::string out = heading(report.has_board);
-  for (const Layer& layer : report.layers) {
-    const std::string name = str("[", layer.type, "] ", layer.name);
+  const auto add_row = [&](const std::string& name, const Layer& layer) {
     std::string row = padded(name, std::max(kNameColumns, name.size() + 2)) +
                       cell(layer.entire, color) + cell(layer.single, color);
     if (report.has_board) row += cell(layer.board_entire, color) + cell(layer.board_single, color);
     row.erase(row.find_last_not_of(' ') + 1);
     out += row + "\n";
+  };
+  for (const Layer& layer : report.layers) {
+    const bool converted = !layer.stored_name.empty();
+    add_row(str("[", layer.type, "] ", converted ? layer.stored_name : layer.name), layer);
+    if (converted) add_row(str("[exDataConvert] ", layer.name), layer);
   }
   if (!report.findings.empty()) out += "\n# what was found:\n";
   for (const std::string& sentence : report.findings) out += str("#   ", sentence, "\n");

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/symbol.h"
+
 namespace rk::format {
 namespace {
 
@@ -32,21 +34,16 @@ struct Libcrypto {
   int (*finish)(Context*, uint8_t* out, int* written);
 };
 
-template <typename Function>
-bool find(void* library, const char* name, Function& to) {
-  to = reinterpret_cast<Function>(dlsym(library, name));
-  return to != nullptr;
-}
-
 bool find_all(void* library, Libcrypto& out) {
-  return find(library, "RAND_bytes", out.random) && find(library, "EVP_PBE_scrypt", out.scrypt) &&
-         find(library, "EVP_aes_256_gcm", out.aes_256_gcm) &&
-         find(library, "EVP_CIPHER_CTX_new", out.make) &&
-         find(library, "EVP_CIPHER_CTX_free", out.free) &&
-         find(library, "EVP_CipherInit_ex", out.init) &&
-         find(library, "EVP_CIPHER_CTX_ctrl", out.control) &&
-         find(library, "EVP_CipherUpdate", out.update) &&
-         find(library, "EVP_CipherFinal_ex", out.finish);
+  return find_symbol(library, "RAND_bytes", out.random) &&
+         find_symbol(library, "EVP_PBE_scrypt", out.scrypt) &&
+         find_symbol(library, "EVP_aes_256_gcm", out.aes_256_gcm) &&
+         find_symbol(library, "EVP_CIPHER_CTX_new", out.make) &&
+         find_symbol(library, "EVP_CIPHER_CTX_free", out.free) &&
+         find_symbol(library, "EVP_CipherInit_ex", out.init) &&
+         find_symbol(library, "EVP_CIPHER_CTX_ctrl", out.control) &&
+         find_symbol(library, "EVP_CipherUpdate", out.update) &&
+         find_symbol(library, "EVP_CipherFinal_ex", out.finish);
 }
 
 Result<const Libcrypto*> libcrypto() {

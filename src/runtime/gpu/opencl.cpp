@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/symbol.h"
 
 namespace rk::runtime {
 namespace {
@@ -45,35 +46,29 @@ struct OpenCl {
 constexpr const char* kInstall =
     "install the package ocl-icd-libopencl1 and a driver, for example pocl-opencl-icd";
 
-template <typename Function>
-bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 Result<Functions> load() {
   void* const library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();
-    return Status(Code::kUnavailable, str("a GPU operator needs OpenCL: ",
-                                          why == nullptr ? "libOpenCL.so.1 is missing" : why, "; ",
-                                          kInstall));
+    return Status(Code::kUnavailable,
+                  str("a GPU operator needs OpenCL: ",
+                      why == nullptr ? "libOpenCL.so.1 is missing" : why, "; ", kInstall));
   }
   Functions f;
-  const bool complete = find(library, "clGetPlatformIDs", f.get_platforms) &&
-                        find(library, "clGetDeviceIDs", f.get_devices) &&
-                        find(library, "clGetDeviceInfo", f.device_info) &&
-                        find(library, "clCreateContext", f.create_context) &&
-                        find(library, "clCreateCommandQueue", f.create_queue) &&
-                        find(library, "clCreateProgramWithSource", f.create_program) &&
-                        find(library, "clBuildProgram", f.build_program) &&
-                        find(library, "clGetProgramBuildInfo", f.build_info) &&
-                        find(library, "clCreateKernel", f.create_kernel) &&
-                        find(library, "clReleaseProgram", f.release_program) &&
-                        find(library, "clReleaseKernel", f.release_kernel);
+  const bool complete = find_symbol(library, "clGetPlatformIDs", f.get_platforms) &&
+                        find_symbol(library, "clGetDeviceIDs", f.get_devices) &&
+                        find_symbol(library, "clGetDeviceInfo", f.device_info) &&
+                        find_symbol(library, "clCreateContext", f.create_context) &&
+                        find_symbol(library, "clCreateCommandQueue", f.create_queue) &&
+                        find_symbol(library, "clCreateProgramWithSource", f.create_program) &&
+                        find_symbol(library, "clBuildProgram", f.build_program) &&
+                        find_symbol(library, "clGetProgramBuildInfo", f.build_info) &&
+                        find_symbol(library, "clCreateKernel", f.create_kernel) &&
+                        find_symbol(library, "clReleaseProgram", f.release_program) &&
+                        find_symbol(library, "clReleaseKernel", f.release_kernel);
   if (!complete)
-    return Status(Code::kUnavailable, str("libOpenCL.so.1 lacks functions of OpenCL 1.2; ",
-                                          kInstall));
+    return Status(Code::kUnavailable,
+                  str("libOpenCL.so.1 lacks functions of OpenCL 1.2; ", kInstall));
   return f;
 }
 
@@ -151,8 +146,8 @@ Result<std::unique_ptr<GpuKernel>> GpuKernel::make(const GpuSource& source) {
                                 "'):\n", build_log(*cl, out->program_)));
   out->kernel_ = cl->call.create_kernel(out->program_, source.kernel_name.c_str(), &error);
   if (out->kernel_ == nullptr)
-    return invalid_argument(str("the OpenCL source has no kernel '", source.kernel_name,
-                                "' (error ", error, ")"));
+    return invalid_argument(
+        str("the OpenCL source has no kernel '", source.kernel_name, "' (error ", error, ")"));
   return out;
 }
 
