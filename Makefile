@@ -32,6 +32,7 @@ help:
 	@echo "make check-report  pages of rknn report in a browser (needs ../shared and chromium)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
+	@echo "make check-interop  encrypted models: keys, damage, what they show, time to load"
 	@echo "make check-house  the tree itself: words, sizes, guides, options, variants, golden files, install, other builds"
 	@echo "make fuzz     libFuzzer programs of every reader (clang from Debian), run for SECONDS=240"
 	@echo "make coverage  lines of every module that the tests reach"
@@ -316,6 +317,14 @@ check-report: configure-release
 	@$(call NINJA,release,rknn)
 	@$(PYTHON) tests/check.py check-report -- $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn \
 	  --work $(BUILD)/check-report $(REPORT_MODELS)
+
+# Files under a key.
+.PHONY: check-interop
+check-interop: configure-release
+	@$(call NINJA,release,interop_encryption units_format)
+	@$(PYTHON) tests/check.py check-interop \
+	  -- $(BUILD)/release/src/units_format --gtest_filter='Scrypt.*:Gcm.*:EncryptedModel.*' \
+	  -- $(BUILD)/release/tests/interop/interop_encryption
 
 # The tree itself: words, sizes, guides, options declared once, variants tested, files of older versions, an outside
 # project against an installed prefix, a runtime-only build.

@@ -82,6 +82,14 @@ Result<std::vector<uint8_t>> converted(const std::string& example, const std::st
 Result<std::vector<uint8_t>> outputs_of(ByteSpan file) {
   RK_ASSIGN(const auto model, runtime::LoadedModel::from_bytes(file, {}));
   RK_ASSIGN(const auto session, runtime::Session::create(model, {.threads = 1}));
+  fuzz::Random random(kSeed);
+  for (size_t i = 0; i < session->input_count(); ++i) {
+    const runtime::CallerFormat format;
+    RK_ASSIGN(const uint64_t size, session->input_bytes(i, format));
+    std::vector<float> values(size / sizeof(float));
+    for (float& x : values) x = static_cast<float>(random.below(256));
+    RK_TRY(session->set_input(i, format, values.data(), size));
+  }
   RK_TRY(session->run());
   std::vector<uint8_t> out;
   for (size_t i = 0; i < session->output_count(); ++i) {
@@ -140,10 +148,12 @@ TEST(Encryption, NothingOfTheModelIsInTheFile) {
   ASSERT_TRUE(file.ok()) << file.status().message();
   const auto program = format::read_rknn(*plain, nullptr, {});
   ASSERT_TRUE(program.ok()) << program.status().message();
+  // The header is not secret; its small numbers occur in any file.
+  const ByteSpan sealed = ByteSpan(*file).subspan(kHeader);
   size_t found = 0, looked_for = 0;
   const auto look = [&](ByteSpan part) {
     ++looked_for;
-    found += std::ranges::search(*file, part).empty() ? 0 : 1;
+    found += std::ranges::search(sealed, part).empty() ? 0 : 1;
   };
   for (const program::Step& step : program->main_variant().steps) {
     if (step.name.size() >= 6)
