@@ -1,0 +1,1 @@
+# Nothing beyond the sources: files are read by hand.
