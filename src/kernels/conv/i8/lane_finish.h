@@ -171,11 +171,14 @@ class FinishNarrow {
   Numbers by_pixels(Numbers sums, Numbers totals, int64_t channel) const {
     if constexpr (kTotals)
       sums = Float::add_product(sums, totals, offset_[channel], bias_[channel]);
+    return Float::bits(scaled(Float::from(sums), Float::all(scale_[channel])));
+  }
+  // The stages without residual.
+  typename Float::Vector scaled(typename Float::Vector sums, typename Float::Vector scale) const {
     const auto magic = Float::all(kMagic);
-    const auto v =
-        Float::sub(Float::fused(Float::from(sums), Float::all(scale_[channel]), magic), magic);
+    const auto v = Float::sub(Float::fused(sums, scale, magic), magic);
     const auto clamped = Float::at_most(Float::at_least(v, low_), high_);
-    return Float::bits(Float::fused(clamped, Float::all(out_scale_), magic));
+    return Float::fused(clamped, Float::all(out_scale_), magic);
   }
   int32_t base() const { return base_; }
 

@@ -32,8 +32,9 @@ struct QuadScratch {
   int64_t corners[kPixels];
   int64_t further[quads::kMaxTaps];
   int64_t sources[quads::kMaxTaps][kPixels];
+  int64_t input_rows[quads::kMaxTaps][kPixels], input_columns[quads::kMaxTaps][kPixels];
 };
-constexpr int64_t kBorder = -1;
+constexpr int64_t kBorder = -1;  // all bits set
 static_assert(sizeof(QuadScratch) <= ThreadScratch::kBytes);
 
 inline __m256i load256(const void* from) {
@@ -308,16 +309,26 @@ class QuadConv {
   void find_sources(const Piece& piece, int64_t count, QuadScratch& scratch) const {
     const ConvAxis y = y_axis(filter_, extents_), x = x_axis(filter_, extents_);
     const int64_t width = extents_.out.w;
+    int64_t oy = piece.pixel / width, ox = piece.pixel % width;
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t pixel = piece.pixel + smaller(i, piece.pixels - 1);
-      const int64_t oy = pixel / width, ox = pixel % width;
-      int64_t tap = 0;
-      for (int64_t ky = 0; ky < filter_.kernel.h; ++ky) {
-        const int64_t iy = y.source(oy, ky);
-        for (int64_t kx = 0; kx < filter_.kernel.w; ++kx, ++tap) {
-          const int64_t ix = iy < 0 ? -1 : x.source(ox, kx);
-          scratch.sources[tap][i] = ix < 0 ? kBorder : (iy * extents_.in.w + ix) * kLanes;
-        }
+      for (int64_t k = 0; k < filter_.kernel.h; ++k) {
+        const int64_t iy = y.source(oy, k);
+        scratch.input_rows[k][i] = iy < 0 ? kBorder : iy * extents_.in.w * kLanes;
+      }
+      for (int64_t k = 0; k < filter_.kernel.w; ++k) {
+        const int64_t ix = x.source(ox, k);
+        scratch.input_columns[k][i] = ix < 0 ? kBorder : ix * kLanes;
+      }
+      if (i + 1 < piece.pixels && ++ox == width) ox = 0, ++oy;
+    }
+    for (int64_t tap = 0; tap < rows_.taps; ++tap) {
+      const int64_t* const row = scratch.input_rows[tap / filter_.kernel.w];
+      const int64_t* const column = scratch.input_columns[tap % filter_.kernel.w];
+      for (int i = 0; i < kPixels; i += 4) {
+        const __m256i a = load256(row + i), b = load256(column + i);
+        // kBorder where one of them is.
+        const __m256i outside = _mm256_cmpgt_epi64(_mm256_setzero_si256(), _mm256_or_si256(a, b));
+        store256(scratch.sources[tap] + i, _mm256_or_si256(_mm256_add_epi64(a, b), outside));
       }
     }
   }
