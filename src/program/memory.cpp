@@ -29,6 +29,21 @@ uint64_t rescaled(const Step& step) {
   return step.inputs.size() - 1;
 }
 
+// float16 tensors that int8 ones became, and what only moves them. The vendor's compiler converts behind the moves, not
+// before them: a Concat of such tensors is one of int8 to it.
+std::vector<bool> converted_early(const Variant& variant) {
+  std::vector<bool> converted(variant.tensors.size(), false);
+  for (const Step& step : variant.steps) {
+    const auto* op = std::get_if<OpParams>(&step.params);
+    if (op == nullptr || step.inputs.empty() || step.inputs[0] == kNone) continue;
+    const auto in = static_cast<size_t>(step.inputs[0]);
+    const bool converts = op->op == "exDataConvert" && variant.tensors[in].dtype == DType::kI8;
+    const bool moves = converted[in] && (op->op == "Reshape" || op->op == "Transpose");
+    for (const int32_t out : step.outputs) converted[static_cast<size_t>(out)] = converts || moves;
+  }
+  return converted;
+}
+
 // What the chip keeps beside the constants of a model.
 uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
   const target::MemoryModel& memory = target.memory;
@@ -36,6 +51,7 @@ uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
   const auto times = [](int bytes, uint64_t count) { return static_cast<uint64_t>(bytes) * count; };
   uint64_t bytes = times(memory.fixed_bytes, 1);
   bool resizes = false;
+  const std::vector<bool> converted = converted_early(variant);
   for (const Step& step : variant.steps) {
     if (step.inputs.empty() || step.inputs[0] == kNone) continue;
     // Shapes that we leave to the CPU run on the NPU too.
@@ -51,6 +67,12 @@ uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
       if (!i8 && conv->group > 1) bytes += times(memory.depthwise_bytes_f16, 1);
     }
     if (i8) bytes += times(rules.operand_bytes_i8, rescaled(step));
+    // With the conversion behind it.
+    const auto* op = std::get_if<OpParams>(&step.params);
+    if (op != nullptr && op->op == "Concat" && std::ranges::all_of(step.inputs, [&](int32_t index) {
+          return index != kNone && converted[static_cast<size_t>(index)];
+        }))
+      bytes += times(rules.operand_bytes_i8, step.inputs.size());
     const ActivationForm form = activation_form(step);
     if (form == ActivationForm::kTable || form == ActivationForm::kGate)
       bytes += times(memory.table_bytes, 1);
@@ -122,6 +144,11 @@ ChipMemory memory_of(const target::Target& target, const Program& program) {
   std::set<int32_t> counted;  // each constant once, whoever reads it
   for (const Variant& variant : program.variants) {
     for (const Step& step : variant.steps) {
+      if (const auto made = made_convolution(target, variant, step)) {
+        memory.weight_bytes += target::weight_bytes(target, *made);
+        if (step.inputs.size() > 1) counted.insert(weight_of(variant, step.inputs[1]));
+        continue;
+      }
       const auto geometry = conv_geometry(variant, step);
       if (step.processor != Processor::kNpu || !geometry) continue;
       // An average has weights of its own, which are no constants of the Program.

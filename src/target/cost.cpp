@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "target/conv_traffic.h"
+#include "target/memory_rules.h"
 #include "target/target.h"
 
 namespace rk::target {
@@ -141,6 +142,17 @@ uint64_t to_64(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
+bool runs_as_halves(const Target& target, const ConvGeometry& g) {
+  constexpr int64_t kOneCore = 32, kBothCores = 64;
+  const int most = memory_rules(target).deep_kernel_bytes_i8;
+  if (most == 0 || g.dtype != DType::kI8 || g.group != 1 || g.out_channels <= kOneCore)
+    return false;
+  const MemoryModel& memory = target.memory;
+  return product({std::min(g.out_channels, kBothCores),
+                  in_blocks(g.in_channels, memory.weight_block_i8, memory.weight_least_i8),
+                  g.kernel_h, g.kernel_w}) > static_cast<uint64_t>(most);
+}
+
 double counted_us(const Target& target, const NpuCost& cost, double share, int mhz) {
   const TimeModel& time = target.time;
   const double highest = std::max(time.npu_mhz, 1);
@@ -177,12 +189,15 @@ uint64_t weight_bytes(const Target& target, const ConvGeometry& g) {
     if (i8) bias_bytes = target.cost.depthwise_bias_bytes_i8;
   } else {
     const int64_t channels = g.in_channels / std::max<int64_t>(1, g.group);
-    const int64_t lane = i8 ? memory.picture_lane_i8 : memory.picture_lane_f16;
+    const int gray = memory_rules(target).gray_lane_i8;
+    const int64_t color = i8 ? memory.picture_lane_i8 : memory.picture_lane_f16;
+    const int64_t lane = i8 && gray != 0 && channels == 1 ? gray : color;
     const int64_t in = g.picture ? std::max(channels, lane)
                        : i8 ? in_blocks(channels, memory.weight_block_i8, memory.weight_least_i8)
                             : in_blocks(channels, memory.weight_block_f16, memory.weight_least_f16);
     const int64_t out = g.out_channels + (i8 && memory.even_outputs ? g.out_channels % 2 : 0);
     bytes = product({out, in, taps});
+    if (runs_as_halves(target, g)) bytes *= 2;
   }
   // A single channel has half a block.
   bias_align = std::max<int64_t>(1, g.out_channels == 1 ? bias_align / 2 : bias_align);

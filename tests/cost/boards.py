@@ -77,7 +77,8 @@ def cost(rknn, model, chips, *options):
 def with_batch_of_one(path, folder):
     """The model itself, or a copy of one whose batch is not fixed."""
     model = onnx.load(path)
-    free = [value for value in model.graph.input if value.type.tensor_type.shape.dim[0].dim_param]
+    shapes = [(value, value.type.tensor_type.shape.dim) for value in model.graph.input]
+    free = [value for value, dims in shapes if dims and dims[0].dim_param]  # scalars have none
     for value in free:
         value.type.tensor_type.shape.dim[0].dim_value = 1
     if not free:
