@@ -12,6 +12,7 @@ import tempfile
 
 import onnx
 
+import families
 import networks
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -166,7 +167,8 @@ def check_further(rknn, folder):
     models = {}
     for name in {file[:-4].split("_", 2)[2] for file in os.listdir(tables) if file.endswith(".txt")}:
         models[name] = os.path.join(folder, name + ".onnx")
-        networks.write(name, models[name])
+        (families if name in families.FAMILIES else networks).write(name, models[name])
+    print("not fitted: %d tables of %s" % (len(os.listdir(tables)), ", ".join(sorted(models))))
     check_memory(rknn, tables, models, "not fitted: ")
 
 

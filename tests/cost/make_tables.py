@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_tables.py OUT [CHIP_DTYPE_NETWORK ...]: tables of the vendor's compiler for networks of networks/*.txt and families.py.
+"""make_tables.py OUT [seen | CHIP_DTYPE_NETWORK ...]: tables of the vendor's compiler for networks of networks/*.txt and families.py.
 
 Runs in a Python that has rknn-toolkit2 2.3.2 and onnx 1.16.1. Tables that exist are kept. RK_COST_TABLES=OUT makes
 `make check-cost` compare them as networks that no rule was found on.
@@ -62,7 +62,7 @@ def table_of(log):
 def main():
     out = os.path.abspath(sys.argv[1])
     os.makedirs(out, exist_ok=True)
-    for table in {"seen": SEEN}.get(" ".join(sys.argv[2:]), sys.argv[2:] or FRESH):
+    for table in SEEN if sys.argv[2:] == ["seen"] else sys.argv[2:] or FRESH:
         path = os.path.join(out, table + ".txt")
         if os.path.exists(path):
             continue
