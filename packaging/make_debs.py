@@ -3,7 +3,7 @@
 """Writes Debian packages out of a build: librknnrt, librknnrt-dev, openrknn-tools, openrknn-server, python3-openrknn and
 openrknn-torchscript.
 
-    make_debs.py --build build/release --portable FOLDER --notices FOLDER --output FOLDER [--arch arm64]
+    make_debs.py --build build/release --portable FOLDER --notices FOLDER --share FOLDER --output FOLDER [--arch arm64]
 
 What `cmake --install` puts into a prefix, sorted into packages by the table below. Programs and libraries that were linked
 for old systems (portable_link.py) replace the build's, so that the same packages serve Debian 12, 13 and Ubuntu. Same inputs
@@ -59,6 +59,7 @@ def installed(args, folder):
             target = os.path.join(prefix, place, name)
             if os.path.exists(target):
                 shutil.copyfile(os.path.join(args.portable, name), target)
+    shutil.copytree(args.share, os.path.join(prefix, "share"), dirs_exist_ok=True)
     packages = os.path.join(prefix, "lib", "python3", "dist-packages")
     for path, data in list(make_wheel.package_files()) + list(make_wheel.metadata_files()):
         target = os.path.join(packages, path)
@@ -162,7 +163,7 @@ def write_package(name, tree, args, libraries):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("build", "portable", "notices", "output"):
+    for name in ("build", "portable", "notices", "share", "output"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--arch", default=run(["dpkg", "--print-architecture"]).strip())
     args = parser.parse_args()

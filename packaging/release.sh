@@ -13,6 +13,9 @@ python=/usr/bin/python3
 export PYTHONDONTWRITEBYTECODE=1
 rm -rf "$output"
 mkdir -p "$output"
+share=$build/share
+rm -rf "$share"
+$python "$here/command_line.py" "$build/release/tools/rknn/rknn" "$share"
 for machine in "${@:-$(uname -m)}"; do
   if [ "$machine" = "$(uname -m)" ]; then tree=$build/release sysroot=/; else tree=$build/$machine sysroot=$build/sysroot-arm64; fi
   case $machine in x86_64) arch=amd64 ;; *) arch=arm64 ;; esac
@@ -23,9 +26,9 @@ for machine in "${@:-$(uname -m)}"; do
     --output "$build/portable-$machine" --machine "$machine" --sysroot "$sysroot" >/dev/null
   $python "$here/bundled.py" --static "$build/static-$machine" --output "$output"
   $python "$here/../python/make_wheel.py" --portable "$build/portable-$machine" --notices "$output" --output "$output" \
-    --machine "$machine" >/dev/null
+    --machine "$machine" --share "$share" >/dev/null
   $python "$here/make_debs.py" --build "$tree" --portable "$build/portable-$machine" --notices "$output" --output "$output" \
-    --arch "$arch" >/dev/null
+    --arch "$arch" --share "$share" >/dev/null
 done
 # The examples that the first steps use, dated like everything else.
 version=$(sed -n 's/.*RK_PROJECT_VERSION "\(.*\)"/\1/p' "$here/../src/base/version.h")

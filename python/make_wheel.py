@@ -183,6 +183,15 @@ def native_files(build, sysroot):
     yield from header_files()
 
 
+def share_files(folder):
+    """Files for PREFIX/share, where pip puts what lies in the wheel's data folder."""
+    for place, folders, names in os.walk(folder or os.devnull):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            yield "openrknn-%s.data/data/share/%s" % (version(), os.path.relpath(path, folder)), read(path)
+
+
 def header_files():
     include = os.path.join(ROOT, "include")
     for folder, _, names in sorted(os.walk(include)):
@@ -281,6 +290,7 @@ def main():
     parser.add_argument("--build", help="libraries as they were built, with what they need beside them")
     parser.add_argument("--portable", help="libraries for old systems")
     parser.add_argument("--notices")
+    parser.add_argument("--share", help="manual pages and completion (packaging/command_line.py)")
     parser.add_argument("--output", required=True)
     parser.add_argument("--machine", default=os.uname().machine)
     parser.add_argument("--sysroot", help="where libraries for another machine are")
@@ -288,7 +298,7 @@ def main():
     if (args.build is None) == (args.portable is None):
         parser.error("one of --build and --portable is needed")
     native = portable_files(args.portable) if args.portable else native_files(args.build, args.sysroot)
-    files = list(package_files()) + list(native)
+    files = list(package_files()) + list(native) + list(share_files(args.share))
     for old in glob.glob(os.path.join(args.output, "openrknn-*-py3-none-*linux_*%s.whl" % args.machine)):
         os.remove(old)
     print(write_wheel(files, args.output, platform_tag(files, args.machine), args.notices))
