@@ -342,8 +342,10 @@ check-install: packages
 	@$(PYTHON) tests/check.py check-install \
 	  -- $(PYTHON) -B tests/install/symbols.py $(wildcard $(BUILD)/packages/openrknn-*.whl) \
 	  -- $(PYTHON) -B tests/install/packages_check.py --build $(BUILD) --packages $(BUILD)/packages \
+	  -- $(PYTHON) -B tests/report/view_check.py $(BUILD)/release/tools/rknn/rknn examples/digits \
 	  -- $(PYTHON) -B tests/install/command_line_check.py $(BUILD)/release/tools/rknn/rknn \
-	  -- ctest --test-dir $(BUILD)/release -R '^python_(help|options|wheel)$$' --no-tests=error --verbose \
+	  -- PYTHONPATH=python OPENRKNN_LIBRARY_DIR=$(BUILD)/release/src/toolkit:$(BUILD)/release/src/capi \
+	     $(PYTHON) -B tests/python/test_help.py \
 	  -- $(PYTHON) -B tests/install/clean_roots.py --packages $(BUILD)/packages --build $(BUILD)/release --roots $(BUILD)/roots \
 	  -- $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/check-report \
 	     $(REPORT_MODELS)

@@ -18,6 +18,7 @@ import make_wheel  # noqa: E402  (the reader of version.h lives there)
 # Debian source package, a binary package of it that has the notices, license, which of our files hold it.
 LIBRARIES = (
     ("abseil", "libabsl-dev", "Apache-2.0", ("librknn_remote.so", "rknn_server")),
+    ("boost1.74", "libboost1.74-dev", "BSL-1.0", ("rknn",)),
     ("c-ares", "libc-ares-dev", "MIT", ("librknn_remote.so", "rknn_server")),
     ("gcc-12", "libstdc++-12-dev", "GPL-3.0-or-later WITH GCC-exception-3.1",
      ("librknnrt.so", "librknnmrt.so", "librknn_toolkit.so", "librknn_remote.so", "rknn", "rknn_server")),
@@ -32,7 +33,7 @@ LIBRARIES = (
 )
 
 # The archives (without lib and .a) of each source package, as patterns.
-ARCHIVES = {"abseil": "absl_*", "c-ares": "cares", "gcc-12": "stdc++", "grpc": "grpc* gpr upb address_sorting",
+ARCHIVES = {"abseil": "absl_*", "boost1.74": "boost", "c-ares": "cares", "gcc-12": "stdc++", "grpc": "grpc* gpr upb address_sorting",
             "libjpeg-turbo": "jpeg", "libpng1.6": "png16", "openssl": "ssl crypto", "protobuf": "protobuf*", "re2": "re2",
             "yaml-cpp": "yaml-cpp", "zlib": "z"}
 

@@ -100,8 +100,9 @@ def main():
         built[os.path.basename(target)] = output
         print(output)
     os.remove(shim)
+    # Boost is headers only: what rknn view uses of it is in the command.
     with open(os.path.join(args.output, "archives.txt"), "w") as file:
-        file.write("".join(name + "\n" for name in sorted(archives | {"stdc++"})))
+        file.write("".join(name + "\n" for name in sorted(archives | {"boost", "stdc++"})))
     return 0
 
 
