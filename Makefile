@@ -15,6 +15,7 @@ help:
 	@echo "make deps     install the Debian packages of packages.txt that are missing (the other targets do it too; NO_INSTALL=1: they only name them)"
 	@echo "make release  build/release: librknnrt.so, librknn_toolkit.so, the rknn command"
 	@echo "make wheel    build/dist: the Python packages rknn and rknnlite; make check-python tries them"
+	@echo "make packages  build/packages: wheels and Debian packages for old and new systems, notices, checksums; packages-arm64: for ARM, too"
 	@echo "make wheel-arm64  the same for 64-bit ARM, cross-compiled and tried under qemu-user"
 	@echo "make test-arm64  kernel tests, C callers and a model's bytes for 64-bit ARM under qemu-user"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
@@ -33,6 +34,7 @@ help:
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
 	@echo "make check-interop  encrypted models: keys, damage, what they show, time to load"
+	@echo "make check-install  packages in freshly installed systems, first steps, pages in a browser (needs mmdebstrap, chromium, ../shared)"
 	@echo "make check-house  the tree itself: words, sizes, guides, options, variants, golden files, install, other builds"
 	@echo "make fuzz     libFuzzer programs of every reader (clang from Debian), run for SECONDS=240"
 	@echo "make coverage  lines of every module that the tests reach"
@@ -227,6 +229,21 @@ wheel-arm64: deps wheel
 	@$(PYTHON) tests/python/check_arm64.py --sysroot $(BUILD)/sysroot-arm64 \
 	  --wheel $(BUILD)/dist/openrknn-*-py3-none-manylinux_*_aarch64.whl
 
+# Everything that is published: wheels and Debian packages that run on old systems, notices, checksums (packaging/).
+PACKAGING_PACKAGES := dpkg-dev nasm python3-six unicode-data
+.PHONY: packages packages-arm64 packaging-packages
+packaging-packages:
+	@for p in $(PACKAGING_PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || \
+	  { $(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq \
+	    --no-install-recommends $(PACKAGING_PACKAGES) >/dev/null; break; }; done
+packages: release packaging-packages
+	@packaging/release.sh $(BUILD) $(BUILD)/packages
+packages-arm64: release packaging-packages
+	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
+	@cmake/configure.sh aarch64 $(BUILD)
+	@$(call NINJA,aarch64,all)
+	@packaging/release.sh $(BUILD) $(BUILD)/packages x86_64 aarch64
+
 # The runtime for 64-bit ARM and its kernel tests under qemu-user: needs crossbuild-essential-arm64, qemu-user, libgtest-dev.
 .PHONY: test-arm64
 test-arm64: configure-release configure-aarch64-tests
@@ -325,6 +342,22 @@ check-interop: configure-release
 	@$(PYTHON) tests/check.py check-interop \
 	  -- $(BUILD)/release/src/units_format --gtest_filter='Scrypt.*:Gcm.*:EncryptedModel.*' \
 	  -- $(BUILD)/release/tests/interop/interop_encryption
+
+# What is published, in freshly installed systems: packages, symbol versions, first steps, help texts, pages in a browser.
+# Needs root, mmdebstrap, chromium and the archives of Debian and Ubuntu; the systems are kept in $(BUILD)/roots.
+.PHONY: check-install
+check-install: packages
+	@command -v mmdebstrap >/dev/null || { echo "make check-install needs the Debian package mmdebstrap"; exit 1; }
+	@$(PYTHON) tests/check.py check-install \
+	  -- $(PYTHON) -B tests/install/symbols.py $(wildcard $(BUILD)/packages/openrknn-*.whl) \
+	  -- $(PYTHON) -B tests/install/packages_check.py --build $(BUILD) --packages $(BUILD)/packages \
+	  -- $(PYTHON) -B tests/report/view_check.py $(BUILD)/release/tools/rknn/rknn examples/digits \
+	  -- $(PYTHON) -B tests/install/command_line_check.py $(BUILD)/release/tools/rknn/rknn \
+	  -- PYTHONPATH=python OPENRKNN_LIBRARY_DIR=$(BUILD)/release/src/toolkit:$(BUILD)/release/src/capi \
+	     $(PYTHON) -B tests/python/test_help.py \
+	  -- $(PYTHON) -B tests/install/clean_roots.py --packages $(BUILD)/packages --build $(BUILD)/release --roots $(BUILD)/roots \
+	  -- $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/check-report \
+	     $(REPORT_MODELS)
 
 # The tree itself: words, sizes, guides, options declared once, variants tested, files of older versions, an outside
 # project against an installed prefix, a runtime-only build.

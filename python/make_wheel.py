@@ -11,7 +11,11 @@ because nothing in it is compiled against one. Same inputs give the same bytes.
 The file's name says which C library it needs (manylinux_2_NN): pip then refuses it on systems that are too old, where
 importing it would fail.
 
+With --portable the libraries are those of packaging/portable_link.py, which need no others beside them and run on old
+systems; --notices adds the bill of materials and the notices of what is inside them (packaging/bundled.py).
+
 usage: make_wheel.py --build build/release --output build/dist [--machine aarch64 --sysroot FOLDER]
+       make_wheel.py --portable FOLDER --notices FOLDER --output build/dist [--machine aarch64]
 """
 import argparse
 import base64
@@ -70,8 +74,7 @@ Requires-Dist: openrknn (=={version})
 WHEEL = """Wheel-Version: 1.0
 Generator: openrknn
 Root-Is-Purelib: {pure}
-Tag: py3-none-{platform}
-"""
+{tags}"""
 
 ENTRY_POINTS = """[console_scripts]
 rknn = openrknn:main
@@ -148,6 +151,16 @@ def helper_files(build):
         yield "openrknn/bin/" + name, read(path)
 
 
+def portable_files(folder):
+    """Libraries and the command as they are: what they need of others is inside."""
+    for name in ("librknn_toolkit.so", "librknnrt.so", "librknn_remote.so"):
+        path = os.path.join(folder, name)
+        if os.path.exists(path) or name != "librknn_remote.so":
+            yield "openrknn/lib/" + name, read(path)
+    yield "openrknn/bin/rknn", read(os.path.join(folder, "rknn"))
+    yield from header_files()
+
+
 def native_files(build, sysroot):
     toolkit = os.path.join(build, "src", "toolkit", "librknn_toolkit.so")
     runtime = os.path.join(build, "src", "capi", "librknnrt.so")
@@ -167,6 +180,19 @@ def native_files(build, sysroot):
     for name in sorted(others):
         if name != "librknnrt.so":
             yield "openrknn/lib/" + name, read(others[name])
+    yield from header_files()
+
+
+def share_files(folder):
+    """Files for PREFIX/share, where pip puts what lies in the wheel's data folder."""
+    for place, folders, names in os.walk(folder or os.devnull):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            yield "openrknn-%s.data/data/share/%s" % (version(), os.path.relpath(path, folder)), read(path)
+
+
+def header_files():
     include = os.path.join(ROOT, "include")
     for folder, _, names in sorted(os.walk(include)):
         for name in sorted(names):
@@ -190,7 +216,9 @@ def platform_tag(files, machine):
         if libstdcxx not in GLIBC_OF_LIBSTDCXX:
             raise SystemExit("make_wheel: GLIBCXX_3.4.%d is not in GLIBC_OF_LIBSTDCXX" % libstdcxx)
         glibc = max(glibc, GLIBC_OF_LIBSTDCXX[libstdcxx])
-    return "manylinux_2_%d_%s" % (glibc, machine)
+    # The older name of 2.17 is the one that pip before 20.3 knows, Ubuntu 20.04's among them.
+    old = "manylinux2014_%s." % machine if glibc == 17 else ""
+    return old + "manylinux_2_%d_%s" % (glibc, machine)
 
 
 def write_zip(files, info, path):
@@ -211,17 +239,41 @@ def write_zip(files, info, path):
     return path
 
 
-def write_wheel(files, folder, platform):
+def wheel_text(pure, platform):
+    tags = "".join("Tag: py3-none-%s\n" % one for one in platform.split("."))
+    return WHEEL.format(pure=pure, tags=tags).encode()
+
+
+def description():
+    """The METADATA file of openrknn."""
+    readme = read(os.path.join(ROOT, "README.md")).decode()
+    return METADATA.format(version=version(), readme=readme).encode()
+
+
+def alias_description(name):
+    return ALIAS_METADATA.format(name=name, alias_version=ALIAS_VERSION, version=version()).encode()
+
+
+def metadata_files():
+    """What importlib.metadata reads where a system's package manager installs the packages."""
+    yield "openrknn-%s.dist-info/METADATA" % version(), description()
+    for name in ALIASES:
+        yield "%s-%s.dist-info/METADATA" % (name.replace("-", "_"), ALIAS_VERSION), alias_description(name)
+
+
+def write_wheel(files, folder, platform, notices=None):
     name = "openrknn-%s" % version()
     info = name + ".dist-info/"
-    readme = read(os.path.join(ROOT, "README.md")).decode()
     files = list(files) + [
-        (info + "METADATA", METADATA.format(version=version(), readme=readme).encode()),
-        (info + "WHEEL", WHEEL.format(pure="false", platform=platform).encode()),
+        (info + "METADATA", description()),
+        (info + "WHEEL", wheel_text("false", platform)),
         (info + "entry_points.txt", ENTRY_POINTS.encode()),
         (info + "LICENSE", read(os.path.join(ROOT, "LICENSE"))),
         (info + "top_level.txt", "\n".join(PACKAGES).encode() + b"\n"),
     ]
+    if notices:
+        files.append((info + "THIRD_PARTY_NOTICES", read(os.path.join(notices, "THIRD_PARTY_NOTICES"))))
+        files.append((info + "sboms/openrknn.spdx.json", read(os.path.join(notices, "openrknn-%s.spdx.json" % version()))))
     return write_zip(files, info, os.path.join(folder, "%s-py3-none-%s.whl" % (name, platform)))
 
 
@@ -229,22 +281,27 @@ def write_alias(name, folder):
     """A wheel that is a name, a version and a requirement."""
     stem = "%s-%s" % (name.replace("-", "_"), ALIAS_VERSION)
     info = stem + ".dist-info/"
-    text = ALIAS_METADATA.format(name=name, alias_version=ALIAS_VERSION, version=version())
-    files = [(info + "METADATA", text.encode()), (info + "WHEEL", WHEEL.format(pure="true", platform="any").encode())]
+    files = [(info + "METADATA", alias_description(name)), (info + "WHEEL", wheel_text("true", "any"))]
     return write_zip(files, info, os.path.join(folder, stem + "-py3-none-any.whl"))
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
+    parser.add_argument("--build", help="libraries as they were built, with what they need beside them")
+    parser.add_argument("--portable", help="libraries for old systems")
+    parser.add_argument("--notices")
+    parser.add_argument("--share", help="manual pages and completion (packaging/command_line.py)")
     parser.add_argument("--output", required=True)
     parser.add_argument("--machine", default=os.uname().machine)
     parser.add_argument("--sysroot", help="where libraries for another machine are")
     args = parser.parse_args()
-    files = list(package_files()) + list(native_files(args.build, args.sysroot))
+    if (args.build is None) == (args.portable is None):
+        parser.error("one of --build and --portable is needed")
+    native = portable_files(args.portable) if args.portable else native_files(args.build, args.sysroot)
+    files = list(package_files()) + list(native) + list(share_files(args.share))
     for old in glob.glob(os.path.join(args.output, "openrknn-*-py3-none-*linux_*%s.whl" % args.machine)):
         os.remove(old)
-    print(write_wheel(files, args.output, platform_tag(files, args.machine)))
+    print(write_wheel(files, args.output, platform_tag(files, args.machine), args.notices))
     for name in ALIASES:
         print(write_alias(name, args.output))
     return 0

@@ -22,7 +22,12 @@ def load_library(name):
 
 
 def main():
-    """The `rknn` command: hands over to the program in this package."""
+    """The `rknn` command: hands over to the program in this package, else to the system's."""
     import sys
     program = os.path.join(_HERE, "bin", "rknn")
-    os.execv(program, ["rknn"] + sys.argv[1:])
+    if os.path.exists(program):
+        os.execv(program, ["rknn"] + sys.argv[1:])
+    try:
+        os.execvp("rknn", ["rknn"] + sys.argv[1:])
+    except FileNotFoundError:
+        sys.exit("rknn: there is no rknn program; install the wheel openrknn or the Debian package openrknn-tools")

@@ -94,7 +94,12 @@ TEST(InitFlagsTest, ModelsBeyondTheMemoryLimitFailAsOnABoard) {
   };
   {
     const Environment limit("RKNN_MEM_LIMIT", "64");
-    EXPECT_EQ(init(), RKNN_ERR_MALLOC_FAIL);
+    const LogCapture log;
+    EXPECT_EQ(init(), -4);
+    EXPECT_TRUE(
+        log.has("failed to allocate fd, ret: -1, errno: 12, errstr: Cannot allocate memory"))
+        << log.text();
+    EXPECT_TRUE(log.has("RKNN_MEM_LIMIT leaves 64")) << log.text();
   }
   const Environment enough("RKNN_MEM_LIMIT", "1M");
   EXPECT_EQ(init(), RKNN_SUCC);

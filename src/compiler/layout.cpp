@@ -5,7 +5,9 @@
 #include <set>
 
 #include "base/checked_math.h"
+#include "program/cost.h"
 #include "program/native_layout.h"
+#include "target/memory_rules.h"
 
 namespace rk::compiler {
 
@@ -15,7 +17,9 @@ using program::TensorKind;
 
 namespace {
 
-FeatureUse use_of(const program::Variant& variant, const program::Step& step) {
+FeatureUse use_of(const target::Target& target, const program::Variant& variant,
+                  const program::Step& step) {
+  if (program::made_convolution(target, variant, step)) return FeatureUse::kConvOutput;
   if (const auto* conv = std::get_if<program::ConvParams>(&step.params)) {
     const Shape& in = variant.tensors[static_cast<size_t>(step.inputs[0])].shape;
     const bool depthwise = conv->group > 1 && in.rank() == 4 && conv->group == in[1];
@@ -39,6 +43,24 @@ Result<uint64_t> joined_bytes(const program::Variant& variant, const program::St
   }
   const auto size = checked_mul(out.size_bytes / static_cast<uint64_t>(channels),
                                 static_cast<uint64_t>(std::max(taken, channels)));
+  if (!size) return invalid_model(str("'", out.name, "' exceeds the chip's memory"));
+  return *size;
+}
+
+// Channels that a transposed convolution writes past its own.
+Result<uint64_t> with_spare(const target::Target& target, const program::Variant& variant,
+                            const program::Step& step, const ProgramTensor& out) {
+  const auto* conv = std::get_if<program::ConvParams>(&step.params);
+  const bool made = conv == nullptr && program::made_convolution(target, variant, step).has_value();
+  const bool transposed = conv != nullptr && conv->transposed && conv->group == 1;
+  const auto* op = std::get_if<program::OpParams>(&step.params);
+  if (!transposed && !(made && op->op == "DepthToSpace")) return out.size_bytes;
+  const Shape& in = variant.tensors[static_cast<size_t>(step.inputs[0])].shape;
+  if (in.rank() != 4 || in[1] <= out.shape[1]) return out.size_bytes;
+  const int64_t block = std::max(1, out.dtype == DType::kI8 ? target.conv_output_channel_align_i8
+                                                            : target.conv_output_channel_align_f16);
+  const auto blocks = static_cast<uint64_t>(ceil_div<int64_t>(out.shape[1], block));
+  const auto size = checked_mul(out.size_bytes / std::max<uint64_t>(1, blocks), blocks + 1);
   if (!size) return invalid_model(str("'", out.name, "' exceeds the chip's memory"));
   return *size;
 }
@@ -73,7 +95,7 @@ Status assign_layouts(const target::Target& target, program::Variant& variant) {
     const program::Step* step = writer[i];
     FeatureUse use = FeatureUse::kOther;
     if (tensor.kind == TensorKind::kInput) use = FeatureUse::kInput;
-    if (step != nullptr) use = use_of(variant, *step);
+    if (step != nullptr) use = use_of(target, variant, *step);
     auto feature = program::native_feature(target, tensor.dtype, tensor.shape, use,
                                            tensor.kind == TensorKind::kOutput);
     if (!feature.ok()) return feature.status().with_context(str("tensor '", tensor.name, "'"));
@@ -83,6 +105,14 @@ Status assign_layouts(const target::Target& target, program::Variant& variant) {
     tensor.plane_align = feature->plane_align;
     tensor.width_align = feature->width_align;
     const bool blocked = tensor.layout == program::Layout::kNc1hwc2;
+    if (step != nullptr && blocked && target::memory_rules(target).deconv_spare) {
+      RK_ASSIGN(tensor.size_bytes, with_spare(target, variant, *step, tensor));
+      const int64_t block = tensor.shape[0] * tensor.shape[2] * tensor.shape[3] *
+                            tensor.native_shape[4] * static_cast<int64_t>(byte_size(tensor.dtype));
+      if (tensor.kind == TensorKind::kOutput && block != 0)
+        tensor.native_shape[1] =
+            static_cast<int32_t>(static_cast<int64_t>(tensor.size_bytes) / block);
+    }
     if (step == nullptr || !blocked || tensor.kind != TensorKind::kInternal) continue;
     const auto* concat = std::get_if<program::ConcatParams>(&step->params);
     if (concat == nullptr || concat->axis != 1) continue;

@@ -2,60 +2,161 @@
 #include "compiler/memory_plan.h"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
 #include "base/checked_math.h"
 #include "compiler/scratch.h"
 #include "program/arena.h"
 #include "program/cost.h"
+#include "target/memory_rules.h"
 
 namespace rk::compiler {
 namespace {
 
-// When each step runs on the chip: steps that become ready first run first, so branches advance side by side. The host
-// finishes one branch before it begins the next, which its caches like better; places in the arena are the chip's.
-std::vector<int64_t> turns(const program::Variant& variant) {
-  const size_t count = variant.steps.size();
-  std::vector<std::vector<size_t>> readers(variant.tensors.size());
-  std::vector<bool> made(variant.tensors.size(), false);
-  for (const program::Step& step : variant.steps)
-    for (const int32_t out : step.outputs) made[static_cast<size_t>(out)] = true;
-  std::vector<size_t> missing(count, 0), queue;
-  for (size_t i = 0; i < count; ++i) {
-    for (const int32_t in : variant.steps[i].inputs) {
-      if (in == program::kNone || !made[static_cast<size_t>(in)]) continue;
-      readers[static_cast<size_t>(in)].push_back(i);
-      ++missing[i];
-    }
-    if (missing[i] == 0) queue.push_back(i);
-  }
-  std::vector<int64_t> turn(count, 0);
-  for (size_t next = 0; next < queue.size(); ++next) {
-    turn[queue[next]] = static_cast<int64_t>(next);
-    for (const int32_t out : variant.steps[queue[next]].outputs)
-      for (const size_t reader : readers[static_cast<size_t>(out)])
-        if (--missing[reader] == 0) queue.push_back(reader);
-  }
-  return turn;
+struct Homes {
+  std::vector<size_t> of;          // tensor -> the tensor whose place it has, itself for most
+  std::vector<bool> joins_before;  // step -> it is part of the step before it
+};
+
+// Pixels and channels of blocks that lie one behind the other: the same bytes in both shapes.
+bool same_bytes(const program::ProgramTensor& from, const program::ProgramTensor& to) {
+  const auto blocked = [](const program::ProgramTensor& t) {
+    return t.layout == program::Layout::kNc1hwc2;
+  };
+  if (from.dtype != to.dtype) return false;
+  if (!blocked(from) && !blocked(to)) return true;
+  const auto full = [](const program::ProgramTensor& t) {
+    return t.shape[1] % t.native_shape.back() == 0;
+  };
+  const auto pixels = [](const Shape& shape) { return shape[2] * shape[3]; };
+  if (blocked(from) && blocked(to))
+    return full(from) && full(to) && pixels(from.shape) == pixels(to.shape);
+  const program::ProgramTensor& picture = blocked(from) ? from : to;
+  return full(picture) && pixels(picture.shape) == 1;
 }
 
-// The tensor whose place each has: its own, or that of what an activation reads when nobody else does.
-std::vector<size_t> homes(const program::Variant& variant) {
-  std::vector<size_t> home(variant.tensors.size()), readers(variant.tensors.size(), 0);
-  std::iota(home.begin(), home.end(), size_t{0});
+// An activation has the place of what it reads when nobody else does, and a Reshape that moves no byte.
+Homes homes(const program::Variant& variant) {
+  Homes homes{.of = std::vector<size_t>(variant.tensors.size()),
+              .joins_before = std::vector<bool>(variant.steps.size(), false)};
+  std::vector<size_t> readers(variant.tensors.size(), 0);
+  std::iota(homes.of.begin(), homes.of.end(), size_t{0});
   for (const program::Step& step : variant.steps)
     for (const int32_t in : step.inputs)
       if (in != program::kNone) ++readers[static_cast<size_t>(in)];
-  for (const program::Step& step : variant.steps) {
-    if (!program::joins_step_before(step) || step.outputs.size() != 1) continue;
+  for (size_t s = 0; s < variant.steps.size(); ++s) {
+    const program::Step& step = variant.steps[s];
+    const auto* op = std::get_if<program::OpParams>(&step.params);
+    const bool joins = program::joins_step_before(step);
+    const bool reshapes = op != nullptr && op->op == "Reshape" && step.inputs[0] != program::kNone;
+    if ((!joins && !reshapes) || step.outputs.size() != 1) continue;
     const auto in = static_cast<size_t>(step.inputs[0]), out = static_cast<size_t>(step.outputs[0]);
     const program::ProgramTensor& from = variant.tensors[in];
     const program::ProgramTensor& to = variant.tensors[out];
-    const bool internal =
-        from.kind == program::TensorKind::kInternal && to.kind == program::TensorKind::kInternal;
-    if (internal && readers[in] == 1 && to.size_bytes <= from.size_bytes) home[out] = home[in];
+    // The step before writes an output itself; a Reshape of one is a copy.
+    const bool goes = to.kind == program::TensorKind::kInternal ||
+                      (joins && to.kind == program::TensorKind::kOutput);
+    if (from.kind != program::TensorKind::kInternal || !goes || readers[in] != 1 ||
+        to.size_bytes > from.size_bytes || (reshapes && !same_bytes(from, to)))
+      continue;
+    homes.of[out] = homes.of[in];
+    homes.joins_before[s] = joins;
   }
-  return home;
+  return homes;
+}
+
+bool ends_with_activation(const program::Step& step) {
+  using program::Activation;
+  if (program::activation_form(step) != program::ActivationForm::kNone) return true;
+  if (const auto* conv = std::get_if<program::ConvParams>(&step.params))
+    return conv->activation != Activation::kNone || conv->post_activation != Activation::kNone;
+  const auto* sum = std::get_if<program::SumParams>(&step.params);
+  return program::joins_step_before(step) ||
+         (sum != nullptr && sum->activation != Activation::kNone);
+}
+
+// Where the NPU makes channels the last axis it does so when nothing else can run, what we convert for it waits too, and
+// a Softmax behind all of them.
+std::vector<bool> waiting(const target::Target& target, const program::Variant& variant) {
+  std::vector<bool> waits(variant.steps.size(), false), wanted_now(variant.tensors.size(), false);
+  for (size_t s = variant.steps.size(); s-- > 0;) {
+    const program::Step& step = variant.steps[s];
+    const auto* op = std::get_if<program::OpParams>(&step.params);
+    const bool converts = op != nullptr && op->op == "exDataConvert";
+    const bool softmax = op != nullptr && op->op == "Softmax" &&
+                         target::memory_rules(target).nhwc != target::NhwcScratch::kNone;
+    waits[s] = softmax || makes_channels_last(target, variant, step) ||
+               (converts && !wanted_now[static_cast<size_t>(step.outputs[0])]);
+    if (waits[s]) continue;
+    for (const int32_t in : step.inputs)
+      if (in != program::kNone) wanted_now[static_cast<size_t>(in)] = true;
+  }
+  return waits;
+}
+
+// When each step runs on the chip. One that ends with an activation waits until all that became ready before it ran, so
+// branches advance side by side; any other runs as soon as its operands are there; those of `waits` come after all. The
+// host finishes one branch before it begins the next, which its caches like better; places in the arena are the chip's.
+std::vector<int64_t> turns(const program::Variant& variant, const std::vector<bool>& joins_before,
+                           const std::vector<bool>& waits) {
+  const size_t count = variant.steps.size();
+  std::vector<std::vector<size_t>> readers(count);
+  std::vector<int64_t> writer(variant.tensors.size(), -1), turn(count, 0);
+  for (size_t s = 0; s < count; ++s)
+    for (const int32_t out : variant.steps[s].outputs)
+      writer[static_cast<size_t>(out)] = static_cast<int64_t>(s);
+  std::vector<size_t> missing(count, 0);
+  std::vector<bool> activates(count, false);
+  for (size_t s = 0; s < count; ++s) {
+    activates[s] = activates[s] || ends_with_activation(variant.steps[s]);
+    for (const int32_t in : variant.steps[s].inputs) {
+      const int64_t from = in == program::kNone ? -1 : writer[static_cast<size_t>(in)];
+      if (from < 0) continue;
+      readers[static_cast<size_t>(from)].push_back(s);
+      ++missing[s];
+      if (joins_before[s]) activates[static_cast<size_t>(from)] = true;
+    }
+  }
+  int64_t next = 0;
+  std::deque<size_t> queue, moves;
+  std::vector<size_t> informed;  // readers of what ran, the next one last
+  const auto run = [&](size_t step) {
+    // What is part of the step before it has its turn.
+    turn[step] = joins_before[step] ? next - 1 : next++;
+    informed.insert(informed.end(), readers[step].rbegin(), readers[step].rend());
+  };
+  const auto become_ready = [&](size_t step) {
+    if (waits[step]) {
+      moves.push_back(step);
+    } else if (activates[step] && !joins_before[step]) {
+      queue.push_back(step);
+    } else {
+      run(step);
+    }
+  };
+  const auto inform = [&] {
+    while (!informed.empty()) {
+      const size_t step = informed.back();
+      informed.pop_back();
+      if (--missing[step] == 0) become_ready(step);
+    }
+  };
+  std::vector<size_t> first;
+  for (size_t s = 0; s < count; ++s)
+    if (missing[s] == 0) first.push_back(s);
+  for (const size_t step : first) {
+    become_ready(step);
+    inform();
+  }
+  while (!queue.empty() || !moves.empty()) {
+    std::deque<size_t>& from = queue.empty() ? moves : queue;
+    const size_t step = from.front();
+    from.pop_front();
+    run(step);
+    inform();
+  }
+  return turn;
 }
 
 }  // namespace
@@ -63,7 +164,8 @@ std::vector<size_t> homes(const program::Variant& variant) {
 void assign_memory(const target::Target& target, program::Variant& variant) {
   const auto steps = static_cast<int64_t>(variant.steps.size());
   std::vector<int64_t> first(variant.tensors.size(), steps), last(variant.tensors.size(), -1);
-  const std::vector<int64_t> turn = turns(variant);
+  const auto [home, joins_before] = homes(variant);
+  const std::vector<int64_t> turn = turns(variant, joins_before, waiting(target, variant));
   for (size_t i = 0; i < variant.steps.size(); ++i) {
     const program::Step& step = variant.steps[i];
     const int64_t s = turn[i];
@@ -83,7 +185,6 @@ void assign_memory(const target::Target& target, program::Variant& variant) {
   for (const int32_t i : variant.outputs) last[static_cast<size_t>(i)] = steps;
 
   // Scratch goes before the tensors: it begins with a step and is placed before the step's result.
-  const std::vector<size_t> home = homes(variant);
   for (size_t i = 1; i < variant.tensors.size(); ++i) {
     first[home[i]] = std::min(first[home[i]], first[i]);
     last[home[i]] = std::max(last[home[i]], last[i]);

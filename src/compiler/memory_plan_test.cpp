@@ -39,6 +39,86 @@ TEST(MemoryPlanTest, AnActivationTakesThePlaceOfWhatItReads) {
   EXPECT_NE(variant.tensors[2].offset_in_arena, variant.tensors[3].offset_in_arena);
 }
 
+// An input, then one tensor after the other, the last one an output.
+program::Variant chain_of(std::span<const Shape> shapes) {
+  program::Variant variant;
+  variant.tensors.resize(1);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    using enum program::TensorKind;
+    const auto kind = i == 0 ? kInput : i + 1 == shapes.size() ? kOutput : kInternal;
+    variant.tensors.push_back({.dtype = DType::kI8, .kind = kind, .shape = shapes[i]});
+  }
+  variant.inputs = {1};
+  variant.outputs = {static_cast<int32_t>(shapes.size())};
+  return variant;
+}
+
+TEST(MemoryPlanTest, AReshapeThatMovesNoByteStaysInPlace) {
+  const auto offset_of_result = [](const Shape& from, const Shape& to) {
+    const Shape shapes[] = {{1, 32, 4, 4}, from, to, {1, 32, 4, 4}};
+    program::Variant variant = chain_of(shapes);
+    variant.steps = {
+        {.type = "Conv", .inputs = {1}, .outputs = {2}, .params = program::ConvParams{}},
+        {.type = "Reshape",
+         .inputs = {2},
+         .outputs = {3},
+         .params = program::OpParams{.op = "Reshape"}},
+        {.type = "Conv", .inputs = {3}, .outputs = {4}, .params = program::ConvParams{}}};
+    const target::Target* const rk3588 = target::find_target("rk3588").value();
+    EXPECT_TRUE(assign_layouts(*rk3588, variant).ok());
+    assign_memory(*rk3588, variant);
+    return static_cast<int64_t>(variant.tensors[3].offset_in_arena) -
+           static_cast<int64_t>(variant.tensors[2].offset_in_arena);
+  };
+  EXPECT_EQ(offset_of_result({1, 64, 4, 8}, {2, 32, 4, 8}), 0);
+  EXPECT_EQ(offset_of_result({1, 64, 4, 8}, {1, 64, 8, 4}), 0);
+  EXPECT_EQ(offset_of_result({1, 64, 1, 1}, {1, 64}), 0);
+  EXPECT_EQ(offset_of_result({1, 64, 16}, {64, 16}), 0);
+  EXPECT_NE(offset_of_result({1, 48, 4, 8}, {2, 24, 4, 8}), 0);
+  EXPECT_NE(offset_of_result({1, 64, 4, 8}, {1, 32, 8, 8}), 0);
+}
+
+TEST(MemoryPlanTest, AnActivationBehindAConvolutionWritesTheOutputItself) {
+  const Shape shapes[] = {{1, 32, 8, 8}, {1, 32, 8, 8}, {1, 32, 8, 8}};
+  program::Variant variant = chain_of(shapes);
+  variant.steps = {{.type = "Conv", .inputs = {1}, .outputs = {2}, .params = program::ConvParams{}},
+                   {.type = "Sigmoid",
+                    .inputs = {2},
+                    .outputs = {3},
+                    .params = program::OpParams{.op = "Sigmoid"}}};
+  const target::Target* const rk3588 = target::find_target("rk3588").value();
+  ASSERT_TRUE(assign_layouts(*rk3588, variant).ok());
+  assign_memory(*rk3588, variant);
+  EXPECT_EQ(variant.tensors[3].offset_in_arena, variant.tensors[2].offset_in_arena);
+  EXPECT_EQ(variant.arena_bytes, 4096u);
+}
+
+TEST(MemoryPlanTest, ATransposedConvolutionWritesABlockOfChannelsMore) {
+  struct Case {
+    const char* chip;
+    DType dtype;
+    int64_t in, out;
+    uint64_t printed;
+  };
+  for (const Case& c :
+       {Case{"rk3576", DType::kI8, 64, 32, 65536}, Case{"rk3576", DType::kI8, 32, 32, 32768},
+        Case{"rk3576", DType::kI8, 32, 40, 65536}, Case{"rk3576", DType::kF16, 64, 32, 98304},
+        Case{"rv1126b", DType::kI8, 32, 16, 65536}, Case{"rk3588", DType::kI8, 32, 40, 65536}}) {
+    const Shape shapes[] = {{1, 16, 16, 16}, {1, c.in, 16, 16}, {1, c.out, 32, 32}, {1, 8, 32, 32}};
+    program::Variant variant = chain_of(shapes);
+    for (auto& tensor : variant.tensors) tensor.dtype = c.dtype;
+    variant.steps = {
+        {.type = "Conv", .inputs = {1}, .outputs = {2}, .params = program::ConvParams{}},
+        {.type = "ConvTranspose",
+         .inputs = {2},
+         .outputs = {3},
+         .params = program::ConvParams{.transposed = true}},
+        {.type = "Conv", .inputs = {3}, .outputs = {4}, .params = program::ConvParams{}}};
+    ASSERT_TRUE(assign_layouts(*target::find_target(c.chip).value(), variant).ok());
+    EXPECT_EQ(variant.tensors[3].size_bytes, c.printed) << c.chip << " " << c.in << " " << c.out;
+  }
+}
+
 // The network of the guide's SRAM sample (section 5.7.3.4): MobileNetV1 in int8 on RK3588, places and sizes as printed
 // there for 512 KiB of SRAM, relative to where the arena begins.
 struct GuideRow {

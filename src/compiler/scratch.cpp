@@ -106,17 +106,56 @@ uint64_t reshape_bytes(const target::Target& target, const ProgramTensor& in,
                static_cast<double>(pixels) * size_of(in.dtype));
 }
 
+const std::vector<int64_t>* perm_of(const Step& step) {
+  const auto* op = std::get_if<program::OpParams>(&step.params);
+  if (op == nullptr || op->op != "Transpose") return nullptr;
+  const auto found = op->attrs.find("perm");
+  return found == op->attrs.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
+}
+
 // Batch and channels change places.
 bool swaps_batch(const Step& step) {
-  const auto* op = std::get_if<program::OpParams>(&step.params);
-  if (op == nullptr || op->op != "Transpose") return false;
-  const auto found = op->attrs.find("perm");
-  if (found == op->attrs.end()) return false;
-  const auto* perm = std::get_if<std::vector<int64_t>>(&found->second);
+  const auto* perm = perm_of(step);
   if (perm == nullptr || perm->size() < 3 || perm->size() > 4) return false;
   for (size_t i = 2; i < perm->size(); ++i)
     if ((*perm)[i] != static_cast<int64_t>(i)) return false;
   return (*perm)[0] == 1;
+}
+
+// Batches that became channels, in full blocks.
+uint64_t swapped_bytes(const target::Target& target, const ProgramTensor& in, int64_t pixels = 0) {
+  const auto planes = planes_of(in.shape);
+  const int64_t block = block_of(target, in.dtype);
+  if (!planes) return 0;
+  return bytes(static_cast<double>(up(planes->batch, block) * up(planes->channels, block)) *
+               static_cast<double>(pixels == 0 ? planes->pixels : pixels) * size_of(in.dtype));
+}
+
+// Of a Transpose of pictures that makes channels the last axis: its result and what it needs beside it.
+struct Nhwc {
+  uint64_t result = 0, scratch = 0;
+};
+
+std::optional<Nhwc> nhwc_of(const target::Target& target, const Variant& variant,
+                            const Step& step) {
+  const target::NhwcScratch form = target::memory_rules(target).nhwc;
+  const auto* perm = perm_of(step);
+  if (form == target::NhwcScratch::kNone || perm == nullptr ||
+      *perm != std::vector<int64_t>{0, 2, 3, 1} || step.inputs[0] == program::kNone)
+    return std::nullopt;
+  const ProgramTensor& in = tensor(variant, step.inputs[0]);
+  if (in.layout != program::Layout::kNc1hwc2) return std::nullopt;
+  const int64_t block = block_of(target, in.dtype), channels = in.shape[1];
+  const auto row = static_cast<double>(in.shape[0] * in.shape[3]) * size_of(in.dtype);
+  const auto padded = static_cast<double>(up(in.shape[2], block) * up(channels, block));
+  Nhwc found{.result = bytes(row * padded)};
+  if (form == target::NhwcScratch::kTwice) {
+    found.scratch = bytes(2 * row * padded);
+  } else if (channels != block) {
+    found.scratch = bytes(row * static_cast<double>(in.shape[2] * channels)) +
+                    (channels > block ? in.size_bytes : 0);
+  }
+  return found;
 }
 
 std::string_view op_of(const Step& step) {
@@ -139,6 +178,10 @@ bool only_moves(const Step& step) {
 }
 
 }  // namespace
+
+bool makes_channels_last(const target::Target& target, const Variant& variant, const Step& step) {
+  return nhwc_of(target, variant, step).has_value();
+}
 
 uint64_t scratch_bytes(const target::Target& target, const Variant& variant, const Step& step) {
   if (step.inputs.empty() || step.inputs[0] == program::kNone) return 0;
@@ -164,12 +207,12 @@ uint64_t scratch_bytes(const target::Target& target, const Variant& variant, con
   }
   if (op == "Reshape" && target::memory_rules(target).reshape_scratch)
     return reshape_bytes(target, in, out);
+  if (const auto nhwc = nhwc_of(target, variant, step)) return nhwc->scratch;
   if (swaps_batch(step) && target::memory_rules(target).reshape_scratch) {
     const auto planes = planes_of(in.shape);
-    const int64_t block = block_of(target, in.dtype);
     if (!planes) return 0;
-    return bytes(2.0 * static_cast<double>(up(planes->batch, block) * block) *
-                 static_cast<double>(up(planes->pixels, block)) * size_of(in.dtype));
+    const int64_t pixels = up(planes->pixels, block_of(target, in.dtype));
+    return 2 * swapped_bytes(target, in, pixels);
   }
   const auto* concat = std::get_if<program::ConcatParams>(&step.params);
   const bool blocked = out.layout == program::Layout::kNc1hwc2;
@@ -225,14 +268,23 @@ std::vector<uint64_t> stored_bytes(const target::Target& target, const Variant& 
     if (f16 && form == program::ActivationForm::kTable) grow(table, memory.table_copies_f16);
     if (f16 && form == program::ActivationForm::kGate) grow(table, memory.gate_copies_f16);
     if (f16 && op_of(step) == "LayerNormalization") grow(in, memory.norm_copies_f16);
-    if (swaps_batch(step) && memory.reshape_scratch && may_grow(out)) {
-      uint64_t& size = stored[static_cast<size_t>(out)];
-      size = std::max(size, scratch_bytes(target, variant, step) / 2);
-    }
+    uint64_t& size = stored[static_cast<size_t>(out)];
+    if (swaps_batch(step) && memory.reshape_scratch && may_grow(out))
+      size = std::max(size, swapped_bytes(target, tensor(variant, in)));
+    const auto nhwc = nhwc_of(target, variant, step);
+    if (nhwc && may_grow(out)) size = std::max(size, nhwc->result);
     if (op_of(step) != "exSDPAttention" || !has_attention(target)) continue;
     for (const auto* list : {&step.inputs, &step.outputs})
       for (const int32_t index : *list)
         if (index != program::kNone) in_sequence[static_cast<size_t>(index)] = true;
+  }
+  for (const AttentionRegion& region : attention_regions(target, variant)) {
+    for (const size_t s : {region.steps.front(), region.steps.back()}) {
+      const Step& product = variant.steps[s];
+      for (const auto* list : {&product.inputs, &product.outputs})
+        for (const int32_t index : *list)
+          if (index != program::kNone) in_sequence[static_cast<size_t>(index)] = true;
+    }
   }
   // What only moves between a convolution and attention keeps attention's layout.
   for (size_t s = variant.steps.size(); s-- > 0;) {

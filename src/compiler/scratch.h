@@ -15,6 +15,10 @@ namespace rk::compiler {
 uint64_t scratch_bytes(const target::Target& target, const program::Variant& variant,
                        const program::Step& step);
 
+// A Transpose to channels last that the NPU does.
+bool makes_channels_last(const target::Target& target, const program::Variant& variant,
+                         const program::Step& step);
+
 // Bytes of the copies in which a chip hands a model's output over, all of them alive when the last step is done.
 std::vector<uint64_t> output_copies(const target::Target& target,
                                     const program::ProgramTensor& output);

@@ -86,6 +86,29 @@ TEST(ScratchTest, ChannelsThatBecomeABatchAreCopied) {
   EXPECT_EQ(scratch("rk3588", DType::kI8, {1, 24, 44, 44}, {1, 44, 44, 24}, other), 0u);
 }
 
+TEST(ScratchTest, ChannelsThatBecomeTheLastAxisLieInFullBlocks) {
+  struct Case {
+    const char* chip;
+    DType dtype;
+    int64_t channels, height, width;
+    uint64_t operand, result, scratch;
+  };
+  for (const Case& c : {Case{"rk3588", DType::kI8, 6, 30, 40, 38400, 20480, 40960},
+                        Case{"rk3588", DType::kF16, 10, 20, 20, 25600, 15360, 30720},
+                        Case{"rk3576", DType::kI8, 12, 30, 40, 38400, 20480, 14400},
+                        Case{"rk3576", DType::kF16, 12, 30, 40, 38400, 40960, 67200},
+                        Case{"rk3562", DType::kF16, 8, 8, 10, 1280, 1280, 0},
+                        Case{"rv1106b", DType::kI8, 12, 4, 5, 320, 640, 560}}) {
+    program::Variant variant = one_step(
+        c.dtype, {1, c.channels, c.height, c.width}, {1, c.height, c.width, c.channels},
+        {.op = "Transpose", .attrs = {{"perm", std::vector<int64_t>{0, 2, 3, 1}}}}, "Transpose");
+    variant.tensors[1].layout = program::Layout::kNc1hwc2;
+    variant.tensors[1].size_bytes = c.operand;
+    EXPECT_EQ(scratch_bytes(chip(c.chip), variant, variant.steps[0]), c.scratch) << c.chip;
+    EXPECT_EQ(stored_bytes(chip(c.chip), variant)[2], c.result) << c.chip;
+  }
+}
+
 TEST(ScratchTest, OutputsAreHandedOverInCopies) {
   const auto copies = [](const char* name, DType dtype, const Shape& shape) {
     return output_copies(chip(name), {.dtype = dtype, .kind = TensorKind::kOutput, .shape = shape});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic with constants of one element: x / c becomes x * (1 / c) and x - c becomes x + (-c),
 // which the NPU takes in int8 as well; then neighboring factors multiply and neighboring addends
-// add up.
+// add up, a scalar with a larger constant too.
 #include <cmath>
 
 #include "ir/rewrite.h"
@@ -35,6 +35,40 @@ Result<Rewrite> merge(Match& m) {
                  product ? first->scalar * second->scalar : first->scalar + second->scalar);
 }
 
+// The constant of more than one element of a Mul or Add; the other operand is computed.
+Value* larger_constant(const Node& node) {
+  for (const size_t i : {size_t{1}, size_t{0}}) {
+    Value& constant = node.input(i);
+    const bool fits = constant.is_constant() && constant.dtype() == DType::kF32 &&
+                      constant.shape().elements() > 1 && !node.input(1 - i).is_constant();
+    if (fits) return &constant;
+  }
+  return nullptr;
+}
+
+// One of the two has a scalar, the other a larger constant.
+Result<Rewrite> absorb(Match& m) {
+  for (const bool scalar_first : {true, false}) {
+    const Node& with_scalar = scalar_first ? m[0] : m[1];
+    const Node& with_larger = scalar_first ? m[1] : m[0];
+    const auto scalar = scalar_operand(with_scalar);
+    Value* const larger = larger_constant(with_larger);
+    if (!scalar || larger == nullptr) continue;
+    Value* const x = scalar_first ? scalar->other : &m[0].input(&m[0].input(0) == larger ? 1 : 0);
+    // A scalar of a high rank would make the result larger.
+    if (scalar->other->type() != with_scalar.output().type()) continue;
+    const bool product = m[0].op() == "Mul";
+    const auto factor = static_cast<float>(scalar->scalar);
+    Tensor merged = larger->constant().clone();
+    float* const values = merged.mutable_data<float>();
+    for (int64_t i = 0; i < merged.elements(); ++i)
+      values[i] = product ? values[i] * factor : values[i] + factor;
+    Value* const constant = m.graph().add_constant(m.last().name() + "_merged", std::move(merged));
+    return m.replace_with({std::string(m[0].op()), m.last().name(), {x, constant}, {""}, {}});
+  }
+  return Rewrite::kSkip;
+}
+
 }  // namespace
 
 Result<size_t> merge_scalars(Graph& graph) {
@@ -46,6 +80,9 @@ Result<size_t> merge_scalars(Graph& graph) {
   for (const std::string_view op : {"Mul", "Add"}) {
     for (size_t changed = 1; changed > 0; total += changed) {
       RK_ASSIGN(changed, rewrite(graph, chain(op, op).only_use().any_input(), merge));
+      RK_ASSIGN(const size_t absorbed,
+                rewrite(graph, chain(op, op).only_use().any_input(), absorb));
+      changed += absorbed;
     }
   }
   return total;

@@ -35,6 +35,13 @@ std::span<const PassCase> merge_scalars_cases() {
           %y = Mul(%p, %w)
           output %y)",
        0, "Mul Mul"},
+      {"a scalar and a larger constant", R"(
+          const %c: f32[1,3] = [1,2,5]
+          %p = Mul(%x, %a)
+          %q = Mul(%c, %p)
+          %y = Mul(%q, %b)
+          output %y)",
+       2, "Mul", kGiven},
       {"a product that is an output stays", R"(
           %p = Mul(%x, %a)
           %y = Mul(%p, %b)

@@ -35,6 +35,23 @@ std::span<const PassCase> merge_slices_cases() {
           %y = Slice(%a, %a1, %e, %a1)
           output %y)",
        0, "Slice Slice", kGiven},
+      {"an operand of a Concat", R"(
+          input %z: f32[3,2]
+          %j = Concat(%x, %z) {axis=-1}
+          const %ten: i64[1] = [10]
+          const %end: i64[1] = [99]
+          %a = Slice(%j, %ten, %end, %a1)
+          %y = Relu(%a)
+          output %y
+          output %j)",
+       1, "Concat Relu", kGiven},
+      {"a part of an operand stays", R"(
+          input %z: f32[3,2]
+          %j = Concat(%x, %z) {axis=1}
+          %a = Slice(%j, %a0, %e, %a1)
+          %y = Relu(%a)
+          output %y)",
+       0, "Concat Slice Relu", kGiven},
       {"a slice that is an output stays", R"(
           %a = Slice(%x, %a1, %e, %a1, %two)
           %y = Slice(%a, %a1, %e, %a1, %two)

@@ -12,6 +12,7 @@ namespace rk::passes {
 using Cases = std::span<const PassCase>;
 Cases conv_1d_to_2d_cases();
 Cases fold_affine_cases();
+Cases fold_channel_order_cases();
 Cases fold_focus_cases();
 Cases fold_pad_cases();
 Cases fuse_activation_cases();
@@ -31,6 +32,7 @@ Cases merge_parallel_cases();
 Cases merge_scalars_cases();
 Cases merge_slices_cases();
 Cases move_elementwise_cases();
+Cases picture_moves_cases();
 Cases reduce_to_pool_cases();
 Cases resize_to_conv_transpose_cases();
 Cases shuffle_to_gather_cases();
@@ -52,6 +54,7 @@ std::vector<Subject> subjects() {
   return {
       {"conv_1d_to_2d", conv_1d_to_2d, conv_1d_to_2d_cases()},
       {"fold_affine", fold_affine, fold_affine_cases()},
+      {"fold_channel_order", fold_channel_order, fold_channel_order_cases()},
       {"fold_focus", fold_focus, fold_focus_cases()},
       {"fold_pad", on_rk3588(fold_pad), fold_pad_cases()},
       {"fuse_activation", fuse_activation, fuse_activation_cases()},
@@ -71,6 +74,7 @@ std::vector<Subject> subjects() {
       {"merge_scalars", merge_scalars, merge_scalars_cases()},
       {"merge_slices", merge_slices, merge_slices_cases()},
       {"move_elementwise", move_elementwise, move_elementwise_cases()},
+      {"picture_moves", picture_moves, picture_moves_cases()},
       {"reduce_to_pool", reduce_to_pool, reduce_to_pool_cases()},
       {"resize_to_conv_transpose", on_rk3588(resize_to_conv_transpose),
        resize_to_conv_transpose_cases()},

@@ -57,6 +57,8 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
       // Other spellings of what the NPU has.
       {1, {"gather_to_slice", gather_to_slice}},  // an index of rank 0 leaves the NPU
       {1, {"shuffle_to_gather", shuffle_to_gather}},  // a Transpose of five axes leaves the NPU
+      {1, {"fold_channel_order", fold_channel_order}},  // an order of weights costs nothing
+      {1, {"picture_moves", picture_moves}},  // nor does it move three axes, or five
       {1, {"reduce_to_pool", reduce_to_pool}},  // the NPU has no reductions
       {1, {"merge_scalars", merge_scalars}},  // after the patterns, which know their constants
       {1, {"matmul_to_gemm", matmul_to_gemm}},  // before Gemm is looked at as a convolution

@@ -43,6 +43,8 @@ Result<size_t> fuse_swish(Graph& graph);
 Result<size_t> split_group_norm(Graph& graph);
 Result<size_t> gather_to_slice(Graph& graph);
 Result<size_t> shuffle_to_gather(Graph& graph);
+Result<size_t> fold_channel_order(Graph& graph);
+Result<size_t> picture_moves(Graph& graph);
 Result<size_t> reduce_to_pool(Graph& graph);
 Result<size_t> resize_to_conv_transpose(Graph& graph, const target::Target& target);
 Result<size_t> matmul_to_gemm(Graph& graph);

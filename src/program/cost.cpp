@@ -106,20 +106,30 @@ target::ConvTraffic traffic_of(const target::Target& target, const Variant& vari
   return traffic;
 }
 
+void add(target::NpuCost& cost, const target::NpuCost& more) {
+  cost.npu_cycles += more.npu_cycles;
+  cost.ddr_cycles += more.ddr_cycles;
+  cost.read_bytes += more.read_bytes;
+  cost.written_bytes += more.written_bytes;
+}
+
 target::NpuCost counted(const target::Target& target, const Variant& variant, const Step& step) {
   if (step.processor == Processor::kNpu) {
-    if (const auto geometry = conv_geometry(variant, step)) {
+    if (auto geometry = conv_geometry(variant, step)) {
+      const bool halves = target::runs_as_halves(target, *geometry);
+      if (halves) {
+        geometry->dtype = DType::kF16;
+        geometry->in_channels /= 2;
+      }
       target::NpuCost cost =
           target::conv_cost(target, *geometry, traffic_of(target, variant, step, *geometry));
-      if (const auto rest = average_of_tiles(variant, step)) {
-        const target::NpuCost more = target::conv_cost(target, *rest);
-        cost.npu_cycles += more.npu_cycles;
-        cost.ddr_cycles += more.ddr_cycles;
-        cost.read_bytes += more.read_bytes;
-        cost.written_bytes += more.written_bytes;
-      }
+      if (halves) add(cost, target::conv_cost(target, *geometry));
+      if (const auto rest = average_of_tiles(variant, step))
+        add(cost, target::conv_cost(target, *rest));
       if (cost.total_cycles() != 0) return cost;
     }
+    if (const auto geometry = made_convolution(target, variant, step))
+      return target::conv_cost(target, *geometry);
     const auto* op = std::get_if<OpParams>(&step.params);
     const bool reads = !step.inputs.empty() && step.inputs[0] != kNone;
     if (op != nullptr && op->op == "MatMul" && reads)
@@ -236,6 +246,38 @@ std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const 
   geometry.has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone;
   geometry.picture =
       is_model_input(variant, step.inputs[0]) && (channels == 1 || channels == 3 || channels == 4);
+  return geometry;
+}
+
+std::optional<target::ConvGeometry> made_convolution(const target::Target& target,
+                                                     const Variant& variant, const Step& step) {
+  const auto* op = std::get_if<OpParams>(&step.params);
+  if (op == nullptr || step.inputs.empty() || step.inputs[0] == kNone) return std::nullopt;
+  const ProgramTensor& in = tensor(variant, step.inputs[0]);
+  const ProgramTensor& out = tensor(variant, step.outputs[0]);
+  if (in.shape.rank() != 4 || out.shape.rank() != 4 || in.is_constant()) return std::nullopt;
+  const auto number = [&](const char* name) -> int64_t {
+    const auto found = op->attrs.find(name);
+    const auto* value = found == op->attrs.end() ? nullptr : std::get_if<int64_t>(&found->second);
+    return value == nullptr ? 0 : *value;
+  };
+  target::ConvGeometry geometry{.dtype = counted_type(in.dtype),
+                                .batch = in.shape[0],
+                                .in_channels = in.shape[1],
+                                .in_h = in.shape[2],
+                                .in_w = in.shape[3],
+                                .out_channels = out.shape[1],
+                                .out_h = out.shape[2],
+                                .out_w = out.shape[3],
+                                .has_bias = in.dtype == DType::kI8};
+  if (op->op == "Gather") {
+    const bool channels = number("axis") == 1 && step.inputs.size() > 1 &&
+                          step.inputs[1] != kNone && tensor(variant, step.inputs[1]).is_constant();
+    return channels ? std::optional(geometry) : std::nullopt;
+  }
+  const bool chip = target::memory_rules(target).depth_to_space_conv;
+  if (op->op != "DepthToSpace" || !chip) return std::nullopt;
+  geometry.kernel_h = geometry.kernel_w = std::max<int64_t>(1, number("blocksize"));
   return geometry;
 }
 

@@ -51,6 +51,10 @@ bool joins_step_before(const Step& step);
 // What the counts need of a step that the chip computes as a convolution: a convolution, or the average of a whole
 // plane, which is a depthwise one with weights of its own. Empty for all others and for shapes that are not pictures.
 std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const Step& step);
+// The same of a step that the chip computes as a convolution though the Program does not: a Gather of channels, and
+// DepthToSpace on some chips. Their weights are no constants of the Program.
+std::optional<target::ConvGeometry> made_convolution(const target::Target& target,
+                                                     const Variant& variant, const Step& step);
 // An average of more than 7 by 7 runs in two: that of tiles, which conv_geometry() gives, and this one of the tiles.
 std::optional<target::ConvGeometry> average_of_tiles(const Variant& variant, const Step& step);
 

@@ -29,6 +29,54 @@ uint64_t rescaled(const Step& step) {
   return step.inputs.size() - 1;
 }
 
+// Channels that begin inside a block are moved to their place: behind a Concat once, at a Split for each end.
+uint64_t realigned(const target::Target& target, const Variant& variant, const Step& step) {
+  const auto* concat = std::get_if<ConcatParams>(&step.params);
+  const auto* op = std::get_if<OpParams>(&step.params);
+  const bool splits = op != nullptr && op->op == "Split";
+  if (!splits && (concat == nullptr || concat->axis != 1)) return 0;
+  const std::vector<int32_t>& parts = splits ? step.outputs : step.inputs;
+  const Shape& whole =
+      variant.tensors[static_cast<size_t>(splits ? step.inputs[0] : step.outputs[0])].shape;
+  for (size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (parts[i] == kNone || whole.rank() != 4) continue;
+    const Shape& shape = variant.tensors[static_cast<size_t>(parts[i])].shape;
+    const bool along_channels = shape.rank() == 4 && shape[1] != whole[1];
+    if (along_channels && shape[1] % std::max(1, target.c2_i8) != 0) return splits ? 2 : 1;
+  }
+  return 0;
+}
+
+// float16 tensors that int8 ones became, and what only moves them. The vendor's compiler converts behind the moves, not
+// before them: a Concat of such tensors is one of int8 to it.
+std::vector<bool> converted_early(const Variant& variant) {
+  std::vector<bool> converted(variant.tensors.size(), false);
+  for (const Step& step : variant.steps) {
+    const auto* op = std::get_if<OpParams>(&step.params);
+    if (op == nullptr || step.inputs.empty() || step.inputs[0] == kNone) continue;
+    const auto in = static_cast<size_t>(step.inputs[0]);
+    const bool converts = op->op == "exDataConvert" && variant.tensors[in].dtype == DType::kI8;
+    const bool moves = converted[in] && (op->op == "Reshape" || op->op == "Transpose");
+    for (const int32_t out : step.outputs) converted[static_cast<size_t>(out)] = converts || moves;
+  }
+  return converted;
+}
+
+// In int8 a normalization's scale and variance are int16.
+std::vector<bool> halved_constants(const Variant& variant) {
+  std::vector<bool> halved(variant.tensors.size(), false);
+  for (const Step& step : variant.steps) {
+    const auto* op = std::get_if<OpParams>(&step.params);
+    if (op == nullptr || op->op != "BatchNormalization" || step.inputs.size() < 5) continue;
+    if (step.inputs[0] == kNone ||
+        variant.tensors[static_cast<size_t>(step.inputs[0])].dtype != DType::kI8)
+      continue;
+    for (const size_t i : {size_t{1}, size_t{4}})
+      if (step.inputs[i] != kNone) halved[static_cast<size_t>(step.inputs[i])] = true;
+  }
+  return halved;
+}
+
 // What the chip keeps beside the constants of a model.
 uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
   const target::MemoryModel& memory = target.memory;
@@ -36,6 +84,7 @@ uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
   const auto times = [](int bytes, uint64_t count) { return static_cast<uint64_t>(bytes) * count; };
   uint64_t bytes = times(memory.fixed_bytes, 1);
   bool resizes = false;
+  const std::vector<bool> converted = converted_early(variant);
   for (const Step& step : variant.steps) {
     if (step.inputs.empty() || step.inputs[0] == kNone) continue;
     // Shapes that we leave to the CPU run on the NPU too.
@@ -50,7 +99,15 @@ uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
       if (i8) bytes += times(memory.conv_bytes_i8, single ? 2 : 1);
       if (!i8 && conv->group > 1) bytes += times(memory.depthwise_bytes_f16, 1);
     }
-    if (i8) bytes += times(rules.operand_bytes_i8, rescaled(step));
+    if (i8)
+      bytes += times(rules.operand_bytes_i8, rescaled(step) + realigned(target, variant, step));
+    // With the conversion behind it.
+    const auto* op = std::get_if<OpParams>(&step.params);
+    if (i8 && made_convolution(target, variant, step)) bytes += times(memory.conv_bytes_i8, 1);
+    if (op != nullptr && op->op == "Concat" && std::ranges::all_of(step.inputs, [&](int32_t index) {
+          return index != kNone && converted[static_cast<size_t>(index)];
+        }))
+      bytes += times(rules.operand_bytes_i8, step.inputs.size());
     const ActivationForm form = activation_form(step);
     if (form == ActivationForm::kTable || form == ActivationForm::kGate)
       bytes += times(memory.table_bytes, 1);
@@ -122,6 +179,11 @@ ChipMemory memory_of(const target::Target& target, const Program& program) {
   std::set<int32_t> counted;  // each constant once, whoever reads it
   for (const Variant& variant : program.variants) {
     for (const Step& step : variant.steps) {
+      if (const auto made = made_convolution(target, variant, step)) {
+        memory.weight_bytes += target::weight_bytes(target, *made);
+        if (step.inputs.size() > 1) counted.insert(weight_of(variant, step.inputs[1]));
+        continue;
+      }
       const auto geometry = conv_geometry(variant, step);
       if (step.processor != Processor::kNpu || !geometry) continue;
       // An average has weights of its own, which are no constants of the Program.
@@ -134,13 +196,14 @@ ChipMemory memory_of(const target::Target& target, const Program& program) {
       if (const auto tiles = average_of_tiles(variant, step))
         memory.weight_bytes += target::weight_bytes(target, *tiles);
     }
-    const std::vector<bool> on_npu = read_by_npu(variant);
+    const std::vector<bool> on_npu = read_by_npu(variant), halved = halved_constants(variant);
     const bool integers = has_integers(variant);
     for (size_t i = 0; i < variant.tensors.size(); ++i) {
       const ProgramTensor& tensor = variant.tensors[i];
       if (!is_counted(tensor) || !counted.insert(tensor.weight).second) continue;
-      const uint64_t bytes =
+      const uint64_t whole =
           on_npu[i] ? constant_bytes(target, tensor, integers) : tensor.size_bytes;
+      const uint64_t bytes = halved[i] ? whole / 2 : whole;
       memory.weight_bytes += align_up<uint64_t>(bytes, 64);
     }
     memory.command_bytes = std::max(memory.command_bytes, commands_of(target, variant));

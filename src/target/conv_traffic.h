@@ -19,4 +19,8 @@ struct ConvTraffic {
 // Note: the cycles of the array are those of the dense layer, as the vendor's compiler prints them.
 NpuCost conv_cost(const Target& target, const ConvGeometry& geometry, const ConvTraffic& traffic);
 
+// An int8 convolution that the chip computes as two float16 ones, each with half of the input channels: its kernels are
+// too deep for the buffer of two cores.
+bool runs_as_halves(const Target& target, const ConvGeometry& geometry);
+
 }  // namespace rk::target

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "target/conv_traffic.h"
+#include "target/memory_rules.h"
 #include "target/target.h"
 
 namespace rk::target {
@@ -47,22 +48,54 @@ uint64_t ddr_cycles(const CostModel& model, uint64_t bytes) {
   return static_cast<uint64_t>(std::ceil(static_cast<double>(bytes) / model.ddr_bytes_per_cycle));
 }
 
-// Input channels of a weight as they are read: few channels are padded to a block.
-int64_t weight_channels(const Target& target, const ConvGeometry& g, bool depthwise) {
-  const int64_t channels = g.in_channels / g.group;
-  if (depthwise && !g.picture) return channels;
-  const int64_t first_layer = target.weights_i8.first_layer_ic;
-  if (g.picture && first_layer != 0)
-    return std::max(channels, g.dtype == DType::kI8 ? first_layer : 4);
-  if (g.dtype == DType::kI8) return std::max<int64_t>(channels, 16);
-  const int64_t align = target.cost.weight_align_f16;
-  return channels <= align / 2 ? align / 2 : blocks(channels, align) * align;
+// `count` in full blocks; the rest in the smallest of least, 2 * least, ... that holds it.
+int64_t in_blocks(int64_t count, int64_t block, int64_t least) {
+  const int64_t rest = count % block;
+  if (rest == 0) return count;
+  int64_t width = least;
+  while (width < rest) width *= 2;
+  return count - rest + std::min(width, block);
+}
+
+int64_t picture_lane(const Target& target, DType dtype, int64_t channels) {
+  const int gray = memory_rules(target).gray_lane_i8;
+  if (dtype == DType::kI8 && gray != 0 && channels == 1) return gray;
+  return dtype == DType::kI8 ? target.memory.picture_lane_i8 : target.memory.picture_lane_f16;
+}
+
+// Output channels that the array computes together.
+int64_t output_block(const Target& target, DType dtype) {
+  return std::max(1, dtype == DType::kI8 ? target.conv_output_channel_align_i8
+                                         : target.conv_output_channel_align_f16);
+}
+
+// Weight and bias as they are read. Input channels are padded where output channels fill blocks, or are less than one.
+uint64_t read_constants(const Target& target, const ConvGeometry& g, bool depthwise, int skip) {
+  constexpr int64_t kLeast = 8;
+  const bool i8 = g.dtype == DType::kI8;
+  const MemoryModel& memory = target.memory;
+  int64_t out = g.out_channels, in = g.in_channels / g.group;
+  int64_t bias_block = output_block(target, g.dtype);
+  int64_t bias_bytes = i8 ? 8 : 4;
+  if (g.picture) {
+    in = std::max(in, picture_lane(target, g.dtype, in));
+  } else if (depthwise) {
+    out = in_blocks(out, i8 ? 64 : 32, kLeast);
+    bias_block = std::max(1, i8 ? memory.depthwise_align_i8 : memory.depthwise_align_f16);
+    if (i8) bias_bytes = target.cost.depthwise_bias_bytes_i8;
+  } else if (out % bias_block == 0 || out < bias_block) {
+    in = in_blocks(in, i8 ? memory.weight_block_i8 : memory.weight_block_f16, kLeast);
+    if (i8) in = std::max<int64_t>(in, 16);
+  }
+  const uint64_t weight = product({out, in, g.kernel_h, g.kernel_w, element_bytes(g.dtype)}) /
+                          static_cast<uint64_t>(std::max(1, skip));
+  const int64_t padded = blocks(g.out_channels, bias_block) * bias_block;
+  return weight + (g.has_bias ? product({padded, bias_bytes}) : 0);
 }
 
 // A model's output has the channels that the array computes.
 uint64_t stored_output_bytes(const Target& target, DType dtype, const Shape& shape) {
-  const int64_t align = std::max(1, dtype == DType::kI8 ? target.conv_output_channel_align_i8
-                                                        : target.conv_output_channel_align_f16);
+  const int64_t align = output_block(target, dtype);
   return product(
       {shape[0], blocks(shape[1], align) * align, shape[2], shape[3], element_bytes(dtype)});
 }
@@ -108,14 +141,7 @@ NpuCost conv_cost(const Target& target, const ConvGeometry& g, const ConvTraffic
     cost.read_bytes = stored_output_bytes(target, g.dtype, in) *
                       static_cast<uint64_t>(std::max(1, traffic.read_copies));
   }
-  cost.read_bytes += product({g.out_channels, weight_channels(target, g, depthwise), taps, bytes}) /
-                     static_cast<uint64_t>(std::max(1, traffic.skip));
-  if (g.has_bias) {
-    // int8: bias, offset and multiplier; the depthwise form of some chips has no offset.
-    const int64_t i8_bytes = depthwise ? model.depthwise_bias_bytes_i8 : 8;
-    const int64_t per_channel = g.dtype == DType::kI8 ? i8_bytes : 4;
-    cost.read_bytes += product({g.out_channels, per_channel});
-  }
+  cost.read_bytes += read_constants(target, g, depthwise, traffic.skip);
   if (g.has_addend) cost.read_bytes += counted_feature_bytes(target, g.dtype, out);
   cost.written_bytes = counted_feature_bytes(target, g.dtype, out);
   if (traffic.writes_output && !depthwise) {
@@ -128,18 +154,20 @@ NpuCost conv_cost(const Target& target, const ConvGeometry& g, const ConvTraffic
 
 namespace {
 
-// `count` in full blocks; the rest in the smallest of least, 2 * least, ... that holds it.
-int64_t in_blocks(int64_t count, int64_t block, int64_t least) {
-  const int64_t rest = count % block;
-  if (rest == 0) return count;
-  int64_t width = least;
-  while (width < rest) width *= 2;
-  return count - rest + std::min(width, block);
-}
-
 uint64_t to_64(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
+
+bool runs_as_halves(const Target& target, const ConvGeometry& g) {
+  constexpr int64_t kOneCore = 32, kBothCores = 64;
+  const int most = memory_rules(target).deep_kernel_bytes_i8;
+  if (most == 0 || g.dtype != DType::kI8 || g.group != 1 || g.out_channels <= kOneCore)
+    return false;
+  const MemoryModel& memory = target.memory;
+  return product({std::min(g.out_channels, kBothCores),
+                  in_blocks(g.in_channels, memory.weight_block_i8, memory.weight_least_i8),
+                  g.kernel_h, g.kernel_w}) > static_cast<uint64_t>(most);
+}
 
 double counted_us(const Target& target, const NpuCost& cost, double share, int mhz) {
   const TimeModel& time = target.time;
@@ -177,12 +205,12 @@ uint64_t weight_bytes(const Target& target, const ConvGeometry& g) {
     if (i8) bias_bytes = target.cost.depthwise_bias_bytes_i8;
   } else {
     const int64_t channels = g.in_channels / std::max<int64_t>(1, g.group);
-    const int64_t lane = i8 ? memory.picture_lane_i8 : memory.picture_lane_f16;
-    const int64_t in = g.picture ? std::max(channels, lane)
+    const int64_t in = g.picture ? std::max(channels, picture_lane(target, g.dtype, channels))
                        : i8 ? in_blocks(channels, memory.weight_block_i8, memory.weight_least_i8)
                             : in_blocks(channels, memory.weight_block_f16, memory.weight_least_f16);
     const int64_t out = g.out_channels + (i8 && memory.even_outputs ? g.out_channels % 2 : 0);
     bytes = product({out, in, taps});
+    if (runs_as_halves(target, g)) bytes *= 2;
   }
   // A single channel has half a block.
   bias_align = std::max<int64_t>(1, g.out_channels == 1 ? bias_align / 2 : bias_align);

@@ -236,6 +236,12 @@ TEST(CostTest, WeightsTakeWhatTheConstantTablesSay) {
       {"rk3588", DType::kF16, {24, 12, 3, 3}, false, 6912, 128},
       {"rk3576", DType::kI8, {1, 96, 3, 3}, false, 1728, 768},
       {"rk3576", DType::kF16, {144, 24, 1, 1}, false, 9216, 576},
+      // Two halves of 288 input channels in float16; 544 and one core's 32 outputs stay whole, as on other chips.
+      {"rk3576", DType::kI8, {64, 576, 3, 3}, false, 2 * 331776, 512},
+      {"rk3576", DType::kI8, {64, 544, 3, 3}, false, 313344, 512},
+      {"rk3576", DType::kI8, {32, 576, 3, 3}, false, 165888, 256},
+      {"rv1126b", DType::kI8, {64, 576, 3, 3}, false, 331776, 512},
+      {"rk3576", DType::kI8, {64, 1, 5, 5}, true, 6400, 512},
       {"rk3562", DType::kI8, {1, 80, 3, 3}, false, 1728, 576},
       {"rk3566", DType::kI8, {144, 24, 1, 1}, false, 4608, 1152},
       {"rk3566", DType::kI8, {32, 3, 3, 3}, true, 2304, 256},

@@ -16,6 +16,10 @@ MemoryRules multi_core() {
   return {.table_copies_f16 = 2,
           .gate_copies_f16 = 2,
           .norm_copies_f16 = 2,
+          .gray_lane_i8 = 4,
+          .nhwc = NhwcScratch::kPlain,
+          .depth_to_space_conv = true,
+          .deconv_spare = true,
           .attention_i8 = {4, 4, 64, 256},
           .attention_f16 = {6, 6, 144, 256},  // assumed from several heads
           .attention_heads_i8 = {20, 8, 192, 640},
@@ -27,24 +31,33 @@ MemoryRules multi_core() {
           .resize_bytes = 2304};
 }
 
-const std::array<Row, 7>& rows() {
-  static const std::array<Row, 7> all = {{
+const std::array<Row, 8>& rows() {
+  static const std::array<Row, 8> all = {{
       {"rk3588",
        {.table_copies_f16 = 2,
         .gate_copies_f16 = 3,
         .norm_copies_f16 = 2,
+        .nhwc = NhwcScratch::kTwice,
         .reshape_scratch = true,
         .attention_i8 = {6, 4, 96, 192},
         .attention_f16 = {8, 6, 144, 256},
         .attention_heads_i8 = {6, 4, 96, 192},
         .attention_heads_f16 = {8, 6, 144, 256},
         .softmax = {3, 1, 0}}},
-      {"rk3576", multi_core()},
+      {"rk3576",
+       [] {
+         MemoryRules rules = multi_core();
+         // Seen: 306 KiB stay whole, 315 do not.
+         rules.deep_kernel_bytes_i8 = 312 * 1024;
+         return rules;
+       }()},
       {"rv1126b", multi_core()},
       {"rk3562",
        {.output_copy = OutputCopy::kNhwc,
         .table_copies_f16 = 2,
         .gate_copies_f16 = 2,
+        .nhwc = NhwcScratch::kPlain,
+        .depth_to_space_conv = true,
         .attention_i8 = {4, 4, 48, 256},
         .attention_heads_i8 = {4, 4, 48, 256},
         .softmax = {0, 3, 0}}},
@@ -56,7 +69,8 @@ const std::array<Row, 7>& rows() {
         .table_copies_f16 = 2,
         .gate_copies_f16 = 3,
         .softmax = {0, 4, 0}}},
-      {"rv1106b", {.add_fusion = AddFusion::kWithoutActivation}},
+      {"rv1106", {.nhwc = NhwcScratch::kPlain}},
+      {"rv1106b", {.add_fusion = AddFusion::kWithoutActivation, .nhwc = NhwcScratch::kPlain}},
   }};
   return all;
 }

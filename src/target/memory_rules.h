@@ -23,6 +23,13 @@ enum class OutputCopy : uint8_t {
   kNhwc,  // the NPU, after all other steps
 };
 
+// How a Transpose makes channels the last axis. Its result has rows and channels in full blocks.
+enum class NhwcScratch : uint8_t {
+  kNone,   // the CPU does it
+  kPlain,  // what has no padding first; with more channels than a block the operand once more
+  kTwice,  // the result's size, twice
+};
+
 // Attention over sequences of s: bytes = square * s * s + padded * s * (s up to 32) + row * s + fixed.
 struct AttentionScratch {
   int square = 0, padded = 0, row = 0, fixed = 0;
@@ -39,7 +46,14 @@ struct MemoryRules {
   // Float16 features lie so many times behind an activation by table (Sigmoid, Tanh), behind one that its argument is
   // part of (Swish, Gelu, Elu), and in front of a normalization.
   int table_copies_f16 = 1, gate_copies_f16 = 1, norm_copies_f16 = 1;
+  int gray_lane_i8 = 0;  // weights of pictures of one channel, where it is not that of three
+  NhwcScratch nhwc = NhwcScratch::kNone;
+  // DepthToSpace is a ConvTranspose; a ConvTranspose with more input than output channels writes a block of channels more.
+  bool depth_to_space_conv = false, deconv_spare = false;
   bool reshape_scratch = false;  // batches and channels change places through copies
+  // Kernels of more than 32 output channels of which 64 take more bytes run as two halves of the input channels, in
+  // float16. 0: never.
+  int deep_kernel_bytes_i8 = 0;
   AttentionScratch attention_i8, attention_f16;              // one head
   AttentionScratch attention_heads_i8, attention_heads_f16;  // several
   SoftmaxScratch softmax;

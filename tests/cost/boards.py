@@ -12,6 +12,7 @@ import tempfile
 
 import onnx
 
+import families
 import networks
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -77,7 +78,8 @@ def cost(rknn, model, chips, *options):
 def with_batch_of_one(path, folder):
     """The model itself, or a copy of one whose batch is not fixed."""
     model = onnx.load(path)
-    free = [value for value in model.graph.input if value.type.tensor_type.shape.dim[0].dim_param]
+    shapes = [(value, value.type.tensor_type.shape.dim) for value in model.graph.input]
+    free = [value for value, dims in shapes if dims and dims[0].dim_param]  # scalars have none
     for value in free:
         value.type.tensor_type.shape.dim[0].dim_value = 1
     if not free:
@@ -165,7 +167,8 @@ def check_further(rknn, folder):
     models = {}
     for name in {file[:-4].split("_", 2)[2] for file in os.listdir(tables) if file.endswith(".txt")}:
         models[name] = os.path.join(folder, name + ".onnx")
-        networks.write(name, models[name])
+        (families if name in families.FAMILIES else networks).write(name, models[name])
+    print("not fitted: %d tables of %s" % (len(os.listdir(tables)), ", ".join(sorted(models))))
     check_memory(rknn, tables, models, "not fitted: ")
 
 

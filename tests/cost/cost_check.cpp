@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // cost_check FOLDER [WORDS]: every layer row of the compiler's tables (CHIP_DTYPE_MODEL.txt) counted again from its
-// shapes. Prints one FIGURE line per chip, type and column, with WORDS before the chip.
+// shapes. Prints one FIGURE line per chip, type and column, with WORDS before the chip. RK_COST_ROWS=1 also prints the
+// rows that differ.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -97,6 +99,13 @@ void mark_outputs(std::vector<Row>& rows, const std::vector<std::pair<size_t, Sh
   }
 }
 
+// Weights of a transposed convolution are [in, out / groups, ...].
+int64_t groups_of(const Row& row) {
+  const bool transposed = row.type.find("ConvTranspose") != std::string::npos;
+  const int64_t channels = transposed ? row.output[1] : row.inputs[0][1];
+  return std::max<int64_t>(1, channels / std::max<int64_t>(1, row.inputs[1][1]));
+}
+
 rk::target::NpuCost count(const rk::target::Target& target, const Row& row,
                           const std::vector<Shape>& model_inputs) {
   const DType dtype = row.dtype == "INT8" ? DType::kI8 : DType::kF16;
@@ -125,7 +134,7 @@ rk::target::NpuCost count(const rk::target::Target& target, const Row& row,
       .out_w = row.output[3],
       .kernel_h = weight[2],
       .kernel_w = weight[3],
-      .group = depthwise ? in[1] : std::max<int64_t>(1, in[1] / std::max<int64_t>(1, weight[1])),
+      .group = depthwise ? in[1] : groups_of(row),
       .picture = is_input && (in[1] == 1 || in[1] == 3 || in[1] == 4),
       .has_bias = row.inputs.size() > 2,
       .has_addend = row.type.find("Add") != std::string::npos};
@@ -154,8 +163,18 @@ void add(const rk::target::Target& target, const Row& row, const std::vector<Sha
   if (row.total == 0) return;
   ++tally.conv;
   tally.conv_exact += exact;
-  tally.ddr += near(static_cast<double>(cost.ddr_cycles), row.ddr, 0.03, 1);
-  tally.read += near(static_cast<double>(cost.read_bytes) / 1024, row.read_kb + 0.5, 0.01, 1.5);
+  const bool ddr = near(static_cast<double>(cost.ddr_cycles), row.ddr, 0.03, 1);
+  const bool read = near(static_cast<double>(cost.read_bytes) / 1024, row.read_kb + 0.5, 0.01, 1.5);
+  tally.ddr += ddr;
+  tally.read += read;
+  if ((!exact || !ddr || !read) && std::getenv("RK_COST_ROWS") != nullptr) {
+    std::printf("%s %s %s %s -> %s: NPU %llu of %.0f, DDR %llu of %.0f, KB %.1f of %.0f\n",
+                target.name.data(), row.type.c_str(), to_string(row.inputs[0]).c_str(),
+                to_string(row.inputs[1]).c_str(), to_string(row.output).c_str(),
+                static_cast<unsigned long long>(cost.npu_cycles), row.npu,
+                static_cast<unsigned long long>(cost.ddr_cycles), row.ddr,
+                static_cast<double>(cost.read_bytes) / 1024, row.read_kb);
+  }
 }
 
 std::string share_of(size_t part, size_t all) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_tables.py OUT [CHIP_DTYPE_NETWORK ...]: tables of the vendor's compiler for networks of networks/*.txt.
+"""make_tables.py OUT [seen | CHIP_DTYPE_NETWORK ...]: tables of the vendor's compiler for networks of networks/*.txt and families.py.
 
 Runs in a Python that has rknn-toolkit2 2.3.2 and onnx 1.16.1. Tables that exist are kept. RK_COST_TABLES=OUT makes
 `make check-cost` compare them as networks that no rule was found on.
@@ -12,20 +12,39 @@ import tempfile
 
 import numpy as np
 
+import families
 import networks
 
 # None of these was looked at while rules were made.
-FRESH = ["rk3588_fp16_yolov5n-seg", "rk3588_int8_yolov6n", "rk3588_fp16_yolox_s", "rk3588_int8_RetinaFace_resnet50_320",
-         "rk3576_fp16_yolov8n-obb", "rk3576_int8_yolov5n", "rk3562_fp16_yolov5n-seg", "rk3562_int8_yolov7-tiny",
-         "rk3566_fp16_RetinaFace_resnet50_320", "rk3566_int8_yolov5n"]
+FRESH = ["rk3588_int8_regnet", "rk3576_int8_regnet", "rk3588_int8_hrnet", "rk3566_int8_hrnet", "rk3562_int8_mnasnet",
+         "rk3588_fp16_mnasnet", "rk3588_int8_tiny-yolo", "rk3576_int8_tiny-yolo", "rk3588_int8_fast-scnn",
+         "rk3562_int8_fast-scnn", "rk3588_int8_pose-baseline", "rk3566_int8_pose-baseline", "rk3576_int8_repvgg",
+         "rv1106_int8_repvgg", "rk3588_int8_fsrcnn", "rk3562_int8_fsrcnn", "rk3588_int8_keyword", "rv1106_int8_keyword",
+         "rk3588_fp16_plate-reader", "rk3566_int8_plate-reader"]
+# Rules were repaired on these.
+SEEN = ["rk3588_int8_squeezenet", "rk3566_int8_squeezenet", "rk3562_fp16_squeezenet", "rk3588_int8_shufflenet",
+        "rk3588_fp16_shufflenet", "rk3576_int8_shufflenet", "rk3588_int8_mobilenetv3", "rk3576_int8_mobilenetv3",
+        "rk3566_fp16_mobilenetv3", "rk3588_fp16_unet", "rk3562_int8_unet", "rk3576_int8_unet", "rk3588_int8_vgg11",
+        "rv1106_int8_vgg11", "rk3566_int8_vgg11", "rk3588_int8_densenet", "rk3562_int8_densenet", "rk3576_fp16_densenet",
+        "rk3576_int8_efficientnet-lite", "rv1103b_int8_efficientnet-lite", "rk3562_int8_efficientnet-lite",
+        "rk3588_int8_ghostnet", "rk3566_int8_ghostnet", "rk3588_int8_espcn", "rk3576_int8_espcn", "rk3588_fp16_googlenet",
+        "rk3566_int8_googlenet", "rv1126b_int8_googlenet"]
+
+
+def write(name, path):
+    (families if name in families.FAMILIES else networks).write(name, path)
 
 
 def compile_network(chip, dtype, name, folder):
     from rknn.api import RKNN
     model, data, listed = (os.path.join(folder, file) for file in ("model.onnx", "data.npy", "dataset.txt"))
-    networks.write(name, model)
-    size = int(networks.variants()[name][0].get("size", 640))
-    np.save(data, np.random.RandomState(1).normal(0, 1, (1, 3, size, size)).astype("float32"))
+    write(name, model)
+    if name in families.FAMILIES:
+        shape = families.shape_of(name)
+    else:
+        size = int(networks.variants()[name][0].get("size", 640))
+        shape = (1, 3, size, size)
+    np.save(data, np.random.RandomState(1).normal(0, 1, shape).astype("float32"))
     with open(listed, "w") as file:
         file.write(data + "\n")
     rknn = RKNN(verbose=True)
@@ -43,7 +62,7 @@ def table_of(log):
 def main():
     out = os.path.abspath(sys.argv[1])
     os.makedirs(out, exist_ok=True)
-    for table in sys.argv[2:] or FRESH:
+    for table in SEEN if sys.argv[2:] == ["seen"] else sys.argv[2:] or FRESH:
         path = os.path.join(out, table + ".txt")
         if os.path.exists(path):
             continue

@@ -34,7 +34,7 @@ class Aliases(unittest.TestCase):
     def test_the_tag_is_the_oldest_system_that_has_what_the_libraries_ask_for(self):
         elf = lambda *names: ("lib.so", b"\x7fELF" + b"".join(b"\0" + n for n in names) + b"\0")
         tag = lambda *files: make_wheel.platform_tag(list(files), "x86_64")
-        self.assertEqual(tag(("a.py", b"\0GLIBC_2.99\0")), "manylinux_2_17_x86_64")  # no library
+        self.assertEqual(tag(("a.py", b"\0GLIBC_2.99\0")), "manylinux2014_x86_64.manylinux_2_17_x86_64")  # no library
         self.assertEqual(tag(elf(b"GLIBC_2.4", b"GLIBC_2.34"), elf(b"GLIBC_2.7")), "manylinux_2_34_x86_64")
         self.assertEqual(tag(elf(b"GLIBC_2.34", b"GLIBCXX_3.4.30")), "manylinux_2_35_x86_64")
         self.assertRaises(SystemExit, tag, elf(b"GLIBCXX_3.4.99"))

@@ -26,6 +26,7 @@ Status info_command(const std::vector<std::string>& words);
 Status lift_command(const std::vector<std::string>& words);
 Status report_command(const std::vector<std::string>& words);
 Status run_command(const std::vector<std::string>& words);
+Status view_command(const std::vector<std::string>& words);
 
 // One conversion, however it was asked for.
 struct ConvertRequest {

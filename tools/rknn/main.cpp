@@ -24,7 +24,8 @@ constexpr Command kCommands[] = {
      "against the float model over a dataset, or against saved outputs"},
     {"convert", rk::tools::convert_command, "model file -> .rknn"},
     {"cost", rk::tools::cost_command, "frame rate, memory and dearest layers on chips, predicted"},
-    {"device", rk::tools::device_command, "load and memory of the simulated NPU; devices at a distance"},
+    {"device", rk::tools::device_command,
+     "load and memory of the simulated NPU; devices at a distance"},
     {"edit", rk::tools::edit_command, "other shapes at the inputs and outputs of an ONNX model"},
     {"encrypt", rk::tools::encrypt_command, "a copy of a .rknn file that only runs"},
     {"hybrid", rk::tools::hybrid_command, "int8 with some layers in float16, in two steps"},
@@ -34,12 +35,17 @@ constexpr Command kCommands[] = {
     {"report", rk::tools::report_command,
      "one page to look at: graph, cost, memory, errors; or two builds compared"},
     {"run", rk::tools::run_command, "run a .rknn file on pictures or .npy arrays"},
+    {"view", rk::tools::view_command, "the pages of report for a folder of models, in a browser"},
 };
 
-int usage() {
-  std::fputs("usage: rknn <command> [options]; rknn <command> --help tells more\n", stderr);
+void print_usage(std::FILE* out) {
+  std::fputs("usage: rknn <command> [options]; rknn <command> --help tells more\n", out);
   for (const Command& command : kCommands)
-    std::fprintf(stderr, "  %-8s %s\n", command.name, command.doc);
+    std::fprintf(out, "  %-8s %s\n", command.name, command.doc);
+}
+
+int usage() {
+  print_usage(stderr);
   return 2;
 }
 
@@ -59,6 +65,10 @@ int run(int argc, char** argv) {
   const std::string name = argv[1];
   if (name == "--version" || name == "-V") {
     std::printf("rknn %s (OpenRKNN %s)\n", RK_API_VERSION, RK_PROJECT_VERSION);
+    return 0;
+  }
+  if (name == "--help" || name == "-h") {
+    print_usage(stdout);
     return 0;
   }
   for (const Command& command : kCommands) {

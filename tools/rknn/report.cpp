@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "format/reader.h"
-#include "rknn/model_options.h"
+#include "rknn/describe.h"
 #include "toolkit/report.h"
 #include "toolkit/rknn_toolkit.h"
 
@@ -29,9 +29,10 @@ Result<Json> describe_file(const std::string& path) {
   return toolkit::describe_model(*program, name_of(path), nullptr);
 }
 
-Result<Json> describe_build(const Arguments& args) {
+Result<Json> describe_build(const Arguments& args, const std::vector<std::string>& files) {
   ConvertRequest request;
   RK_TRY(read_model_options(args, request));
+  request.model = files;
   const bool judged = args.has("--dataset");
   if (!judged && args.has("--input"))
     return invalid_argument("--input compares with the int8 model: give --dataset too");
@@ -50,7 +51,13 @@ Result<Json> describe_build(const Arguments& args) {
   return toolkit::describe_model(toolkit.program(), name, &report);
 }
 
+bool is_built(const std::string& path) { return path.ends_with(".rknn"); }
+
 }  // namespace
+
+Result<Json> describe_model_file(const Arguments& args, const std::string& path) {
+  return is_built(path) ? describe_file(path) : describe_build(args, {path});
+}
 
 Status report_command(const std::vector<std::string>& words) {
   RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
@@ -65,7 +72,6 @@ Status report_command(const std::vector<std::string>& words) {
   if (files.empty() || !args.has("--output"))
     return invalid_argument("give a model and -o PAGE.html; see rknn report --help");
   std::vector<Json> models;
-  const auto is_built = [](const std::string& path) { return path.ends_with(".rknn"); };
   if (is_built(files.front())) {
     if (files.size() > 2)
       return invalid_argument(
@@ -75,7 +81,7 @@ Status report_command(const std::vector<std::string>& words) {
       models.push_back(std::move(model));
     }
   } else {
-    RK_ASSIGN(Json model, describe_build(args));
+    RK_ASSIGN(Json model, describe_build(args, files));
     models.push_back(std::move(model));
   }
   const std::string page = toolkit::report_page(models);

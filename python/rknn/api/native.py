@@ -271,3 +271,12 @@ class Toolkit:
             code = self._lib.rknn_toolkit_inference(self._handle, text, from_slots, len(inputs), to_slots, len(outputs))
             del keep_from, keep_to
             self._check(code)
+
+
+def option_table():
+    """Every option of config, load_*, build and hybrid_quantization_step1: {part: [row as a dict]}."""
+    toolkit = Toolkit(0, lambda level, text: None, lambda stage, done, total: None)
+    try:
+        return toolkit.call("options", {})
+    finally:
+        toolkit.close()

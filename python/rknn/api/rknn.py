@@ -43,6 +43,7 @@ class RKNN:
         self._frame = 0
         self._released = False
         self._dynamic = False  # the outputs' shapes follow the inputs'
+        self._described_model = None  # what init_runtime answered
         self._toolkit = native.Toolkit(3 if self.verbose else 1, self._on_log, self._on_progress)
         self._log(2, "__init__", "rknn-toolkit2 version: " + native.version())
 
@@ -51,6 +52,12 @@ class RKNN:
 
     def __exit__(self, kind, error, trace):
         self.release()
+
+    def _repr_html_(self):
+        """What a notebook shows of the object: how far it is, and the inputs and outputs once they are known."""
+        from openrknn import display
+        stage = "released" if self._released else "ready for inference" if self._described_model else "not running yet"
+        return display.model_table("RKNN", stage, self._described_model)
 
     # Logging and failures -------------------------------------------------------------------------------------------
 
@@ -61,7 +68,8 @@ class RKNN:
         self._log(level, self._method, text)
 
     def _on_progress(self, stage, done, total):
-        if done and sys.stderr is not None and sys.stderr.isatty():
+        # A terminal, or a notebook, which writes a line anew after \r as a terminal does.
+        if done and sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):
             width = 40
             filled = width * done // total
             sys.stderr.write("\rI %s: |%s%s| %d/%d%s" % (stage, "#" * filled, " " * (width - filled), done, total,
@@ -278,12 +286,13 @@ class RKNN:
         """
         options = dict(locals())
         del options["self"]
-        self._outputs = None
+        self._outputs = self._described_model = None
         result, ok = self._call("init_runtime", options)
         if not ok:
             return -1
         self._outputs = self._described(result["outputs"])
         self._dynamic = result["dynamic"]
+        self._described_model = result
         return 0
 
     @staticmethod

@@ -38,6 +38,16 @@ class RKNNLite(object):
     def __exit__(self, kind, error, trace):
         self.release()
 
+    def _repr_html_(self):
+        """What a notebook shows of the object."""
+        from openrknn import display
+        if self.rknn_runtime is None:
+            return display.model_table("RKNNLite", "no model" if self.rknn_data is None else "not running yet", None)
+        sides = {"inputs": self.rknn_runtime.input_attrs, "outputs": self.rknn_runtime.output_attrs}
+        return display.model_table("RKNNLite", "ready for inference", {
+            side: [{"name": attr.name.decode("utf-8", "replace"), "dims": attr.dims[:attr.n_dims]} for attr in attrs]
+            for side, attrs in sides.items()})
+
     def _failed(self, what, error):
         self.rknn_log.e("Catch exception when %s!" % what)
         self.rknn_log.e(str(error))
@@ -45,7 +55,11 @@ class RKNNLite(object):
             self.rknn_log.d(line)
 
     def load_rknn(self, path):
-        """Reads a model file. 0, or -1 when it cannot be read."""
+        """Reads a model file. 0, or -1 when it cannot be read.
+
+        Example:
+            lite.load_rknn('model.rknn')
+        """
         try:
             with open(path, "rb") as file:
                 data = file.read()
@@ -57,14 +71,22 @@ class RKNNLite(object):
         return 0
 
     def list_devices(self):
-        """Prints the boards that are connected and returns them as two lists: adb, ntb."""
+        """Prints the boards that are connected and returns them as two lists: adb, ntb.
+
+        Example:
+            lite.list_devices()
+        """
         print("*" * 25)
         print("no devices: the model runs in this process")
         print("*" * 25)
         return [], []
 
     def init_runtime(self, target=None, device_id=None, async_mode=False, core_mask=NPU_CORE_AUTO):
-        """Makes the model ready to run, on the cores of core_mask (NPU_CORE_*). 0, or -1 on failure."""
+        """Makes the model ready to run, on the cores of core_mask (NPU_CORE_*). 0, or -1 on failure.
+
+        Example:
+            lite.init_runtime(core_mask=RKNNLite.NPU_CORE_0)
+        """
         for name, value in (("target", target), ("device_id", device_id), ("async_mode", async_mode)):
             if value:
                 self.rknn_log.w("%s has no effect here" % name)
@@ -89,6 +111,9 @@ class RKNNLite(object):
         data_format: 'nhwc' or 'nchw', one or one per input; default: by the array's shape, nhwc first.
         inputs_pass_through: 1 for an input that already has the model's own type and layout.
         get_frame_id: the number of the frame is appended to the list.
+
+        Example:
+            outputs = lite.inference(inputs=[picture[None]])  # picture: height x width x 3, uint8
         """
         if self.rknn_runtime is None:
             self.rknn_log.e("Runtime environment is not inited, please call init_runtime first!")
@@ -105,7 +130,11 @@ class RKNNLite(object):
             return None
 
     def get_sdk_version(self):
-        """Prints and returns the versions of the runtime library and the driver; None before init_runtime."""
+        """Prints and returns the versions of the runtime library and the driver; None before init_runtime.
+
+        Example:
+            lite.get_sdk_version()
+        """
         if self.rknn_runtime is None:
             self.rknn_log.e("Runtime environment is not inited, please call init_runtime first!")
             return None
@@ -118,7 +147,11 @@ class RKNNLite(object):
 
     def list_support_target_platform(self, rknn_model=None):
         """Prints and returns which chips run a model file: an OrderedDict of filled_target_platform (what the file
-        says) and support_target_platform (all that take it). Without a file: all chips. None if it cannot be read."""
+        says) and support_target_platform (all that take it). Without a file: all chips. None if it cannot be read.
+
+        Example:
+            lite.list_support_target_platform(rknn_model='model.rknn')
+        """
         filled = None
         if rknn_model is not None:
             try:
@@ -136,6 +169,10 @@ class RKNNLite(object):
         self.rknn_runtime = None
 
     def release(self):
-        """Frees the model and everything that init_runtime made."""
+        """Frees the model and everything that init_runtime made.
+
+        Example:
+            lite.release()  # or: with RKNNLite() as lite: ...
+        """
         self._stop()
         self.rknn_data = None

@@ -75,6 +75,23 @@ class FinishWide {
     for (int c = 0; c < kLanes; ++c) output[c] = static_cast<int8_t>(y[c]);
   }
 
+  // The same for the pixels of one channel in vectors of doubles, without residual; base() is still to be subtracted.
+  template <typename Double, typename Numbers>
+  Numbers by_pixels(Numbers sums, Numbers totals, int64_t channel) const {
+    if constexpr (kTotals) sums = Double::add_product(sums, totals, offset_[channel]);
+    const auto magic = Double::all(kMagic), bias = Double::all(bias_[channel]);
+    const auto scale = Double::all(multiplier_[channel] * unit_), out_scale = Double::all(out_scale_);
+    const auto finished = [&](auto x) __attribute__((always_inline)) {
+      auto v = Double::sub(Double::fused(Double::add(x, bias), scale, magic), magic);
+      v = Double::at_least(Double::at_most(Double::at_least(v, low_), high_), low_after_);
+      v = Double::fused(v, out_scale, magic);
+      return Double::at_most(Double::at_least(v, kMagic - 128 - zero_point_),
+                             kMagic + 127 - zero_point_);
+    };
+    return Double::low_bits(finished(Double::from_first(sums)), finished(Double::from_last(sums)));
+  }
+  int32_t base() const { return static_cast<int32_t>(-zero_point_); }
+
  private:
   static constexpr double kMagic = kRounding<double>;
 
@@ -148,6 +165,22 @@ class FinishNarrow {
     }
     Float::store_bits(y, base_, output);
   }
+
+  // The same for the pixels of one channel, without residual; base() is still to be subtracted.
+  template <typename Numbers>
+  Numbers by_pixels(Numbers sums, Numbers totals, int64_t channel) const {
+    if constexpr (kTotals)
+      sums = Float::add_product(sums, totals, offset_[channel], bias_[channel]);
+    return Float::bits(scaled(Float::from(sums), Float::all(scale_[channel])));
+  }
+  // The stages without residual.
+  typename Float::Vector scaled(typename Float::Vector sums, typename Float::Vector scale) const {
+    const auto magic = Float::all(kMagic);
+    const auto v = Float::sub(Float::fused(sums, scale, magic), magic);
+    const auto clamped = Float::at_most(Float::at_least(v, low_), high_);
+    return Float::fused(clamped, Float::all(out_scale_), magic);
+  }
+  int32_t base() const { return base_; }
 
  private:
   static constexpr float kMagic = kRounding<float>;

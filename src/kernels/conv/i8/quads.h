@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form of weights for CPUs that multiply bytes but add the products up in 16 bits (vpmaddubsw): steps of four input
-// channels, a quad, for one block of 16 output channels. Private to kernels/conv.
+// channels, a quad, for two output channels. Private to kernels/conv.
 //
 // Inputs are bytes 0..255 (x + 128), weights int8; an instruction makes a * b + c * d of neighbors in int16 and would
 // saturate. Packing proves that it never does: over all inputs a sum of products lies between -255 * (the negative
-// weights) and 255 * (the positive ones), so 128 of each is safe. Where the two channels of a pair are too heavy the quad
-// is split in two, each with one channel of a pair. And where two quads are light enough together their sums are added
-// in int16 before they are widened: a double. Three multiplications then do the work of four exact ones of int16.
+// weights) and 255 * (the positive ones), so 128 of each is safe. A pair that is too heavy is split over two steps. Steps
+// that are light enough together are added in int16 before they are widened: groups of up to three, so that four
+// multiplications do the work of six exact ones of int16. Vectors are eight pixels of one output channel, not channels of
+// one pixel: only two channels have to agree which steps go together.
 //
-// Steps of a block of output channels lie in any order, each with the number of the quad of inputs it reads:
-// (input block * taps + tap) * 4 + quad.
+// All pairs of channels of a block have as many groups of each size, which keeps loops predictable; what is missing is
+// filled with weights of 0. The inputs of a few pixels are copied to scratch quad by quad, a row for each; a step knows
+// its row. Rows are cut into chunks that fit the first-level cache.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +21,54 @@
 
 namespace rk::kernels::quads {
 
-inline constexpr int32_t kTile = 64;                 // output channels of one unit
-inline constexpr int64_t kScratchPixels = 8192;      // of 16 bytes
-inline constexpr int64_t kBandPixels = 96;
-inline constexpr int64_t kMaxPlaces = 8192;          // quads of inputs
-inline constexpr int32_t kStepBytes = 64;            // [16 output channels][4 input channels]
-inline constexpr int32_t kSafe = 128;                // weights of one sign under one 16-bit sum
+inline constexpr int32_t kTile = 64;    // output channels of one unit
+inline constexpr int32_t kVectors = 3;  // of eight pixels
+inline constexpr int32_t kPixels = 8 * kVectors;
+inline constexpr int32_t kRowBytes = 4 * kPixels;
+inline constexpr int32_t kChunkRows = 144;
+inline constexpr int32_t kChunkSpots = kChunkRows / 4;
+inline constexpr int32_t kMaxTaps = 128;
+inline constexpr int32_t kStepBytes = 8;  // [2 output channels][4 input channels]
+inline constexpr int32_t kSafe =
+    127;  // weights of one sign under one 16-bit sum; 128 would be safe too
 
-// Of one block of 16 output channels.
+// A spot is one block of inputs under one tap; it has a row per quad of channels.
+struct Rows {
+  int64_t taps, full,
+      last;  // spots whose block has all four quads, and rows of those that have not
+
+  explicit Rows(const ConvFilter& f)
+      : taps(int64_t{f.kernel.h} * f.kernel.w),
+        full(int64_t{f.in_channels / kHostBlock} * taps),
+        last((f.in_channels % kHostBlock + 3) / 4) {}
+
+  int64_t spots() const { return full + (last != 0 ? taps : 0); }
+  int64_t chunks() const { return (spots() + kChunkSpots - 1) / kChunkSpots; }
+  int64_t quads(int64_t spot) const { return spot < full ? 4 : last; }
+  int64_t first(int64_t spot) const {
+    return spot < full ? 4 * spot : 4 * full + (spot - full) * last;
+  }
+  // The row of a spot in its chunk.
+  int64_t in_chunk(int64_t spot) const {
+    return first(spot) - first(spot / kChunkSpots * kChunkSpots);
+  }
+};
+
+// Of one block of 16 output channels in one chunk: each pair of channels has so many groups of steps.
 struct BlockSteps {
-  uint32_t first;    // step in the weights and in the list of places
-  uint32_t doubles;  // first come pairs of steps that are added in int16,
-  uint32_t singles;  // then steps by themselves
+  uint32_t first;  // step of the first pair
+  uint32_t triples, doubles, singles;
+  uint32_t steps() const { return 3 * triples + 2 * doubles + singles; }
+  // A step takes one, widening the sums of a group another.
+  uint32_t products() const { return steps() + triples + doubles + singles; }
 };
 
 // What lies in PackedConvI8::constants.
 struct Constants {
-  LaneConstants lanes;  // `totals` set: weights are without their offsets
-  const BlockSteps* blocks = nullptr;
-  const uint16_t* places = nullptr;  // per step
-  const int32_t* start = nullptr;    // where sums begin, per output channel
+  LaneConstants lanes;                 // `totals` set: weights are without their offsets
+  const BlockSteps* blocks = nullptr;  // [chunk][block]
+  const uint16_t* places = nullptr;    // per step: its row's byte in the chunk
+  const int32_t* start = nullptr;      // where sums begin, per output channel
 };
 
 bool accepts(const PackedConvI8& packed);

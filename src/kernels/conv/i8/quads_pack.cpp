@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing for quads.h: which quads of weights may share an int16 sum.
+// Packing for quads.h: which steps may share an int16 sum.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,141 +15,182 @@
 namespace rk::kernels::quads {
 namespace {
 
-constexpr int32_t kSums = 2 * kHostBlock;  // 16-bit sums of a step: two per output channel
+constexpr int32_t kPair = 2;  // output channels
+constexpr size_t kMostInGroup = 3;
 
-// A step and how much of kSafe its sums use, those of positive weights first.
+// Eight bytes at once: the weights of a step, [2 output channels][4 input channels], or what its four 16-bit sums carry,
+// those of positive weights and of negative ones by turns.
+// Invariant: no byte of a load exceeds kSafe, so that two of them add up without a carry and bit 7 tells what is too much.
+using Bytes = uint64_t;
+constexpr Bytes kEach = 0x0101010101010101, kTooMuch = 0x8080808080808080;
+constexpr Bytes kWords = 0x00ff00ff00ff00ff;
+
 struct Step {
+  Bytes weights = 0, load = 0;
   uint16_t place = 0;
   uint8_t heaviest = 0;
-  std::array<int8_t, kStepBytes> weights{};
-  std::array<uint8_t, 2 * kSums> used{};
-
-  bool empty() const { return heaviest == 0; }
-  // Fills the sums. False where one pair alone could saturate.
-  bool weigh() {
-    int16_t most = 0;
-    for (size_t i = 0; i < kSums; ++i) {
-      const int16_t a = weights[2 * i], b = weights[2 * i + 1];
-      const auto more = static_cast<int16_t>((a > 0 ? a : 0) + (b > 0 ? b : 0));
-      const auto less = static_cast<int16_t>(more - a - b);
-      most = std::max(most, std::max(more, less));
-      used[i] = static_cast<uint8_t>(more);
-      used[kSums + i] = static_cast<uint8_t>(less);
-    }
-    heaviest = static_cast<uint8_t>(std::min<int16_t>(most, kSafe));
-    return most <= kSafe;
-  }
 };
 
-// Where the two weights of a pair are too heavy, what is too much of them goes to a second step, which is light.
-void add_step(Step& step, std::vector<Step>& steps) {
-  if (step.weigh()) {
-    if (!step.empty()) steps.push_back(step);
-    return;
-  }
-  Step whole = step, rest;
-  rest.place = step.place;
-  for (size_t i = 0; i < kStepBytes; i += 2) {
-    const int32_t a = whole.weights[i], b = whole.weights[i + 1];
-    // A pair of one sign: its second weight keeps what the first leaves.
-    const int32_t kept = a + b > kSafe ? kSafe - a : a + b < -kSafe ? -kSafe - a : b;
-    if ((a > 0) != (b > 0) || kept == b) continue;
-    whole.weights[i + 1] = static_cast<int8_t>(kept);
-    rest.weights[i + 1] = static_cast<int8_t>(b - kept);
-  }
-  whole.weigh();
-  rest.weigh();
-  steps.push_back(rest);
-  steps.push_back(whole);
+// The sums of pairs of bytes, as words.
+Bytes pair_sums(Bytes v) { return (v & kWords) + (v >> 8 & kWords); }
+Bytes add_bytes(Bytes a, Bytes b) {
+  return ((a & ~kTooMuch) + (b & ~kTooMuch)) ^ ((a ^ b) & kTooMuch);
+}
+// Of bytes up to kSafe.
+Bytes larger_bytes(Bytes a, Bytes b) {
+  const Bytes mask = ((((a | kTooMuch) - b) & kTooMuch) >> 7) * 0xff;
+  return (a & mask) | (b & ~mask);
 }
 
-// Steps in the order of their weight, the heaviest first, and which of them still look for a partner.
-class Waiting {
- public:
-  explicit Waiting(const std::vector<Step>& steps)
-      : order_(steps.size()), used_(steps.size()), next_(steps.size() + 1), previous_(steps.size() + 1) {
-    for (const Step& s : steps) ++begin_[static_cast<size_t>(kSafe - s.heaviest) + 1];
-    for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
-    std::array<uint32_t, kSafe + 2> place = begin_;
-    for (uint32_t i = 0; i < steps.size(); ++i)
-      order_[place[static_cast<size_t>(kSafe - steps[i].heaviest)]++] = i;
-    for (size_t i = 0; i < order_.size(); ++i) used_[i] = steps[order_[i]].used;
-    for (uint32_t i = 0; i < next_.size(); ++i) next_[i] = previous_[i] = i;
-  }
+// Fills in what follows from the weights. False where a pair alone is too heavy.
+bool weigh(Step& step) {
+  const Bytes negative = (step.weights >> 7 & kEach) * 0xff;
+  const Bytes more = pair_sums(step.weights & ~negative);
+  const Bytes less = pair_sums((~step.weights & negative) + (negative & kEach));
+  constexpr Bytes kHeavyWords = 0xff80ff80ff80ff80;
+  static_assert(kSafe == 0x7f);
+  if (((more | less) & kHeavyWords) != 0) return false;
+  step.load = more | less << 8;
+  Bytes most = larger_bytes(step.load, step.load >> 32);
+  most = larger_bytes(most & 0xffffffff, most >> 16 & 0xffff);
+  step.heaviest = static_cast<uint8_t>(std::max(most & 0xff, most >> 8 & 0xff));
+  return true;
+}
 
-  size_t size() const { return order_.size(); }
-  uint32_t step(size_t at) const { return order_[at]; }
-  void take(size_t at) { next_[at] = static_cast<uint32_t>(at) + 1, previous_[at + 1] = static_cast<uint32_t>(at); }
-  // The first that waits from `at` on, or the end.
-  size_t next(size_t at) { return find(next_, at); }
-
-  // A step behind `at` that may be added to it: first among those of complementary weight, then the lightest. Or the end.
-  size_t find_partner(size_t at, int32_t heaviest) {
-    constexpr int32_t kUsual = 190;  // sums of two steps are seldom heaviest in the same lane
-    constexpr int kTries = 24, kLastTries = 8;
-    std::array<uint8_t, 2 * kSums> room;
-    for (size_t i = 0; i < room.size(); ++i) room[i] = static_cast<uint8_t>(kSafe - used_[at][i]);
-    // The first whose heaviest sum is at most kUsual - heaviest.
-    const int32_t light = std::min(kSafe, kUsual - heaviest);
-    size_t i = next(std::max<size_t>(at + 1, begin_[static_cast<size_t>(kSafe - light)]));
-    for (int tries = 0; i < size() && tries < kTries; ++tries, i = next(i + 1)) {
-      if (fits(i, room)) return i;
+// What is too much of a pair of weights of one sign goes to another step.
+void add_heavy_step(Step step, std::vector<Step>& steps);
+void add_step(Step& step, std::vector<Step>& steps) {
+  if (!weigh(step)) return add_heavy_step(step, steps);
+  if (step.load != 0) steps.push_back(step);
+}
+void add_heavy_step(Step step, std::vector<Step>& steps) {
+  std::array<int8_t, kStepBytes> whole, over{};
+  std::memcpy(whole.data(), &step.weights, kStepBytes);
+  for (size_t i = 0; i < kStepBytes; i += 2) {
+    for (const int32_t sign : {1, -1}) {
+      const int32_t a = std::max(sign * whole[i], 0), b = std::max(sign * whole[i + 1], 0);
+      const int32_t excess = a + b - kSafe;
+      if (excess <= 0) continue;
+      const int32_t from_b = std::min(excess, b), from_a = excess - from_b;
+      over[i] = static_cast<int8_t>(sign * from_a);
+      over[i + 1] = static_cast<int8_t>(sign * from_b);
+      whole[i] = static_cast<int8_t>(whole[i] - sign * from_a);
+      whole[i + 1] = static_cast<int8_t>(whole[i + 1] - sign * from_b);
     }
-    i = find(previous_, size());
-    for (int tries = 0; i > at + 1 && tries < kLastTries; ++tries, i = find(previous_, i - 1)) {
-      if (fits(i - 1, room)) return i - 1;
-    }
-    return size();
   }
+  Step rest = step;
+  std::memcpy(&step.weights, whole.data(), kStepBytes);
+  std::memcpy(&rest.weights, over.data(), kStepBytes);
+  add_step(step, steps);
+  add_step(rest, steps);  // a pair of -128 takes three
+}
 
- private:
-  bool fits(size_t at, const std::array<uint8_t, 2 * kSums>& room) const {
-    uint8_t excess = 0;
-    for (size_t i = 0; i < room.size(); ++i)
-      excess |= static_cast<uint8_t>(std::max(used_[at][i], room[i]) - room[i]);
-    return excess == 0;
-  }
-  // Follows links to where they end and shortens them on the way.
-  static size_t find(std::vector<uint32_t>& links, size_t at) {
-    while (links[at] != at) {
-      links[at] = links[links[at]];
-      at = links[at];
-    }
-    return at;
-  }
-
-  std::vector<uint32_t> order_;
-  std::vector<std::array<uint8_t, 2 * kSums>> used_;  // in that order
-  std::array<uint32_t, kSafe + 2> begin_{};           // of the steps whose heaviest sum is kSafe - i
-  // A taken place links to its neighbor; previous_ is one place further, so that 0 is an end too.
-  std::vector<uint32_t> next_, previous_;
+// Steps that share their 16-bit sums, of one pair of channels in one chunk.
+struct Group {
+  Bytes load = 0;
+  uint32_t count = 0;
+  std::array<uint32_t, kMostInGroup> steps{};
 };
 
-// The order of steps: doubles first, then what stays alone.
-struct Arranged {
-  BlockSteps counts;
-  std::vector<uint32_t> order;
-};
-Arranged arrange(const std::vector<Step>& steps) {
-  Waiting waiting(steps);
-  std::vector<uint32_t> doubles, singles;
-  doubles.reserve(steps.size());
-  for (size_t i = waiting.next(0); i < waiting.size(); i = waiting.next(i)) {
-    waiting.take(i);
-    const uint32_t step = waiting.step(i);
-    const size_t partner = waiting.find_partner(i, steps[step].heaviest);
-    if (partner == waiting.size()) {
-      singles.push_back(step);
+// The heaviest first, each to the first group that has room.
+void group(const std::vector<Step>& steps, std::vector<Group>& groups) {
+  constexpr size_t kTries = 16;  // groups that wait for more; what is older has little room
+  std::array<uint32_t, kSafe + 2> begin{};
+  for (const Step& s : steps) ++begin[static_cast<size_t>(kSafe - s.heaviest) + 1];
+  for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
+  std::vector<uint32_t> order(steps.size());
+  for (uint32_t i = 0; i < steps.size(); ++i)
+    order[begin[static_cast<size_t>(kSafe - steps[i].heaviest)]++] = i;
+  groups.clear();
+  std::array<uint32_t, kTries> waiting;
+  size_t end = 0;
+  for (const uint32_t i : order) {
+    const Bytes load = steps[i].load;
+    size_t at = 0;
+    while (at < end && ((groups[waiting[at]].load + load) & kTooMuch) != 0) ++at;
+    const auto drop = [&](size_t place) {
+      std::copy(waiting.begin() + place + 1, waiting.begin() + end, waiting.begin() + place);
+      --end;
+    };
+    if (at == end) {
+      if (end == kTries) drop(0);
+      waiting[end++] = static_cast<uint32_t>(groups.size());
+      groups.push_back({load, 1, {i}});
       continue;
     }
-    waiting.take(partner);
-    doubles.push_back(step);
-    doubles.push_back(waiting.step(partner));
+    Group& group = groups[waiting[at]];
+    group.load += load;
+    group.steps[group.count++] = i;
+    if (group.count == kMostInGroup) drop(at);
   }
-  const BlockSteps counts = {0, static_cast<uint32_t>(doubles.size() / 2),
-                             static_cast<uint32_t>(singles.size())};
-  doubles.insert(doubles.end(), singles.begin(), singles.end());
-  return {counts, std::move(doubles)};
+}
+
+// What one pair of channels has in one chunk.
+struct PairSteps {
+  std::vector<Step> steps;
+  std::vector<Group> groups;                       // the largest first
+  std::array<uint32_t, kMostInGroup + 1> sizes{};  // how many groups have that many steps
+};
+
+// How many groups of one a pair needs beside `counts` of the others. A larger group can lie in smaller ones, a smaller in
+// a larger one.
+uint32_t singles_beside(const PairSteps& pair, uint32_t triples, uint32_t doubles) {
+  const auto beyond = [](uint32_t a, uint32_t b) { return a > b ? a - b : 0; };
+  const uint32_t cut = beyond(pair.sizes[3], triples), spare = beyond(triples, pair.sizes[3]);
+  const uint32_t twos = pair.sizes[2] + cut, ones = pair.sizes[1] + cut;
+  const uint32_t left = beyond(twos, spare), room = beyond(spare, twos);
+  return beyond(ones + 2 * beyond(left, doubles), room + beyond(doubles, left));
+}
+
+// The fewest multiplications that hold the groups of every pair.
+BlockSteps common_counts(const std::vector<PairSteps>& pairs) {
+  constexpr uint32_t kAround = 6;
+  uint32_t threes[2] = {UINT32_MAX, 0}, twos[2] = {UINT32_MAX, 0};
+  for (const PairSteps& p : pairs) {
+    threes[0] = std::min(threes[0], p.sizes[3]), threes[1] = std::max(threes[1], p.sizes[3]);
+    twos[0] = std::min(twos[0], p.sizes[2]), twos[1] = std::max(twos[1], p.sizes[2]);
+  }
+  BlockSteps best = {0, 0, 0, UINT32_MAX / 4};
+  for (uint32_t triples = threes[0]; triples <= threes[1]; ++triples) {
+    for (uint32_t doubles = twos[0]; doubles <= twos[1] + kAround; ++doubles) {
+      BlockSteps counts = {0, triples, doubles, 0};
+      for (const PairSteps& p : pairs)
+        counts.singles = std::max(counts.singles, singles_beside(p, triples, doubles));
+      if (counts.products() < best.products()) best = counts;
+    }
+  }
+  return best;
+}
+
+// Writes the groups of a pair as `counts` wants them; what is left of a group that is cut comes last.
+void write_pair(const PairSteps& pair, const BlockSteps& counts, uint16_t* places,
+                uint8_t* weights) {
+  const Step none;
+  std::vector<const Step*> rest;
+  size_t next = 0, next_rest = 0;
+  const auto put = [&](const Step* step) {
+    *places++ = step->place;
+    std::memcpy(weights, &step->weights, kStepBytes);
+    weights += kStepBytes;
+  };
+  const auto fill = [&](uint32_t groups, uint32_t size) {
+    for (uint32_t i = 0; i < groups; ++i) {
+      const Step* slots[kMostInGroup] = {&none, &none, &none};
+      if (next < pair.groups.size()) {
+        const Group& group = pair.groups[next++];
+        for (uint32_t k = 0; k < group.count; ++k) {
+          const Step* const step = &pair.steps[group.steps[k]];
+          k < size ? void(slots[k] = step) : rest.push_back(step);
+        }
+      } else if (next_rest < rest.size()) {
+        slots[0] = rest[next_rest++];
+      }
+      for (uint32_t k = 0; k < size; ++k) put(slots[k]);
+    }
+  };
+  fill(counts.triples, 3);
+  fill(counts.doubles, 2);
+  fill(counts.singles, 1);
 }
 
 bool offsets_fold(const ConvI8Params& source) {
@@ -165,7 +206,8 @@ bool offsets_fold(const ConvI8Params& source) {
     const int8_t* row = source.weights + (output_first ? oc * count : oc * taps);
     int8_t low = 0, high = 0;
     for (int64_t i = 0; i < rows; ++i, row += f.out_channels * taps) {
-      for (int64_t k = 0; k < count; ++k) low = std::min(low, row[k]), high = std::max(high, row[k]);
+      for (int64_t k = 0; k < count; ++k)
+        low = std::min(low, row[k]), high = std::max(high, row[k]);
     }
     if (low + offset < -128 || high + offset > 127) return false;
   }
@@ -195,51 +237,85 @@ int32_t sum_of_channel(const ConvI8Params& source, bool fold, int32_t oc) {
   return sum + (fold ? weight_offset_of(source, oc) * static_cast<int32_t>(count) : 0);
 }
 
-std::vector<Step> steps_of_block(const ConvI8Params& source, bool fold, int32_t block) {
+// The steps of one pair of output channels in one chunk.
+void steps_of_pair(const ConvI8Params& source, bool fold, int32_t first, int64_t chunk,
+                   std::vector<Step>& steps) {
   const ConvFilter& f = source.filter;
-  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
-  const int32_t lanes = lanes_of_block(f.out_channels, block);
+  const Rows rows(f);
   // From one input channel or output channel to the next; without groups these are constant.
   const bool output_first = source.order == WeightOrder::kOihw;
-  const int64_t in_step = output_first ? taps : f.out_channels * taps;
-  const int64_t out_step = output_first ? f.in_channels * taps : taps;
-  std::vector<Step> steps, quad(static_cast<size_t>(taps));
-  steps.reserve(static_cast<size_t>((f.in_channels + 3) / 4 * taps));
-  for (int32_t in = 0; in < f.in_channels; in += 4) {
-    const int32_t channels = std::min(4, f.in_channels - in);
-    if (channels < 4) quad.assign(quad.size(), {});
-    for (int32_t lane = 0; lane < lanes; ++lane) {
-      const int32_t oc = block * kHostBlock + lane;
-      const auto offset = static_cast<int8_t>(fold ? weight_offset_of(source, oc) : 0);
-      const int8_t* const from = source.weights + oc * out_step + in * in_step;
-      const auto at = static_cast<size_t>(lane) * 4;
-      if (in_step == 1 && channels == 4) {
-        for (size_t k = 0; k < 4; ++k) quad[0].weights[at + k] = add_bytes(from[k], offset);
-        continue;
-      }
-      for (int32_t k = 0; k < channels; ++k) {
-        for (int64_t tap = 0; tap < taps; ++tap) {
-          quad[static_cast<size_t>(tap)].weights[at + static_cast<size_t>(k)] =
-              add_bytes(from[k * in_step + tap], offset);
+  const int64_t in_step = output_first ? rows.taps : f.out_channels * rows.taps;
+  const int64_t out_step = output_first ? f.in_channels * rows.taps : rows.taps;
+  const int32_t pair = std::min(kPair, f.out_channels - first);
+  const int64_t end = std::min(rows.spots(), (chunk + 1) * kChunkSpots);
+  steps.clear();
+  int64_t block = chunk * kChunkSpots / rows.taps, tap = chunk * kChunkSpots % rows.taps;
+  uint16_t place = 0;
+  Bytes offsets = 0;  // of existing channels; those beyond the last stay 0
+  for (int32_t lane = 0; lane < pair && fold; ++lane) {
+    const auto offset = static_cast<uint8_t>(weight_offset_of(source, first + lane));
+    offsets |= (kEach & 0xffffffff) * offset << (32 * lane);
+  }
+  // Bytes are put together in a register: storing them one by one to load eight would wait for memory.
+  const auto byte = [](int8_t v) { return static_cast<Bytes>(static_cast<uint8_t>(v)); };
+  for (int64_t spot = chunk * kChunkSpots; spot < end; ++spot) {
+    const int64_t in = block * kHostBlock;
+    const int8_t* const from = source.weights + first * out_step + in * in_step + tap;
+    for (int64_t quad = 0; quad < rows.quads(spot); ++quad, place += kRowBytes) {
+      const int64_t channels = std::min<int64_t>(4, f.in_channels - in - 4 * quad);
+      Step step;
+      for (int32_t lane = 0; lane < pair; ++lane) {
+        const int8_t* const w = from + lane * out_step + 4 * quad * in_step;
+        Bytes four = 0;
+        if (channels == 4) {
+          four = byte(w[0]) | byte(w[in_step]) << 8 | byte(w[2 * in_step]) << 16 |
+                 byte(w[3 * in_step]) << 24;
+        } else {
+          for (int64_t k = 0; k < channels; ++k) four |= byte(w[k * in_step]) << (8 * k);
         }
+        step.weights |= four << (32 * lane);
       }
-    }
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      Step& step = quad[static_cast<size_t>(tap)];
-      step.place = static_cast<uint16_t>((in / kHostBlock * taps + tap) * 4 + in % kHostBlock / 4);
+      const Bytes there = channels == 4 ? ~Bytes{0} : (Bytes{1} << (8 * channels)) - 1;
+      step.weights = add_bytes(step.weights, offsets & (there | there << 32));
+      step.place = place;
       add_step(step, steps);
     }
+    if (++tap == rows.taps) tap = 0, ++block;
   }
-  return steps;
+}
+
+struct PackedBlock {
+  std::vector<PairSteps> pairs;
+  BlockSteps counts;
+};
+void pack_block(const ConvI8Params& source, bool fold, int32_t block, int64_t chunk,
+                PackedBlock& packed) {
+  const int32_t lanes = lanes_of_block(source.filter.out_channels, block);
+  packed.pairs.resize(static_cast<size_t>((lanes + 1) / kPair));
+  for (size_t i = 0; i < packed.pairs.size(); ++i) {
+    PairSteps& pair = packed.pairs[i];
+    steps_of_pair(source, fold, block * kHostBlock + static_cast<int32_t>(i) * kPair, chunk,
+                  pair.steps);
+    group(pair.steps, pair.groups);
+    pair.sizes = {};
+    for (const Group& g : pair.groups) ++pair.sizes[g.count];
+    auto from = pair.groups.begin();
+    for (const uint32_t size : {3u, 2u})
+      from =
+          std::partition(from, pair.groups.end(), [&](const Group& g) { return g.count == size; });
+  }
+  packed.counts = common_counts(packed.pairs);
 }
 
 // Multiplications beside those of int16 factors, judged by one block of output channels.
 double products_per_int16(const ConvI8Params& params) {
   const ConvFilter& f = params.filter;
-  const int32_t block = channel_blocks(f.out_channels) / 2;
-  const BlockSteps counts = arrange(steps_of_block(params, offsets_fold(params), block)).counts;
-  const double quads = static_cast<double>((f.in_channels + 3) / 4) * f.kernel.h * f.kernel.w;
-  return (3.0 * counts.doubles + 2.0 * counts.singles) / (2.0 * quads);
+  const Rows rows(f);
+  PackedBlock packed;
+  pack_block(params, offsets_fold(params), (channel_blocks(f.out_channels) - 1) / 2, 0, packed);
+  const int64_t spots = std::min<int64_t>(rows.spots(), kChunkSpots);
+  const auto quads = static_cast<double>(rows.in_chunk(spots - 1) + rows.quads(spots - 1));
+  return static_cast<double>(packed.counts.products()) / (2.0 * quads);
 }
 
 }  // namespace
@@ -247,24 +323,23 @@ double products_per_int16(const ConvI8Params& params) {
 bool accepts(const PackedConvI8& packed) {
   const ConvI8Params& p = packed.params;
   const ConvFilter& f = p.filter;
-  const int64_t blocks = channel_blocks(f.in_channels);
-  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   return !packed.wide && f.groups == 1 && p.output.zero_point >= -128 &&
-         p.output.zero_point <= 127 && taps <= kMaxPlaces && blocks <= kMaxPlaces &&
-         blocks * taps * 4 <= kMaxPlaces && fits_bands(f, kScratchPixels / blocks);
+         p.output.zero_point <= 127 && int64_t{f.kernel.h} * f.kernel.w <= kMaxTaps;
 }
 
-// Not where Winograd's form takes a quarter of the products, nor where weights are too heavy.
+// Not where Winograd's form takes a quarter of the products, where weights are too heavy or vectors of pixels too empty.
 bool pays(const ConvI8Params& params) {
   const ConvFilter& f = params.filter;
   const auto is = [](Extent2 extent, int32_t value) {
     return extent.h == value && extent.w == value;
   };
-  // Measured on Zen 3: int16 factors take twice the loads and more scratch, which weighs most in short sums.
-  const double worth = int64_t{f.in_channels} * f.kernel.h * f.kernel.w <= 256 ? 1.8 : 1.45;
-  if (f.groups != 1 || products_per_int16(params) > worth) return false;
-  if (!is(f.kernel, 3) || !is(f.stride, 1) || !is(f.dilation, 1) || f.transposed) return true;
+  constexpr int64_t kFewPixels = 3;
   const Extent2 out = params.usual_output;
+  if (out.h != 0 && out.w != 0 && int64_t{out.h} * out.w <= kFewPixels) return false;
+  // Measured on Zen 3: int16 factors take twice the loads and more scratch.
+  constexpr double kWorth = 1.7;
+  if (f.groups != 1 || products_per_int16(params) > kWorth) return false;
+  if (!is(f.kernel, 3) || !is(f.stride, 1) || !is(f.dilation, 1) || f.transposed) return true;
   if (out.h == 0 || out.w == 0) return f.in_channels < 32;
   // Its weights are 36 numbers of 16 bits; small pictures wait for them where they exceed the second-level cache.
   constexpr int64_t kWeightBytes = 72, kCacheBytes = 4 << 20, kSmall = 256;
@@ -285,20 +360,26 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
     return unsupported("a stage could leave the range of exact doubles");
   }
   const bool fold = offsets_fold(source);
+  const Rows rows(f);
   const int32_t blocks = channel_blocks(f.out_channels);
   const auto channels = static_cast<size_t>(align_up(f.out_channels, kTile));
   std::vector<BlockSteps> counts;
   std::vector<uint16_t> all_places;
   std::vector<uint8_t> all_weights;
-  for (int32_t block = 0; block < blocks; ++block) {
-    const std::vector<Step> steps = steps_of_block(source, fold, block);
-    const Arranged arranged = arrange(steps);
-    counts.push_back(arranged.counts);
-    counts.back().first = static_cast<uint32_t>(all_places.size());
-    for (const uint32_t i : arranged.order) {
-      all_places.push_back(steps[i].place);
-      const auto* const bytes = reinterpret_cast<const uint8_t*>(steps[i].weights.data());
-      all_weights.insert(all_weights.end(), bytes, bytes + kStepBytes);
+  all_weights.reserve(static_cast<size_t>(f.in_channels * rows.taps * f.out_channels) * 5 / 4);
+  PackedBlock work;
+  for (int64_t chunk = 0; chunk < rows.chunks(); ++chunk) {
+    for (int32_t block = 0; block < blocks; ++block) {
+      pack_block(source, fold, block, chunk, work);
+      work.counts.first = static_cast<uint32_t>(all_places.size());
+      counts.push_back(work.counts);
+      size_t at = all_places.size();
+      all_places.resize(at + work.pairs.size() * work.counts.steps());
+      all_weights.resize(all_places.size() * kStepBytes);
+      for (const PairSteps& pair : work.pairs) {
+        write_pair(pair, work.counts, all_places.data() + at, all_weights.data() + at * kStepBytes);
+        at += work.counts.steps();
+      }
     }
   }
   const uint64_t total = all_places.size();
@@ -307,7 +388,8 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   static_assert(sizeof(Constants) <= kHeader);
   const uint64_t bytes = kHeader + channels * 12 + counts.size() * sizeof(BlockSteps) + total * 2;
   RK_ASSIGN(packed.constants, Buffer::try_make(bytes, kMaxObjectBytes));
-  RK_ASSIGN(packed.weights, Buffer::try_make(total * kStepBytes, kMaxObjectBytes));
+  RK_ASSIGN(packed.weights,
+            Buffer::try_make(std::max<uint64_t>(total, 1) * kStepBytes, kMaxObjectBytes));
   uint8_t* at = packed.constants.data() + kHeader;
   auto* const scale = reinterpret_cast<float*>(at);
   auto* const offset = reinterpret_cast<int32_t*>(at + channels * 4);
@@ -344,31 +426,43 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
 void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain) {
   const ConvI8Params& p = packed.params;
   const ConvFilter& f = p.filter;
-  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  const Rows rows(f);
   Constants constants;
   std::memcpy(&constants, packed.constants.data(), sizeof constants);
   const bool folded = constants.lanes.totals == nullptr;
   for (int32_t oc = 0; oc < f.out_channels; ++oc) {
     const int32_t added = folded && weight_offset != nullptr ? weight_offset[oc] : 0;
     for (int32_t i = 0; i < f.in_channels; ++i) {
-      for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t tap = 0; tap < rows.taps; ++tap)
         plain[plain_weight_index(f, p.order, oc, i, tap)] = static_cast<int8_t>(-added);
     }
   }
-  for (int32_t block = 0; block < channel_blocks(f.out_channels); ++block) {
-    const BlockSteps& counts = constants.blocks[block];
-    const uint64_t end = counts.first + 2 * uint64_t{counts.doubles} + counts.singles;
-    for (uint64_t step = counts.first; step < end; ++step) {
-      const int64_t place = constants.places[step];
-      const auto* const w =
-          reinterpret_cast<const int8_t*>(packed.weights.data()) + step * kStepBytes;
-      const auto in = static_cast<int32_t>(place / 4 / taps * kHostBlock + place % 4 * 4);
-      for (int32_t lane = 0; lane < lanes_of_block(f.out_channels, block); ++lane) {
-        for (int32_t k = 0; k < 4 && in + k < f.in_channels; ++k) {
-          int8_t& to = plain[plain_weight_index(f, p.order, block * kHostBlock + lane, in + k,
-                                                place / 4 % taps)];
-          to = static_cast<int8_t>(to + w[lane * 4 + k]);
+  const auto* const weights = reinterpret_cast<const int8_t*>(packed.weights.data());
+  const int32_t blocks = channel_blocks(f.out_channels);
+  // The steps of one pair of output channels.
+  const auto add = [&](int64_t chunk, int32_t first, uint64_t begin, uint64_t end) {
+    for (uint64_t step = begin; step < end; ++step) {
+      const int64_t row = rows.first(chunk * kChunkSpots) + constants.places[step] / kRowBytes;
+      const int64_t beyond = row - 4 * rows.full;
+      const int64_t spot = beyond < 0 ? row / 4 : rows.full + beyond / rows.last;
+      const int64_t quad = beyond < 0 ? row % 4 : beyond % rows.last;
+      const int64_t in = spot / rows.taps * kHostBlock + quad * 4;
+      for (int32_t lane = 0; lane < kPair && first + lane < f.out_channels; ++lane) {
+        for (int64_t k = 0; k < 4 && in + k < f.in_channels; ++k) {
+          int8_t& to =
+              plain[plain_weight_index(f, p.order, first + lane, in + k, spot % rows.taps)];
+          to = add_bytes(to, weights[step * kStepBytes + static_cast<uint64_t>(lane * 4 + k)]);
         }
+      }
+    }
+  };
+  for (int64_t chunk = 0; chunk < rows.chunks(); ++chunk) {
+    for (int32_t block = 0; block < blocks; ++block) {
+      const BlockSteps& counts = constants.blocks[chunk * blocks + block];
+      uint64_t at = counts.first;
+      for (int32_t lane = 0; lane < lanes_of_block(f.out_channels, block); lane += kPair) {
+        add(chunk, block * kHostBlock + lane, at, at + counts.steps());
+        at += counts.steps();
       }
     }
   }

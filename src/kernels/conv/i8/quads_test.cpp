@@ -30,8 +30,8 @@ class QuadsTest : public testing::Test {
 
   // Accumulators themselves: a multiplier of 1 and an output scale so small that only the sum's upper bits are seen would
   // hide errors; so the largest sum maps to about 127.
-  std::vector<int8_t> run(const ConvI8Kernel& kernel, const std::vector<int8_t>& weights,
-                          int8_t input, int16_t offset) const {
+  static std::vector<int8_t> run(const ConvI8Kernel& kernel, const std::vector<int8_t>& weights,
+                                 int8_t input, int16_t offset) {
     std::vector<int16_t> multiplier(kOut, 16384), offsets(kOut, offset);
     ConvI8Params p;
     p.filter.in_channels = kIn;
@@ -47,8 +47,8 @@ class QuadsTest : public testing::Test {
     const ActivationShape in = {1, kIn, {kSide, kSide}}, out = {1, kOut, {kSide, kSide}};
     std::vector<int8_t> x(static_cast<size_t>(blocked_elements(in)), input);
     std::vector<int8_t> y(static_cast<size_t>(blocked_elements(out)));
-    const ConvI8Args args = {&*packed, {1, {kSide, kSide}, {kSide, kSide}, {1, 1}}, x.data(),
-                             nullptr, y.data()};
+    const ConvI8Args args = {
+        &*packed, {1, {kSide, kSide}, {kSide, kSide}, {1, 1}}, x.data(), nullptr, y.data()};
     conv_i8(args, {0, conv_i8_units(args)});
     std::vector<int8_t> back(weights.size());
     unpack_conv_i8(*packed, offsets.data(), back.data());
@@ -63,11 +63,12 @@ TEST_F(QuadsTest, HeaviestWeightsUnderTheLargestInputsEqualTheGenericKernel) {
       [](size_t) { return 127; },
       [](size_t) { return -128; },
       [](size_t i) { return i % 2 == 0 ? 127 : -128; },
-      [](size_t i) { return i % 3 == 0 ? 127 : 2; },   // pairs of 129 and of 4
-      [](size_t i) { return i % 2 == 0 ? 64 : 65; },   // one beyond what is safe
-      [](size_t i) { return i % 2 == 0 ? 64 : 64; },   // just safe, and not twice
+      [](size_t i) { return i % 3 == 0 ? 127 : 2; },  // pairs of 129 and of 4
+      [](size_t) { return 64; },                      // one beyond kSafe
+      [](size_t i) { return i % 2 == 0 ? 64 : 63; },  // just safe, and not twice
       [](size_t i) { return i % 7 == 0 ? -128 : -1; },
-      [](size_t) { return 32; },                       // safe twice
+      [](size_t) { return 31; },  // safe twice
+      [](size_t) { return 21; },  // safe three times
       [](size_t) { return 0; },
   };
   for (const Pattern& pattern : patterns) {
@@ -82,6 +83,38 @@ TEST_F(QuadsTest, HeaviestWeightsUnderTheLargestInputsEqualTheGenericKernel) {
       }
     }
   }
+}
+
+// More output channels than keep their sums between chunks, and inputs of more than one chunk.
+TEST_F(QuadsTest, ManyChannelsEqualTheGenericKernel) {
+  constexpr int32_t kMany = 2070, kDeep = 850;
+  std::vector<int8_t> weights(size_t{kMany} * kDeep);
+  uint32_t state = 1;
+  const auto next = [&] {
+    return static_cast<int8_t>((state = state * 1664525 + 1013904223) >> 24);
+  };
+  for (int8_t& w : weights) w = next();
+  const std::vector<int16_t> multiplier(kMany, 16384);
+  ConvI8Params p;
+  p.filter.in_channels = kDeep;
+  p.filter.out_channels = kMany;
+  p.weights = weights.data();
+  p.multiplier = multiplier.data();
+  p.output.scale = {16384, 27};
+  std::vector<int8_t> x(static_cast<size_t>(blocked_elements({1, kDeep, {1, 3}})));
+  for (int8_t& v : x) v = next();
+  const auto run = [&](std::string_view name) {
+    const auto packed = pack_conv_i8(p, *variant(name));
+    EXPECT_TRUE(packed.ok());
+    std::vector<int8_t> y(static_cast<size_t>(blocked_elements({1, kMany, {1, 3}})));
+    const ConvI8Args args = {&*packed, {1, {1, 3}, {1, 3}, {0, 0}}, x.data(), nullptr, y.data()};
+    conv_i8(args, {0, conv_i8_units(args)});
+    std::vector<int8_t> back(weights.size());
+    unpack_conv_i8(*packed, nullptr, back.data());
+    EXPECT_EQ(back, weights);
+    return y;
+  };
+  EXPECT_EQ(run("conv_i8__avx2_quads"), run("conv_i8__generic"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // int8 convolutions without groups with AVX2: products of bytes by vpmaddubsw, which packing has proved not to saturate
-// (quads.h). Four pixels by 16 output channels.
+// (quads.h). Two output channels by 24 pixels.
 #if defined(__x86_64__)
 
 #include "kernels/x86_avx2.h"
@@ -15,30 +15,179 @@ namespace rk::kernels {
 namespace {
 
 using quads::BlockSteps;
+using quads::kPixels;
 
 constexpr int64_t kTileBlocks = quads::kTile / kLanes;
-constexpr int64_t kChunk = 128;  // doubles whose weights stay in the first-level cache
+constexpr int64_t kMostTiles = 32;  // whose sums are kept between chunks
+
+using BlockSums = int32_t[kLanes][kPixels];
 
 struct QuadScratch {
-  alignas(64) uint8_t pixels[quads::kScratchPixels][kLanes];
-  alignas(64) int32_t acc[quads::kBandPixels][2 * kLanes];  // 16 sums and, where asked for, that of the inputs
-  int32_t places[quads::kMaxPlaces];                    // of quads, in bytes from a pixel on
-  int32_t column_sums[quads::kScratchPixels];
-  BandPlaces<quads::kBandPixels> band;
+  alignas(64) uint8_t rows[quads::kChunkRows][quads::kRowBytes];
+  alignas(64) BlockSums sums[kMostTiles * kTileBlocks];
+  alignas(64) int32_t totals[kPixels];             // of all inputs of a pixel, where asked for
+  alignas(64) int32_t pixel[kPixels][2 * kLanes];  // 16 sums and the total
+  // Where pixels read, in elements from a block's plane on: under the first tap, and how much further the others lie,
+  // where none of them is border; else under each tap, and kBorder.
+  int64_t corners[kPixels];
+  int64_t further[quads::kMaxTaps];
+  int64_t sources[quads::kMaxTaps][kPixels];
+  int64_t input_rows[quads::kMaxTaps][kPixels], input_columns[quads::kMaxTaps][kPixels];
 };
+constexpr int64_t kBorder = -1;  // all bits set
 static_assert(sizeof(QuadScratch) <= ThreadScratch::kBytes);
 
 inline __m256i load256(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
 }
+inline __m128i load128(const void* from) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(from));
+}
 inline void store256(void* to, __m256i v) { _mm256_storeu_si256(static_cast<__m256i*>(to), v); }
-struct Bytes32 {
-  int8_t bytes[32];
-};
-inline __m256i spread(const uint8_t* from) {
+inline void store128(void* to, __m128i v) { _mm_storeu_si128(static_cast<__m128i*>(to), v); }
+inline __m256i spread(const int8_t* from) {
   int32_t quad;
   __builtin_memcpy(&quad, from, sizeof quad);
   return _mm256_set1_epi32(quad);
+}
+
+// 4x4 numbers of 32 bits turned around in each half.
+__attribute__((always_inline)) inline void turn(__m256i (&v)[4]) {
+  const __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpackhi_epi32(v[0], v[1]);
+  const __m256i c = _mm256_unpacklo_epi32(v[2], v[3]), d = _mm256_unpackhi_epi32(v[2], v[3]);
+  v[0] = _mm256_unpacklo_epi64(a, c), v[1] = _mm256_unpackhi_epi64(a, c);
+  v[2] = _mm256_unpacklo_epi64(b, d), v[3] = _mm256_unpackhi_epi64(b, d);
+}
+
+alignas(64) constexpr int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+// One group of steps onto the sums of two output channels by kVectors vectors of eight pixels.
+// As assembly, because a compiler that moves products apart from their additions runs out of registers.
+template <int kVectors, int kSteps>
+__attribute__((always_inline)) inline void add_group(const uint8_t* rows, const uint16_t* places,
+                                                     const int8_t* weights,
+                                                     __m256i (&sum)[2][kVectors]) {
+  __m256i part[2][kVectors];
+#pragma GCC unroll 3
+  for (int k = 0; k < kSteps; ++k) {
+    const uint8_t* const row = rows + places[k];
+    const __m256i w0 = spread(weights + k * quads::kStepBytes);
+    const __m256i w1 = spread(weights + k * quads::kStepBytes + 4);
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      const __m256i x = load256(row + v * 32);
+      if (k == 0) {
+        asm("vpmaddubsw %2, %1, %0" : "=x"(part[0][v]) : "x"(x), "x"(w0));
+        asm("vpmaddubsw %2, %1, %0" : "=x"(part[1][v]) : "x"(x), "x"(w1));
+        continue;
+      }
+      __m256i products;
+      asm("vpmaddubsw %[w], %[x], %[products]\n\tvpaddw %[products], %[part], %[part]"
+          : [part] "+x"(part[0][v]), [products] "=&x"(products)
+          : [x] "x"(x), [w] "x"(w0));
+      asm("vpmaddubsw %[w], %[x], %[products]\n\tvpaddw %[products], %[part], %[part]"
+          : [part] "+x"(part[1][v]), [products] "=&x"(products)
+          : [x] "x"(x), [w] "x"(w1));
+    }
+  }
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      asm("vpmaddwd %[ones], %[part], %[part]\n\tvpaddd %[part], %[sum], %[sum]"
+          : [sum] "+x"(sum[i][v]), [part] "+x"(part[i][v])
+          : [ones] "m"(kOnes));
+    }
+  }
+}
+
+// The sums of a block's pairs over one chunk, from `start` or, where that is null, from what `sums` hold.
+template <int kVectors>
+__attribute__((noinline)) void sum_block(const BlockSteps& steps, const uint16_t* places,
+                                         const int8_t* weights, const uint8_t* rows, int32_t lanes,
+                                         const int32_t* start, BlockSums& sums) {
+  for (int32_t lane = 0; lane < lanes; lane += 2) {
+    __m256i sum[2][kVectors];
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      sum[0][v] = start != nullptr ? _mm256_set1_epi32(start[lane]) : load256(sums[lane] + v * 8);
+      sum[1][v] =
+          start != nullptr ? _mm256_set1_epi32(start[lane + 1]) : load256(sums[lane + 1] + v * 8);
+    }
+    for (uint32_t i = 0; i < steps.triples; ++i) {
+      add_group<kVectors, 3>(rows, places, weights, sum);
+      places += 3, weights += 3 * quads::kStepBytes;
+    }
+    for (uint32_t i = 0; i < steps.doubles; ++i) {
+      add_group<kVectors, 2>(rows, places, weights, sum);
+      places += 2, weights += 2 * quads::kStepBytes;
+    }
+    for (uint32_t i = 0; i < steps.singles; ++i) {
+      add_group<kVectors, 1>(rows, places, weights, sum);
+      places += 1, weights += quads::kStepBytes;
+    }
+#pragma GCC unroll 3
+    for (int v = 0; v < kVectors; ++v) {
+      store256(sums[lane] + v * 8, sum[0][v]);
+      store256(sums[lane + 1] + v * 8, sum[1][v]);
+    }
+  }
+  for (int32_t lane = (lanes + 1) / 2 * 2; lane < kLanes && start != nullptr; ++lane) {
+    for (int v = 0; v < kVectors; ++v) store256(sums[lane] + v * 8, _mm256_setzero_si256());
+  }
+}
+
+// Where the stages come in vectors of pixels too.
+template <typename Finish>
+constexpr bool kByPixels = false;
+template <bool kTotals>
+constexpr bool kByPixels<FinishNarrow<IsaF32, kTotals>> = true;
+template <bool kTotals>
+constexpr bool kByPixels<FinishWide<kTotals>> = true;
+
+template <bool kTotals>
+inline __m256i by_pixels(const FinishNarrow<IsaF32, kTotals>& finish, __m256i sums, __m256i totals,
+                         int64_t channel) {
+  return finish.by_pixels(sums, totals, channel);
+}
+template <bool kTotals>
+inline __m256i by_pixels(const FinishWide<kTotals>& finish, __m256i sums, __m256i totals,
+                         int64_t channel) {
+  return finish.template by_pixels<Avx2F64>(sums, totals, channel);
+}
+
+template <typename Finish>
+__attribute__((noinline)) void finish_by_pixels(const Finish finish, const BlockSums& sums,
+                                                const int32_t* totals, int64_t channel,
+                                                int64_t pixels, int8_t* output, int64_t step) {
+  const __m256i less = _mm256_set1_epi32(finish.base());
+  // Bytes of four pixels of four channels, channels innermost.
+  const __m256i order = _mm256_broadcastsi128_si256(
+      _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+  for (int64_t at = 0; at < pixels; at += 8, output += 8 * step) {
+    const __m256i total = load256(totals + at);
+    __m256i bytes[4];
+#pragma GCC unroll 1
+    for (int j = 0; j < 4; ++j) {
+      __m256i four[4];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        const int c = 4 * j + i;
+        four[i] =
+            _mm256_sub_epi32(by_pixels(finish, load256(sums[c] + at), total, channel + c), less);
+      }
+      bytes[j] = _mm256_shuffle_epi8(_mm256_packs_epi16(_mm256_packs_epi32(four[0], four[1]),
+                                                        _mm256_packs_epi32(four[2], four[3])),
+                                     order);
+    }
+    turn(bytes);
+    const int64_t left = pixels - at;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      if (i < left) store128(output + i * step, _mm256_castsi256_si128(bytes[i]));
+      if (i + 4 < left) store128(output + (i + 4) * step, _mm256_extracti128_si256(bytes[i], 1));
+    }
+  }
 }
 
 template <typename Finish>
@@ -50,224 +199,255 @@ class QuadConv {
         finish_(finish),
         filter_(args.packed->params.filter),
         extents_(args.extents),
-        border_(static_cast<uint8_t>(args.packed->params.input_zero_point ^ 0x80)),
-        y_(axis_plan(filter_, true)),
-        x_(axis_plan(filter_, false)),
-        taps_(y_.kernel * x_.kernel),
-        in_blocks_(channel_blocks(filter_.in_channels)),
+        rows_(filter_),
+        units_(filter_, args.extents, quads::kTile),
+        blocks_(channel_blocks(filter_.out_channels)),
         in_plane_(int64_t{extents_.in.h} * extents_.in.w * kLanes),
         out_plane_(int64_t{extents_.out.h} * extents_.out.w * kLanes),
-        weights_(reinterpret_cast<const int8_t*>(args.packed->weights.data())) {}
+        reach_{(filter_.kernel.h - 1) * filter_.dilation.h + 1,
+               (filter_.kernel.w - 1) * filter_.dilation.w + 1},
+        points_(!units_.matrix_product && rows_.taps == 1 && !filter_.transposed &&
+                filter_.stride == Extent2{1, 1} && extents_.pad_before == Extent2{0, 0} &&
+                extents_.in == extents_.out),
+        weights_(reinterpret_cast<const int8_t*>(args.packed->weights.data())) {
+    const auto zero_point = static_cast<int8_t>(args.packed->params.input_zero_point);
+    for (int8_t& lane : border_) lane = zero_point;
+  }
 
   void run(IndexRange units, QuadScratch& scratch) const {
-    const BandLimits limits = {quads::kBandPixels, quads::kScratchPixels / in_blocks_};
-    for_each_band(filter_, extents_, {filter_, extents_, quads::kTile}, limits, units,
-                  [&](const Band& band, TileRange tiles, int64_t n) {
-                    load(band, n, scratch);
-                    const int64_t end = smaller(tiles.end * kTileBlocks,
-                                                channel_blocks(filter_.out_channels));
-                    for (int64_t block = tiles.begin * kTileBlocks; block < end; ++block)
-                      sum_block(band, n, block, scratch);
-                  });
+    for (int64_t tap = 0; tap < rows_.taps; ++tap) {
+      const int64_t y = tap / filter_.kernel.w * filter_.dilation.h;
+      const int64_t x = tap % filter_.kernel.w * filter_.dilation.w;
+      scratch.further[tap] = (y * extents_.in.w + x) * kLanes;
+    }
+    for_each_region(units_, units_.height, units,
+                    [&](int64_t n, TileRange tiles, int64_t oy, int64_t rows) {
+                      for (int64_t tile = tiles.begin; tile < tiles.end; tile += kMostTiles) {
+                        const int64_t end = smaller(tiles.end, tile + kMostTiles);
+                        run_region(n, tile * kTileBlocks, smaller(end * kTileBlocks, blocks_),
+                                   oy * extents_.out.w, rows * extents_.out.w, scratch);
+                      }
+                    });
   }
 
  private:
   static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-  // 16 bytes of `count` pixels, 128 more than stored.
-  static void copy_pixels(const int8_t* from, int64_t count, uint8_t* to) {
-    const __m256i flip = _mm256_set1_epi8(static_cast<char>(0x80));
-    int64_t i = 0;
-    for (; i + 2 <= count; i += 2)
-      store256(to + i * kLanes, _mm256_xor_si256(load256(from + i * kLanes), flip));
-    if (i < count) {
-      const __m128i last = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i * kLanes));
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i * kLanes),
-                       _mm_xor_si128(last, _mm256_castsi256_si128(flip)));
-    }
-  }
-  void fill_border(uint8_t* to, int64_t count) const {
-    for (int64_t i = 0; i < count * kLanes; ++i) to[i] = border_;
-  }
-
-  void load_row(const int8_t* row, int64_t iy, int64_t left, int64_t columns, uint8_t* to) const {
-    if (iy < 0) return fill_border(to, columns);
-    if (x_.stuffing == 1) {
-      const RowPart part = row_part(left, columns, extents_.in.w);
-      fill_border(to, part.before);
-      copy_pixels(row + (left + part.before) * kLanes, part.body, to + part.before * kLanes);
-      fill_border(to + (part.before + part.body) * kLanes, columns - part.before - part.body);
-      return;
-    }
-    for (int64_t i = 0; i < columns; ++i, to += kLanes) {
-      const int64_t ix = x_.source(left + i, extents_.in.w);
-      if (ix >= 0) {
-        copy_pixels(row + ix * kLanes, 1, to);
-      } else {
-        fill_border(to, 1);
-      }
-    }
-  }
-
-  // The input of a band, all blocks, and where its quads lie.
-  void load(const Band& band, int64_t n, QuadScratch& scratch) const {
-    const int64_t dense = in_blocks_ * in_plane_;
-    const int64_t stride = args_.input_batch_stride != 0 ? args_.input_batch_stride : dense;
-    const int64_t top = y_.lead(band.oy, extents_.pad_before.h);
-    const int64_t left = x_.lead(band.ox, extents_.pad_before.w);
-    uint8_t* to = scratch.pixels[0];
-    for (int64_t block = 0; block < in_blocks_; ++block) {
-      const int8_t* const plane = args_.input + n * stride + block * in_plane_;
-      for (int64_t r = 0; r < band.scratch_rows; ++r, to += band.scratch_columns * kLanes) {
-        const int64_t iy = y_.source(top + r, extents_.in.h);
-        load_row(plane + iy * extents_.in.w * kLanes, iy, left, band.scratch_columns, to);
-      }
-    }
-    scratch.band.fill(band, y_.step, x_.step, extents_.out.w);
-    int32_t* place = scratch.places;
-    for (int64_t block = 0; block < in_blocks_; ++block) {
-      for (int64_t tap = 0; tap < taps_; ++tap) {
-        const int64_t at = block * band.scratch_pixels() + tap_pixel(band, tap);
-        for (int64_t quad = 0; quad < 4; ++quad)
-          *place++ = static_cast<int32_t>(at * kLanes + quad * 4);
-      }
-    }
-    if (constants_.lanes.totals != nullptr) sum_inputs(band, scratch);
-  }
-  int64_t tap_pixel(const Band& band, int64_t tap) const {
-    return y_.tap(tap / x_.kernel) * band.scratch_columns + x_.tap(tap % x_.kernel);
-  }
-
-  // The sum of all inputs, as stored, that each output pixel reads.
-  void sum_inputs(const Band& band, QuadScratch& scratch) const {
-    const int64_t pixels = band.scratch_pixels();
-    const int32_t last_lanes =
-        lanes_of_block(filter_.in_channels, static_cast<int32_t>(in_blocks_ - 1));
-    for (int64_t p = 0; p < pixels; ++p) {
-      __m128i sum = _mm_setzero_si128();
-      const auto add = [&](__m128i bytes) __attribute__((always_inline)) {
-        sum = _mm_add_epi64(sum, _mm_sad_epu8(bytes, _mm_setzero_si128()));
-      };
-      for (int64_t block = 0; block + 1 < in_blocks_; ++block)
-        add(_mm_load_si128(
-            reinterpret_cast<const __m128i*>(scratch.pixels[block * pixels + p])));
-      alignas(16) uint8_t last[kLanes] = {};
-      __builtin_memcpy(last, scratch.pixels[(in_blocks_ - 1) * pixels + p],
-                       static_cast<size_t>(last_lanes));
-      add(_mm_load_si128(reinterpret_cast<const __m128i*>(last)));
-      scratch.column_sums[p] = _mm_cvtsi128_si32(sum) +
-                               _mm_extract_epi32(sum, 2) - 128 * filter_.in_channels;
-    }
-    for (int64_t i = 0; i < band.pixels(); ++i) {
-      int32_t sum = 0;
-      for (int64_t tap = 0; tap < taps_; ++tap)
-        sum += scratch.column_sums[scratch.band.scratch[i] + tap_pixel(band, tap)];
-      scratch.acc[i][kLanes] = sum;
-    }
-  }
-
-  // Steps of one block of output channels in pieces.
+  // Output channels and pixels that are computed together.
   struct Piece {
-    const uint16_t* places;
-    const int8_t* weights;
-    int64_t doubles, singles;
+    int64_t n, first_block, end_block;
+    int64_t pixel, pixels;  // counted over all rows
   };
 
-  template <int kPixels>
-  static void sum_pixels(const Piece& piece, QuadScratch& scratch, int64_t pixel,
-                         const int32_t* start) {
-    const uint8_t* x[kPixels];
-    __m256i low[kPixels], high[kPixels];
-    const __m256i ones = _mm256_set1_epi16(1);
-#pragma GCC unroll 4
-    for (int p = 0; p < kPixels; ++p) {
-      x[p] = scratch.pixels[scratch.band.scratch[pixel + p]];
-      const int32_t* const from = start != nullptr ? start : scratch.acc[pixel + p];
-      low[p] = load256(from), high[p] = load256(from + 8);
-    }
-    const uint16_t* step = piece.places;
-    const int8_t* w = piece.weights;
-    for (int64_t i = 0; i < piece.doubles; ++i, step += 2, w += 2 * quads::kStepBytes) {
-      const int64_t a = scratch.places[step[0]], b = scratch.places[step[1]];
-      const auto* const in_memory = reinterpret_cast<const Bytes32*>(w);
-      const __m256i b_low = load256(w + 64), b_high = load256(w + 96);
-#pragma GCC unroll 4
-      for (int p = 0; p < kPixels; ++p) {
-        __m256i xa = spread(x[p] + a), xb = spread(x[p] + b), product, other;
-        // As assembly, because a compiler that moves the products apart runs out of registers: half of
-        // the weights stay in memory.
-        asm("vpmaddubsw %[a_low], %[xa], %[product]\n\t"
-            "vpmaddubsw %[b_low], %[xb], %[other]\n\t"
-            "vpaddw %[other], %[product], %[product]\n\t"
-            "vpmaddwd %[ones], %[product], %[product]\n\t"
-            "vpaddd %[product], %[low], %[low]\n\t"
-            "vpmaddubsw %[a_high], %[xa], %[xa]\n\t"
-            "vpmaddubsw %[b_high], %[xb], %[xb]\n\t"
-            "vpaddw %[xb], %[xa], %[xa]\n\t"
-            "vpmaddwd %[ones], %[xa], %[xa]\n\t"
-            "vpaddd %[xa], %[high], %[high]"
-            : [low] "+x"(low[p]), [high] "+x"(high[p]), [xa] "+x"(xa), [xb] "+x"(xb),
-              [product] "=&x"(product), [other] "=&x"(other)
-            : [a_low] "m"(in_memory[0]), [a_high] "m"(in_memory[1]), [b_low] "x"(b_low), [b_high] "x"(b_high),
-              [ones] "x"(ones));
+  void run_region(int64_t n, int64_t first_block, int64_t end_block, int64_t pixel, int64_t count,
+                  QuadScratch& scratch) const {
+    // As even as vectors allow.
+    int64_t vectors = (count + 7) / 8;
+    int64_t pieces = (vectors + quads::kVectors - 1) / quads::kVectors;
+    for (const int64_t end = pixel + count; pixel < end;) {
+      const int64_t now = (vectors + pieces - 1) / pieces;
+      const Piece piece = {n, first_block, end_block, pixel, smaller(8 * now, end - pixel)};
+      switch (now) {
+        case 1:
+          run_piece<1>(piece, scratch);
+          break;
+        case 2:
+          run_piece<2>(piece, scratch);
+          break;
+        default:
+          run_piece<3>(piece, scratch);
       }
-    }
-    for (int64_t i = 0; i < piece.singles; ++i, ++step, w += quads::kStepBytes) {
-      const int64_t a = scratch.places[*step];
-      const __m256i a_low = load256(w), a_high = load256(w + 32);
-#pragma GCC unroll 4
-      for (int p = 0; p < kPixels; ++p) {
-        const __m256i xa = spread(x[p] + a);
-        low[p] = _mm256_add_epi32(low[p], _mm256_madd_epi16(_mm256_maddubs_epi16(xa, a_low), ones));
-        high[p] =
-            _mm256_add_epi32(high[p], _mm256_madd_epi16(_mm256_maddubs_epi16(xa, a_high), ones));
-      }
-    }
-#pragma GCC unroll 4
-    for (int p = 0; p < kPixels; ++p) {
-      store256(scratch.acc[pixel + p], low[p]), store256(scratch.acc[pixel + p] + 8, high[p]);
+      vectors -= now, --pieces;
+      pixel += 8 * now;
     }
   }
 
-  // All pixels of a band: whole tiles, then ever smaller ones.
-  template <int kPixels>
-  void sum_band(const Piece& piece, QuadScratch& scratch, int64_t pixel, int64_t end,
-                const int32_t* start) const {
-    for (; pixel + kPixels <= end; pixel += kPixels)
-      sum_pixels<kPixels>(piece, scratch, pixel, start);
-    if constexpr (kPixels > 1) {
-      if (pixel < end) sum_band<kPixels / 2>(piece, scratch, pixel, end, start);
+  template <int kVectors>
+  void run_piece(const Piece& piece, QuadScratch& scratch) const {
+    const bool inside = find_corners(piece, kVectors * 8, scratch);
+    if (!inside) find_sources(piece, kVectors * 8, scratch);
+    const int64_t chunks = rows_.chunks();
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+      load_chunk<kVectors>(piece, chunk, inside, scratch);
+      for (int64_t block = piece.first_block; block < piece.end_block; ++block) {
+        BlockSums& sums = scratch.sums[chunks == 1 ? 0 : block - piece.first_block];
+        const BlockSteps& steps = constants_.blocks[chunk * blocks_ + block];
+        sum_block<kVectors>(steps, constants_.places + steps.first,
+                            weights_ + int64_t{steps.first} * quads::kStepBytes, scratch.rows[0],
+                            lanes_of_block(filter_.out_channels, static_cast<int32_t>(block)),
+                            chunk == 0 ? constants_.start + block * kLanes : nullptr, sums);
+        if (chunk + 1 == chunks) finish_block<kVectors>(piece, block, sums, scratch);
+      }
     }
   }
 
-  void sum_block(const Band& band, int64_t n, int64_t block, QuadScratch& scratch) const {
-    const BlockSteps& steps = constants_.blocks[block];
-    const int64_t end = band.pixels();
-    Piece piece = {constants_.places + steps.first,
-                   weights_ + int64_t{steps.first} * quads::kStepBytes, 0, 0};
-    const int32_t* start = constants_.start + block * kLanes;
-    int64_t doubles = steps.doubles;
-    do {
-      piece.doubles = smaller(kChunk, doubles);
-      doubles -= piece.doubles;
-      piece.singles = doubles == 0 ? steps.singles : 0;
-      sum_band<4>(piece, scratch, 0, end, start);
-      start = nullptr;
-      piece.places += 2 * piece.doubles;
-      piece.weights += 2 * piece.doubles * quads::kStepBytes;
-    } while (doubles > 0);
+  // True where no pixel of the piece reads border.
+  bool find_corners(const Piece& piece, int64_t count, QuadScratch& scratch) const {
+    const int64_t width = extents_.out.w;
+    // Vectors beyond the last pixel repeat it.
+    const auto pixel = [&](int64_t i) { return piece.pixel + smaller(i, piece.pixels - 1); };
+    if (units_.matrix_product || points_) {
+      const int64_t step = points_ ? kLanes : in_stride();
+      for (int64_t i = 0; i < count; ++i) scratch.corners[i] = pixel(i) * step;
+      return true;
+    }
+    if (filter_.transposed) return false;
+    int64_t oy = piece.pixel / width, ox = piece.pixel % width;
+    bool inside = true;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t iy = oy * filter_.stride.h - extents_.pad_before.h;
+      const int64_t ix = ox * filter_.stride.w - extents_.pad_before.w;
+      scratch.corners[i] = (iy * extents_.in.w + ix) * kLanes;
+      inside = inside && iy >= 0 && ix >= 0 && iy + reach_.h <= extents_.in.h &&
+               ix + reach_.w <= extents_.in.w;
+      if (i + 1 < piece.pixels && ++ox == width) ox = 0, ++oy;
+    }
+    return inside;
+  }
 
-    const int64_t dense = channel_blocks(filter_.out_channels) * out_plane_;
+  // Where each pixel reads under each tap.
+  void find_sources(const Piece& piece, int64_t count, QuadScratch& scratch) const {
+    const ConvAxis y = y_axis(filter_, extents_), x = x_axis(filter_, extents_);
+    const int64_t width = extents_.out.w;
+    int64_t oy = piece.pixel / width, ox = piece.pixel % width;
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t k = 0; k < filter_.kernel.h; ++k) {
+        const int64_t iy = y.source(oy, k);
+        scratch.input_rows[k][i] = iy < 0 ? kBorder : iy * extents_.in.w * kLanes;
+      }
+      for (int64_t k = 0; k < filter_.kernel.w; ++k) {
+        const int64_t ix = x.source(ox, k);
+        scratch.input_columns[k][i] = ix < 0 ? kBorder : ix * kLanes;
+      }
+      if (i + 1 < piece.pixels && ++ox == width) ox = 0, ++oy;
+    }
+    for (int64_t tap = 0; tap < rows_.taps; ++tap) {
+      const int64_t* const row = scratch.input_rows[tap / filter_.kernel.w];
+      const int64_t* const column = scratch.input_columns[tap % filter_.kernel.w];
+      for (int i = 0; i < kPixels; i += 4) {
+        const __m256i a = load256(row + i), b = load256(column + i);
+        // kBorder where one of them is.
+        const __m256i outside = _mm256_cmpgt_epi64(_mm256_setzero_si256(), _mm256_or_si256(a, b));
+        store256(scratch.sources[tap] + i, _mm256_or_si256(_mm256_add_epi64(a, b), outside));
+      }
+    }
+  }
+  int64_t in_stride() const {
+    const int64_t dense = channel_blocks(filter_.in_channels) * in_plane_;
+    return args_.input_batch_stride != 0 ? args_.input_batch_stride : dense;
+  }
+
+  // Copies the inputs of one chunk, 128 more than stored, a row of pixels for each quad of channels.
+  template <int kVectors>
+  void load_chunk(const Piece& piece, int64_t chunk, bool inside, QuadScratch& scratch) const {
+    const int8_t* const input = args_.input + (units_.matrix_product ? 0 : piece.n * in_stride());
+    const int64_t first = chunk * quads::kChunkSpots;
+    const int64_t end = smaller(rows_.spots(), first + quads::kChunkSpots);
+    const bool totals = constants_.lanes.totals != nullptr;
+    if (totals && chunk == 0) start_totals(scratch);
+    int64_t block = first / rows_.taps, tap = first % rows_.taps;
+    uint8_t* row = scratch.rows[0];
+    for (int64_t spot = first; spot < end; ++spot) {
+      const int8_t* const plane = input + block * in_plane_;
+      const int64_t quads = rows_.quads(spot);
+#pragma GCC unroll 3
+      for (int v = 0; v < kVectors; ++v) {
+        __m256i pixels[4];
+        if (inside) {
+          const int8_t* const first = plane + scratch.further[tap];
+          load_pixels(scratch.corners + 8 * v, pixels, [&](int64_t at) { return first + at; });
+        } else {
+          load_pixels(scratch.sources[tap] + 8 * v, pixels,
+                      [&](int64_t at) { return at == kBorder ? border_ : plane + at; });
+        }
+        uint8_t* const to = row + v * 32;
+        if (quads == 1) {
+          const __m256i low = _mm256_unpacklo_epi32(pixels[0], pixels[1]);
+          store256(to, _mm256_unpacklo_epi64(low, _mm256_unpacklo_epi32(pixels[2], pixels[3])));
+          continue;
+        }
+        turn(pixels);
+        for (int64_t quad = 0; quad < quads; ++quad)
+          store256(to + quad * quads::kRowBytes, pixels[quad]);
+      }
+      if (totals) add_totals<kVectors>(row, block, quads, scratch.totals);
+      row += quads * quads::kRowBytes;
+      if (++tap == rows_.taps) tap = 0, ++block;
+    }
+  }
+  template <typename Place>
+  static void load_pixels(const int64_t* from, __m256i (&pixels)[4], const Place& place) {
+    const __m256i flip = _mm256_set1_epi8(static_cast<char>(0x80));
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m128i low = load128(place(from[i])), high = load128(place(from[i + 4]));
+      pixels[i] = _mm256_xor_si256(_mm256_set_m128i(high, low), flip);
+    }
+  }
+
+  // The sum of all inputs, as stored, that each pixel reads.
+  void start_totals(QuadScratch& scratch) const {
+    for (int32_t& total : scratch.totals)
+      total = static_cast<int32_t>(-128 * filter_.in_channels * rows_.taps);
+  }
+  template <int kVectors>
+  void add_totals(const uint8_t* row, int64_t block, int64_t quads, int32_t* totals) const {
+    const int64_t channels = lanes_of_block(filter_.in_channels, static_cast<int32_t>(block));
+    const __m256i ones = load256(kOnes);
+    for (int64_t quad = 0; quad < quads; ++quad, row += quads::kRowBytes) {
+      const int64_t used = smaller(4, channels - 4 * quad);
+      const __m256i each = _mm256_srli_epi32(_mm256_set1_epi8(1), static_cast<int>(32 - 8 * used));
+      for (int v = 0; v < kVectors; ++v) {
+        const __m256i pairs = _mm256_maddubs_epi16(load256(row + v * 32), each);
+        store256(totals + v * 8,
+                 _mm256_add_epi32(load256(totals + v * 8), _mm256_madd_epi16(pairs, ones)));
+      }
+    }
+  }
+
+  template <int kVectors>
+  void finish_block(const Piece& piece, int64_t block, const BlockSums& sums,
+                    QuadScratch& scratch) const {
+    const int64_t dense = blocks_ * out_plane_;
     const int64_t stride = args_.output_batch_stride != 0 ? args_.output_batch_stride : dense;
-    const int64_t at = block * out_plane_ + (band.oy * extents_.out.w + band.ox) * kLanes;
-    int8_t* const output = args_.output + n * stride + at;
+    const bool matrix = units_.matrix_product;
+    const int64_t at = block * out_plane_ + (matrix ? 0 : piece.pixel * kLanes);
+    const int64_t first = matrix ? piece.pixel : piece.n;
+    const int64_t step = matrix ? stride : kLanes, residual_step = matrix ? dense : kLanes;
+    int8_t* const output = args_.output + first * stride + at;
     const bool has_residual = args_.packed->params.has_residual;
-    const int8_t* const residual = has_residual ? args_.residual + n * dense + at : nullptr;
+    if constexpr (kByPixels<Finish>) {
+      if (!has_residual) {
+        finish_by_pixels(finish_, sums, scratch.totals, block * kLanes, piece.pixels, output, step);
+        return;
+      }
+    }
+    const int8_t* const residual = has_residual ? args_.residual + first * dense + at : nullptr;
+    turn_sums<kVectors>(sums, scratch);
     // A copy, which the bytes that are stored cannot alias: its constants stay in registers.
     const Finish finish(finish_);
-    for (int64_t i = 0; i < end; ++i) {
-      const int64_t to = int64_t{scratch.band.output[i]} * kLanes;
-      finish(scratch.acc[i], block, has_residual ? residual + to : nullptr, output + to);
+    for (int64_t i = 0; i < piece.pixels; ++i) {
+      scratch.pixel[i][kLanes] = scratch.totals[i];
+      finish(scratch.pixel[i], block, has_residual ? residual + i * residual_step : nullptr,
+             output + i * step);
+    }
+  }
+
+  // From the pixels of a channel to the channels of a pixel.
+  template <int kVectors>
+  static void turn_sums(const BlockSums& sums, QuadScratch& scratch) {
+    for (int v = 0; v < kVectors; ++v) {
+      for (int c = 0; c < kLanes; c += 4) {
+        __m256i four[4];
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) four[i] = load256(sums[c + i] + v * 8);
+        turn(four);
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) {
+          store128(scratch.pixel[v * 8 + i] + c, _mm256_castsi256_si128(four[i]));
+          store128(scratch.pixel[v * 8 + 4 + i] + c, _mm256_extracti128_si256(four[i], 1));
+        }
+      }
     }
   }
 
@@ -276,11 +456,14 @@ class QuadConv {
   const Finish& finish_;
   const ConvFilter& filter_;
   const ConvExtents& extents_;
-  const uint8_t border_;
-  const AxisPlan y_, x_;
-  const int64_t taps_, in_blocks_;
+  const quads::Rows rows_;
+  const ConvUnits units_;
+  const int64_t blocks_;                // of output channels
   const int64_t in_plane_, out_plane_;  // elements
+  const Extent2 reach_;                 // of the kernel
+  const bool points_;                   // an output pixel reads the input pixel of its place
   const int8_t* const weights_;
+  alignas(16) int8_t border_[kLanes];
 };
 
 template <bool kTotals>

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks of many families, small and with random weights: what the cost model is judged by after its rules were made."""
+import numpy as np
+from onnx import TensorProto, helper
+
+import networks
+from networks import Net, Value
+
+
+class RandomNet(Net):
+    """Weights as training starts with them, so that calibration sees features of a natural spread."""
+
+    def floats(self, *dims):
+        name = self.fresh("weight")
+        spread = (2 / max(1, np.prod(dims[1:]))) ** 0.5 if len(dims) > 1 else 0.1
+        data = np.random.default_rng(self.count).normal(0, spread, dims).astype(np.float32)
+        self.constants.append(helper.make_tensor(name, TensorProto.FLOAT, dims, data.tobytes(), raw=True))
+        return name
+
+    def norm(self, x):
+        scale, bias, mean = (self.floats(x.c) for _ in range(3))
+        variance = self.fresh("weight")
+        self.constants.append(helper.make_tensor(variance, TensorProto.FLOAT, [x.c], [1.0] * x.c))
+        return Value(self.op("BatchNormalization", [x.name, scale, bias, mean, variance]), x.c, x.h, x.w)
+
+    def unary(self, kind, x, **attributes):
+        return Value(self.op(kind, [x.name], **attributes), x.c, x.h, x.w)
+
+    def product(self, a, b):
+        return Value(self.op("Mul", [a.name, b.name]), a.c, a.h, a.w)
+
+    def deconv(self, x, c, k, s, pad, act=None, group=1):
+        name = self.op("ConvTranspose", [x.name, self.floats(x.c, c // group, k, k), self.floats(c)], kernel_shape=[k, k],
+                       strides=[s, s], pads=[pad] * 4, group=group)
+        return self.activate(Value(name, c, (x.h - 1) * s + k - 2 * pad, (x.w - 1) * s + k - 2 * pad), act)
+
+    def shuffle(self, x, groups):
+        """Channels of `groups` interleaved, as torchvision writes it."""
+        y = self.shaped(x.name, [1, groups, x.c // groups, x.h, x.w])
+        y = self.op("Transpose", [y], perm=[0, 2, 1, 3, 4])
+        return Value(self.shaped(y, [1, x.c, x.h, x.w]), x.c, x.h, x.w)
+
+    def prelu(self, x):
+        return Value(self.op("PRelu", [x.name, self.floats(x.c, 1, 1)]), x.c, x.h, x.w)
+
+    def dense(self, x, c, act="none"):
+        flat = self.shaped(x.name, [1, x.c * x.h * x.w])
+        y = self.op("Gemm", [flat, self.floats(c, x.c * x.h * x.w), self.floats(c)], transB=1)
+        return self.activate(Value(y, c, 1, 1), act)
+
+    def squeeze_excite(self, x, hidden, gate="HardSigmoid"):
+        s = self.conv(self.conv(self.mean(x), hidden, act="relu"), x.c, act="none")
+        s = self.unary(gate, s, **({"alpha": 1 / 6} if gate == "HardSigmoid" else {}))
+        return self.product(x, s)
+
+
+def squeezenet(n, x):
+    def fire(y, s, e):
+        y = n.conv(y, s)
+        return n.cat([n.conv(y, e), n.conv(y, e, 3)])
+    x = n.pool(n.conv(x, 64, 3, 2, pad=0), 3, 2, pad=0)
+    for s, e in ((16, 64), (16, 64), (0, 0), (32, 128), (32, 128), (0, 0), (48, 192), (48, 192), (64, 256), (64, 256)):
+        x = fire(x, s, e) if s else n.pool(x, 3, 2, pad=0)
+    networks.classifier(n, x)
+
+
+def shufflenet(n, x):
+    x = n.pool(n.conv(x, 24, 3, 2), 3, 2)
+    for c, repeats in ((116, 4), (232, 8), (464, 4)):
+        half = c // 2
+        a = n.conv(n.conv(x, x.c, 3, 2, g=x.c, act="none"), half)
+        b = n.conv(n.conv(n.conv(x, half), half, 3, 2, g=half, act="none"), half)
+        x = n.shuffle(n.cat([a, b]), 2)
+        for _ in range(repeats - 1):
+            a, b = n.split(x, [half, half])
+            b = n.conv(n.conv(n.conv(b, half), half, 3, g=half, act="none"), half)
+            x = n.shuffle(n.cat([a, b]), 2)
+    networks.classifier(n, n.conv(x, 1024))
+
+
+def mobilenet_v3(n, x):
+    def act(y, swish):
+        return n.product(y, n.unary("HardSigmoid", y, alpha=1 / 6)) if swish else n.activate(y, "relu")
+    x = act(n.conv(x, 16, 3, 2, act="none"), True)
+    for k, hidden, c, se, swish, s in ((3, 16, 16, 1, 0, 2), (3, 72, 24, 0, 0, 2), (3, 88, 24, 0, 0, 1), (5, 96, 40, 1, 1, 2),
+                                       (5, 240, 40, 1, 1, 1), (5, 240, 40, 1, 1, 1), (5, 120, 48, 1, 1, 1), (5, 144, 48, 1, 1, 1),
+                                       (5, 288, 96, 1, 1, 2), (5, 576, 96, 1, 1, 1), (5, 576, 96, 1, 1, 1)):
+        y = act(n.conv(x, hidden, act="none"), swish) if hidden != x.c else x
+        y = act(n.conv(y, hidden, k, s, g=hidden, act="none"), swish)
+        if se:
+            y = n.squeeze_excite(y, max(8, hidden // 4 // 8 * 8))
+        y = n.conv(y, c, act="none")
+        x = n.add(x, y) if s == 1 and x.c == c else y
+    x = n.mean(act(n.conv(x, 576, act="none"), True))
+    n.output(n.dense(act(n.dense(x, 1024), True), 1000).name, 1, 1000)
+
+
+def unet(n, x):
+    kept = []
+    for c in (32, 64, 128, 256):
+        x = n.conv(n.conv(x, c, 3), c, 3)
+        kept.append(x)
+        x = n.pool(x, 2, 2, pad=0)
+    x = n.conv(n.conv(x, 512, 3), 512, 3)
+    for skip in kept[::-1]:
+        x = n.cat([n.transposed(x, skip.c), skip])
+        x = n.conv(n.conv(x, skip.c, 3), skip.c, 3)
+    n.output(n.conv(x, 2, act="none"))
+
+
+def vgg11(n, x):
+    for c, repeats in ((64, 1), (128, 1), (256, 2), (512, 2), (512, 2)):
+        for _ in range(repeats):
+            x = n.conv(x, c, 3)
+        x = n.pool(x, 2, 2, pad=0)
+    n.output(n.dense(n.dense(n.dense(x, 1024, "relu"), 1024, "relu"), 100).name, 1, 100)
+
+
+def densenet(n, x):
+    x = n.pool(n.conv(x, 64, 7, 2), 3, 2, pad=1)
+    for block, repeats in enumerate((4, 6, 8, 6)):
+        for _ in range(repeats):
+            y = n.conv(n.activate(n.norm(x)), 128)
+            x = n.cat([x, n.conv(y, 32, 3, act="none")])
+        if block != 3:
+            x = n.pool(n.conv(n.activate(n.norm(x)), x.c // 2, act="none"), 2, 2, "AveragePool", pad=0)
+    networks.classifier(n, n.activate(n.norm(x)))
+
+
+def efficientnet_lite(n, x):
+    x = n.conv(x, 32, 3, 2)
+    for expand, c, repeats, s, k in ((1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5),
+                                     (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)):
+        for i in range(repeats):
+            y = n.conv(x, x.c * expand) if expand != 1 else x
+            y = n.conv(n.conv(y, y.c, k, s if i == 0 else 1, g=y.c), c, act="none")
+            x = n.add(x, y) if i else y
+    networks.classifier(n, n.conv(x, 1280))
+
+
+def ghostnet(n, x):
+    def ghost(y, c, act):
+        first = n.conv(y, c // 2, act=act)
+        return n.cat([first, n.conv(first, c // 2, 3, g=c // 2, act=act)])
+    x = n.conv(x, 16, 3, 2)
+    for hidden, c, s, se in ((16, 16, 1, 0), (48, 24, 2, 0), (72, 24, 1, 0), (72, 40, 2, 1), (120, 40, 1, 1), (240, 80, 2, 0),
+                             (200, 80, 1, 0), (480, 112, 1, 1), (672, 160, 2, 1), (960, 160, 1, 0)):
+        y = ghost(x, hidden, "relu")
+        if s == 2:
+            y = n.conv(y, hidden, 3, 2, g=hidden, act="none")
+        if se:
+            y = n.squeeze_excite(y, hidden // 4 // 4 * 4)
+        y = ghost(y, c, "none")
+        short = x
+        if s != 1 or x.c != c:
+            short = n.conv(n.conv(x, x.c, 3, s, g=x.c, act="none"), c, act="none")
+        x = n.add(y, short)
+    networks.classifier(n, n.conv(x, 960))
+
+
+def espcn(n, x):
+    x = n.conv(n.conv(n.conv(x, 64, 5), 32, 3), 27, 3, act="none")
+    y = n.op("DepthToSpace", [x.name], blocksize=3, mode="CRD")
+    n.output(Value(y, 3, x.h * 3, x.w * 3))
+
+
+def googlenet(n, x):
+    def inception(y, a, b, bb, c, cc, d):
+        return n.cat([n.conv(y, a), n.conv(n.conv(y, b), bb, 3), n.conv(n.conv(y, c), cc, 5), n.conv(n.pool(y, 3, 1), d)])
+    x = n.pool(n.conv(x, 64, 7, 2), 3, 2)
+    x = n.pool(n.conv(n.conv(x, 64), 192, 3), 3, 2)
+    x = inception(inception(x, 64, 96, 128, 16, 32, 32), 128, 128, 192, 32, 96, 64)
+    x = n.pool(x, 3, 2)
+    for row in ((192, 96, 208, 16, 48, 64), (160, 112, 224, 24, 64, 64), (112, 144, 288, 32, 64, 64), (256, 160, 320, 32, 128, 128)):
+        x = inception(x, *row)
+    networks.classifier(n, inception(n.pool(x, 3, 2), 256, 160, 320, 32, 128, 128))
+
+
+def regnet(n, x):
+    x = n.conv(x, 32, 3, 2)
+    for c, repeats in ((24, 1), (56, 1), (152, 4), (368, 7)):
+        for i in range(repeats):
+            s = 2 if i == 0 else 1
+            y = n.conv(n.conv(n.conv(x, c), c, 3, s, g=c // 8), c, act="none")
+            x = n.activate(n.add(y, n.conv(x, c, 1, 2, act="none") if i == 0 else x))
+    networks.classifier(n, x)
+
+
+def hrnet(n, x):
+    def basic(y):
+        return n.activate(n.add(n.conv(n.conv(y, y.c, 3), y.c, 3, act="none"), y))
+    x = n.conv(n.conv(x, 64, 3, 2), 64, 3, 2)
+    levels = [n.conv(x, 18, 3), n.conv(x, 36, 3, 2)]
+    for stage in range(2):
+        levels = [basic(basic(y)) for y in levels]
+        fused = []
+        for i, to in enumerate(levels):
+            total = to
+            for j, y in enumerate(levels):
+                if j > i:
+                    y = n.up(n.conv(y, to.c, act="none"), to.h, to.w)
+                for step in range(i - j):
+                    y = n.conv(y, to.c if step == i - j - 1 else y.c, 3, 2, act="none")
+                total = n.add(total, y) if j != i else total
+            fused.append(n.activate(total))
+        levels = fused + ([n.conv(fused[-1], 72, 3, 2)] if stage == 0 else [])
+    n.output(n.conv(levels[0], 17, act="none"))
+
+
+def mnasnet(n, x):
+    x = n.conv(n.conv(n.conv(x, 32, 3, 2), 32, 3, g=32), 16, act="none")
+    for expand, k, c, repeats, s in ((3, 3, 24, 3, 2), (3, 5, 40, 3, 2), (6, 5, 80, 3, 2), (6, 3, 96, 2, 1), (6, 5, 192, 4, 2)):
+        for i in range(repeats):
+            y = n.conv(x, x.c * expand)
+            y = n.conv(n.conv(y, y.c, k, s if i == 0 else 1, g=y.c), c, act="none")
+            x = n.add(x, y) if i else y
+    networks.classifier(n, n.conv(x, 1280))
+
+
+def tiny_yolo(n, x):
+    levels = []
+    for c, s in ((16, 2), (32, 2), (64, 2), (128, 2), (256, 2), (512, 1)):
+        x = n.conv(x, c, 3)
+        levels.append(x)
+        if s == 2:
+            x = n.pool(x, 2, 2, pad=0)
+    x = n.conv(n.conv(x, 1024, 3), 256)
+    n.output(n.conv(n.conv(x, 512, 3), 255, act="none"))
+    x = n.cat([n.up(n.conv(x, 128)), levels[4]])
+    n.output(n.conv(n.conv(x, 256, 3), 255, act="none"))
+
+
+def fast_scnn(n, x):
+    def separable(y, c, s):
+        return n.conv(n.conv(y, y.c, 3, s, g=y.c), c)
+    x = high = separable(separable(n.conv(x, 32, 3, 2), 48, 2), 64, 2)
+    for c, s in ((64, 2), (64, 1), (96, 2), (96, 1), (128, 1)):
+        x = networks.inverted(n, x, c, 6, s)
+    parts = [x] + [n.up(n.conv(n.pool(x, k, k, "AveragePool", pad=0), 32), x.h, x.w, "linear") for k in (2, 4)]
+    x = n.conv(n.cat(parts), 128)
+    x = n.conv(n.conv(n.up(x, high.h, high.w, "linear"), 128, 3, g=128), 128, act="none")
+    x = n.activate(n.add(x, n.conv(high, 128, act="none")))
+    n.output(n.conv(separable(separable(x, 128, 1), 128, 1), 19, act="none"))
+
+
+def pose_baseline(n, x):
+    x = n.pool(n.conv(x, 64, 7, 2), 3, 2, pad=1)
+    for c, s in ((64, 1), (64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1)):
+        short = x if s == 1 and x.c == c else n.conv(x, c, 1, s, act="none")
+        x = n.activate(n.add(n.conv(n.conv(x, c, 3, s), c, 3, act="none"), short))
+    for _ in range(3):
+        x = n.deconv(x, 128, 4, 2, 1)
+    n.output(n.conv(x, 17, act="none"))
+
+
+def repvgg(n, x):
+    for c, repeats in ((48, 1), (48, 2), (96, 4), (192, 14), (1280, 1)):
+        for i in range(repeats):
+            x = n.conv(x, c, 3, 2 if i == 0 else 1)
+    n.output(n.dense(n.mean(x), 1000).name, 1, 1000)
+
+
+def fsrcnn(n, x):
+    x = n.prelu(n.conv(x, 56, 5, act="none"))
+    x = n.prelu(n.conv(x, 12, act="none"))
+    for _ in range(4):
+        x = n.prelu(n.conv(x, 12, 3, act="none"))
+    x = n.prelu(n.conv(x, 56, act="none"))
+    n.output(n.conv(n.deconv(x, 16, 4, 2, 1, "relu"), 3, 3, act="none"))
+
+
+def keyword_net(n, x):
+    x = n.conv(x, 64, (9, 5), 2)
+    for _ in range(4):
+        x = n.conv(n.conv(x, 64, 3, g=64), 64)
+    n.output(n.dense(n.mean(x), 12).name, 1, 12)
+
+
+def plate_reader(n, x):
+    def small(y, c):
+        return n.conv(n.conv(n.conv(n.conv(y, c // 4), c // 4, (3, 1)), c // 4, (1, 3)), c, act="none")
+    x = n.pool(n.conv(x, 64, 3), 3, 1)
+    x = n.pool(n.activate(small(x, 128)), 3, 2)
+    x = n.activate(small(n.activate(small(x, 256)), 256))
+    x = n.conv(n.pool(x, 3, 2), 256, (1, 4), act="relu")
+    n.output(n.conv(n.cat([x, n.conv(x, 68, (5, 1), act="relu")]), 68, act="none"))
+
+
+# name: builder, input [channels, height, width], activation. Rules were repaired on the first ten, not on the others.
+FAMILIES = {
+    "squeezenet": (squeezenet, (3, 224, 224), "relu"), "shufflenet": (shufflenet, (3, 224, 224), "relu"),
+    "mobilenetv3": (mobilenet_v3, (3, 224, 224), "relu"), "unet": (unet, (3, 128, 128), "relu"),
+    "vgg11": (vgg11, (3, 112, 112), "relu"), "densenet": (densenet, (3, 224, 224), "relu"),
+    "efficientnet-lite": (efficientnet_lite, (3, 224, 224), "relu6"), "ghostnet": (ghostnet, (3, 224, 224), "relu"),
+    "espcn": (espcn, (1, 160, 160), "relu"), "googlenet": (googlenet, (3, 224, 224), "relu"),
+    "regnet": (regnet, (3, 224, 224), "relu"), "hrnet": (hrnet, (3, 256, 192), "relu"),
+    "mnasnet": (mnasnet, (3, 224, 224), "relu"), "tiny-yolo": (tiny_yolo, (3, 416, 416), "leaky"),
+    "fast-scnn": (fast_scnn, (3, 256, 512), "relu"), "pose-baseline": (pose_baseline, (3, 256, 192), "relu"),
+    "repvgg": (repvgg, (3, 224, 224), "relu"), "fsrcnn": (fsrcnn, (3, 120, 160), "relu"),
+    "keyword": (keyword_net, (1, 49, 40), "relu"), "plate-reader": (plate_reader, (3, 24, 96), "silu"),
+}
+
+
+def shape_of(name):
+    return (1,) + FAMILIES[name][1]
+
+
+def write(name, path):
+    build, (c, h, w), act = FAMILIES[name]
+    n = RandomNet(act, [1, c, h, w])
+    build(n, Value("input", c, h, w))
+    n.save(path)
