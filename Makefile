@@ -16,6 +16,7 @@ help:
 	@echo "make release  build/release: librknnrt.so, librknn_toolkit.so, the rknn command"
 	@echo "make wheel    build/dist: the Python packages rknn and rknnlite; make check-python tries them"
 	@echo "make packages  build/packages: wheels and Debian packages for old and new systems, notices, checksums; packages-arm64: for ARM, too"
+	@echo "make docs     build/site: the documentation as a site (needs mkdocs)"
 	@echo "make wheel-arm64  the same for 64-bit ARM, cross-compiled and tried under qemu-user"
 	@echo "make test-arm64  kernel tests, C callers and a model's bytes for 64-bit ARM under qemu-user"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
@@ -327,17 +328,28 @@ check-sound: configure-release fuzzers coverage-run
 	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
 
 # Pages of `rknn report` in a real browser (Debian's chromium); screenshots are left in $(BUILD)/check-report.
-REPORT_MODELS = $(wildcard ../shared/assets/models/onnx/*/*.onnx)
-.PHONY: check-report
-check-report: configure-release
+REPORT_MODELS = $(wildcard $(foreach name,digits/digits fastestdet/FastestDet ort_mnist/mnist rk_concat_block/concat_block \
+  silero_vad_16k_op15/silero_vad_16k_op15 ultraface_rfb320/version-RFB-320 vittracker/vitTracker \
+  yunet_n_320/yunet_n_320_320,../shared/assets/models/onnx/$(name).onnx))
+YOLO := $(BUILD)/bench/models/yolov5s_relu.float.onnx
+# Accessibility is judged by axe-core of npm, where that can be had.
+AXE := $(BUILD)/axe/node_modules/axe-core/axe.min.js
+BROWSER_CHECK = $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/check-report \
+  --axe $(AXE) --analyzed $(YOLO) $(BUILD)/check-report/dataset.txt ../shared/assets/images/bus.jpg $(REPORT_MODELS)
+.PHONY: check-report report-inputs
+report-inputs:
+	@$(PYTHON) bench/models.py $(BUILD)/bench/models --only yolov5s_relu
+	@mkdir -p $(BUILD)/check-report $(BUILD)/axe
+	@echo $(abspath ../shared/assets/images/bus.jpg) >$(BUILD)/check-report/dataset.txt
+	@[ -e $(AXE) ] || ! command -v npm >/dev/null || (cd $(BUILD)/axe && npm install --silent --no-save axe-core >/dev/null 2>&1) || true
+check-report: configure-release report-inputs
 	@$(call NINJA,release,rknn)
-	@$(PYTHON) tests/check.py check-report -- $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn \
-	  --work $(BUILD)/check-report $(REPORT_MODELS)
+	@$(PYTHON) tests/check.py check-report -- $(BROWSER_CHECK)
 
 # What is published, in freshly installed systems: packages, symbol versions, first steps, help texts, pages in a browser.
-# Needs root, mmdebstrap, chromium and the archives of Debian and Ubuntu; the systems are kept in $(BUILD)/roots.
+# Needs root, mmdebstrap, mkdocs, chromium and the archives of Debian and Ubuntu; the systems are kept in $(BUILD)/roots.
 .PHONY: check-install
-check-install: packages
+check-install: packages report-inputs
 	@command -v mmdebstrap >/dev/null || { echo "make check-install needs the Debian package mmdebstrap"; exit 1; }
 	@$(PYTHON) tests/check.py check-install \
 	  -- $(PYTHON) -B tests/install/symbols.py $(wildcard $(BUILD)/packages/openrknn-*.whl) \
@@ -347,8 +359,17 @@ check-install: packages
 	  -- PYTHONPATH=python OPENRKNN_LIBRARY_DIR=$(BUILD)/release/src/toolkit:$(BUILD)/release/src/capi \
 	     $(PYTHON) -B tests/python/test_help.py \
 	  -- $(PYTHON) -B tests/install/clean_roots.py --packages $(BUILD)/packages --build $(BUILD)/release --roots $(BUILD)/roots \
-	  -- $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/check-report \
-	     $(REPORT_MODELS)
+	  -- $(MAKE) -s docs \
+	  -- $(PYTHON) -B tests/install/pages_check.py --packages $(BUILD)/packages --roots $(BUILD)/roots \
+	  -- $(BROWSER_CHECK)
+
+# The documentation as a site, by Debian's mkdocs: $(BUILD)/site/index.html.
+.PHONY: docs
+docs: configure-release
+	@command -v mkdocs >/dev/null || { echo "make docs needs the Debian package mkdocs"; exit 1; }
+	@$(call NINJA,release,rknn rknn_toolkit rknnrt)
+	@$(PYTHON) -B packaging/docs_site.py --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/docs --output $(BUILD)/site \
+	  --libraries $(BUILD)/release/src/toolkit:$(BUILD)/release/src/capi
 
 # The tree itself: words, sizes, guides, options declared once, variants tested, files of older versions, an outside
 # project against an installed prefix, a runtime-only build.
