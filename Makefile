@@ -26,6 +26,7 @@ help:
 	@echo "make check-quant  accuracy figures of int8, of accuracy analysis and of calibration (needs ../shared)"
 	@echo "make check-matmul  rknn_matmul_api.h and rknn_custom_op.h: results, sanitized run, examples, speed"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
+	@echo "make check-interop  register lists and constants beside the vendor compiler's (needs ../shared and RK_VENDOR_FURTHER)"
 	@echo "make check-cost  the cost model beside the vendor compiler's tables (needs ../shared)"
 	@echo "make check-applications  generated programs, librga, examples, video, CI template (needs ../shared, cargo, crossbuild-essential-arm64, qemu-user)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
@@ -182,6 +183,12 @@ check-quant: configure-release
 check-vendor: configure-release
 	@$(call NINJA,release,vendor_check vendor_corpus vendor_cost vendor_emulator vendor_lift)
 	@$(PYTHON) tests/vendor/check.py $(BUILD)/release
+
+# What we write for a board beside what the vendor's compiler writes.
+.PHONY: check-interop
+check-interop: configure-release
+	@$(call NINJA,release,register_compare constant_compare)
+	@$(PYTHON) tests/interop/check.py $(BUILD)/release
 
 # What a model costs on a chip, counted beside the tables of the vendor's compiler.
 .PHONY: check-cost
