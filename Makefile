@@ -187,7 +187,7 @@ check-vendor: configure-release
 # What we write for a board beside what the vendor's compiler writes.
 .PHONY: check-interop
 check-interop: configure-release
-	@$(call NINJA,release,register_compare constant_compare)
+	@$(call NINJA,release,register_compare constant_compare own_lists rknn)
 	@$(PYTHON) tests/interop/check.py $(BUILD)/release
 
 # What a model costs on a chip, counted beside the tables of the vendor's compiler.

@@ -27,7 +27,7 @@ set(RK_MAY_USE_analysis quant compiler format runtime evaluator program target o
 set(RK_MAY_USE_remote base)
 set(RK_MAY_USE_toolkit ${RK_MODULES})
 # The command line lies outside src/; the include test reads this row for tools/.
-set(RK_MAY_USE_tools toolkit quant format media runtime kernels target remote base)
+set(RK_MAY_USE_tools toolkit quant format registers media runtime kernels target remote base)
 # The server lies outside src/ too. It reaches the runtime through the C interface only; remote/ has what client and
 # toolkit agree on.
 set(RK_MAY_USE_server remote base)

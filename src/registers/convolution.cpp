@@ -20,23 +20,24 @@ constexpr uint16_t kCoreUnnamed = 0x3030, kDpuUnnamed = 0x40c4;  // always writt
 
 // Registers of a list, in its order, after the first six.
 constexpr uint16_t kOrder[] = {
-    0x100c, 0x1010, 0x1014, 0x1020, 0x1024, 0x1028, 0x102c, 0x1030, 0x1034, 0x1038, 0x1040, 0x1044,
-    0x104c, 0x1050, 0x1054, 0x1058, 0x105c, 0x1060, 0x1064, 0x1068, 0x1070, 0x1074, 0x1078, 0x107c,
-    0x1080, 0x1084, 0x1088, 0x1100, 0x1104, 0x1110, 0x1140, 0x1144, 0x1148, 0x114c, 0x1150, 0x1154,
-    0x1158, 0x115c, 0x1160, 0x1164, 0x1168, 0x116c, 0x1170, 0x1174, 0x1178, 0x117c, 0x1180, 0x1184,
-    0x3010, 0x3014, 0x3018, 0x301c, kCoreUnnamed,
-    0x400c, 0x4010, 0x4014, 0x4020, 0x4024, 0x4030, 0x4034, 0x4038, 0x403c, 0x4040, 0x4044, 0x4048,
-    0x404c, 0x4050, 0x4054, 0x4058, 0x405c, 0x4060, 0x4064, 0x4068, 0x406c, 0x4070, 0x4074, 0x4078,
-    0x407c, 0x4080, 0x4084, 0x4088, 0x4090, 0x4094, 0x4098, 0x409c, 0x40a0, 0x40a4, 0x40a8, 0x40ac,
-    0x40c0, kDpuUnnamed, 0x4100, 0x4104, 0x4108, 0x410c, 0x4110, 0x4114, 0x4118, 0x411c, 0x4120,
-    0x4124, 0x4128, 0x412c,
-    0x500c, 0x5010, 0x5014, 0x5018, 0x501c, 0x5020, 0x5028, 0x502c, 0x5034, 0x5038, 0x5040, 0x5044,
-    0x5048, 0x504c, 0x5064, 0x5068, 0x506c};
+    0x100c,      0x1010, 0x1014,       0x1020, 0x1024, 0x1028, 0x102c, 0x1030, 0x1034, 0x1038,
+    0x1040,      0x1044, 0x104c,       0x1050, 0x1054, 0x1058, 0x105c, 0x1060, 0x1064, 0x1068,
+    0x1070,      0x1074, 0x1078,       0x107c, 0x1080, 0x1084, 0x1088, 0x1100, 0x1104, 0x1110,
+    0x1140,      0x1144, 0x1148,       0x114c, 0x1150, 0x1154, 0x1158, 0x115c, 0x1160, 0x1164,
+    0x1168,      0x116c, 0x1170,       0x1174, 0x1178, 0x117c, 0x1180, 0x1184, 0x3010, 0x3014,
+    0x3018,      0x301c, kCoreUnnamed, 0x400c, 0x4010, 0x4014, 0x4020, 0x4024, 0x4030, 0x4034,
+    0x4038,      0x403c, 0x4040,       0x4044, 0x4048, 0x404c, 0x4050, 0x4054, 0x4058, 0x405c,
+    0x4060,      0x4064, 0x4068,       0x406c, 0x4070, 0x4074, 0x4078, 0x407c, 0x4080, 0x4084,
+    0x4088,      0x4090, 0x4094,       0x4098, 0x409c, 0x40a0, 0x40a4, 0x40a8, 0x40ac, 0x40c0,
+    kDpuUnnamed, 0x4100, 0x4104,       0x4108, 0x410c, 0x4110, 0x4114, 0x4118, 0x411c, 0x4120,
+    0x4124,      0x4128, 0x412c,       0x500c, 0x5010, 0x5014, 0x5018, 0x501c, 0x5020, 0x5028,
+    0x502c,      0x5034, 0x5038,       0x5040, 0x5044, 0x5048, 0x504c, 0x5064, 0x5068, 0x506c};
 
 // Rows fetched before the array starts, at least, by kernel and stride (`bank` is the rows that a bank holds).
 int64_t least_grains(const ConvParams& p, int64_t bank) {
   if (p.kernel.h == 1 && p.stride.h == 1) return std::min<int64_t>(9, 3 * bank);
-  if (p.kernel.h == 3 && p.stride.h == 1) return std::max<int64_t>(std::min<int64_t>(16, 3 * bank), 12);
+  if (p.kernel.h == 3 && p.stride.h == 1)
+    return std::max<int64_t>(std::min<int64_t>(16, 3 * bank), 12);
   if (p.kernel.h == 3) return bank < 8 ? 3 * bank : 0;
   return p.kernel.h == 5 ? std::min<int64_t>(23, 3 * bank) : 0;
 }
@@ -153,7 +154,8 @@ void ConvWriter::write_weights() {
     // Blocks of 64 channels; the last one of the layer is 16 or 32 wide where that is enough.
     first_byte = static_cast<uint64_t>(taps * tile_.first_channel);
     const bool last = tile_.first_channel + tile_.channels == layer_.out.channels;
-    kernel_bytes = last ? static_cast<int64_t>(layer_.weight_bytes - first_byte) : taps * tile_.channels;
+    kernel_bytes =
+        last ? static_cast<int64_t>(layer_.weight_bytes - first_byte) : taps * tile_.channels;
   } else {
     kernels = align_up<int64_t>(layer_.out.channels, 2);
     kernel_bytes = taps * align_up<int64_t>(layer_.in.channels, kAtomBytes);
@@ -171,10 +173,10 @@ void ConvWriter::write_buffer() {
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_BANK, tile_.weight_banks);
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_REUSE, tile_.reuses_weights ? 1 : 0);
   constexpr int64_t kPictureAlign = 16;
-  const int64_t entries = layer_.in.is_picture
-                              ? tile_.in_rows * align_up<int64_t>(width_, kPictureAlign)
-                              : entries_;
-  image_.set(reg::CNA_CBUF_CON1, static_cast<uint32_t>(entries));  // a picture's needs more than the field has
+  const int64_t entries =
+      layer_.in.is_picture ? tile_.in_rows * align_up<int64_t>(width_, kPictureAlign) : entries_;
+  image_.set(reg::CNA_CBUF_CON1,
+             static_cast<uint32_t>(entries));  // a picture's needs more than the field has
 }
 
 // Rows of one fetch. The number does not change results; for features of several banks the vendor's is not always
@@ -227,7 +229,8 @@ void ConvWriter::write_output() {
   image_.set(reg::DPU_RDMA_RDMA_DATA_CUBE_WIDTH__WIDTH, layer_.out.width - 1);
   image_.set(reg::DPU_RDMA_RDMA_DATA_CUBE_HEIGHT__HEIGHT, tile_.out_rows - 1);
   image_.set(reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL__CHANNEL, aligned_out_ - 1);
-  image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__CONV_MODE, layer_.is_depthwise ? kDepthwiseMode : 0);
+  image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__CONV_MODE,
+             layer_.is_depthwise ? kDepthwiseMode : 0);
   image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__BURST_LEN, kLongestBurst);
   image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__MRDMA_DISABLE, layer_.has_addend ? 0 : 1);
   image_.set(reg::DPU_RDMA_RDMA_WEIGHT, 0x01010101);
@@ -249,8 +252,9 @@ void ConvWriter::write_bias() {
     image_.set(reg::DPU_DATA_FORMAT__BS_MUL_SHIFT_VALUE_NEG, p_.multiplier_shift);
   }
   image_.set(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE, alone ? 1 : 7);
-  image_.set_address(reg::DPU_RDMA_RDMA_BS_BASE_ADDR, Operand::kBias,
-                     static_cast<uint64_t>(tile_.first_channel * (alone ? kBytesAlone : kBytesOfAll)));
+  image_.set_address(
+      reg::DPU_RDMA_RDMA_BS_BASE_ADDR, Operand::kBias,
+      static_cast<uint64_t>(tile_.first_channel * (alone ? kBytesAlone : kBytesOfAll)));
 }
 
 Status ConvWriter::write_activation() {
@@ -263,9 +267,11 @@ Status ConvWriter::write_activation() {
   image_.set(reg::DPU_BN_CFG__BN_RELUX_EN, clips ? 1 : 0);
   if (clips) image_.set(reg::DPU_BN_RELUX_CMP_VALUE, static_cast<uint32_t>(p_.clip_limit));
   if (p_.slope) {
-    if (p_.slope->factor.size() != 1) return unsupported("no register form for a slope of each channel");
+    if (p_.slope->factor.size() != 1)
+      return unsupported("no register form for a slope of each channel");
     image_.set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 0);
-    image_.set(reg::DPU_BN_CFG__BN_MUL_PRELU, p_.slope->factor[0] == 1 ? 0 : 1);  // 1: a shift and no more
+    image_.set(reg::DPU_BN_CFG__BN_MUL_PRELU,
+               p_.slope->factor[0] == 1 ? 0 : 1);  // 1: a shift and no more
     image_.set(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND, p_.slope->factor[0]);
     image_.set(reg::DPU_BN_MUL_CFG__BN_MUL_SHIFT_VALUE, p_.slope->positive_shift);
     image_.set(reg::DPU_DATA_FORMAT__BN_MUL_SHIFT_VALUE_NEG, p_.slope->negative_shift);
@@ -341,7 +347,8 @@ RegisterTask ConvWriter::in_order() const {
   RegisterTask task;
   task.units = kUnits;
   // Four registers of the fetch are written twice, first and in their place.
-  for (const uint16_t offset : {reg::CNA_CBUF_CON0, reg::CNA_DCOMP_REGNUM, reg::CNA_DCOMP_CTRL, reg::CNA_CONV_CON1})
+  for (const uint16_t offset :
+       {reg::CNA_CBUF_CON0, reg::CNA_DCOMP_REGNUM, reg::CNA_DCOMP_CTRL, reg::CNA_CONV_CON1})
     task.commands.push_back(image_.get(offset));
   // A list that uses tables follows the one that loads them into the first bank of the DPU's registers.
   const uint32_t pointer = p_.lookup ? kRestart : kPingPong;
@@ -353,8 +360,11 @@ RegisterTask ConvWriter::in_order() const {
 
 Status check_geometry(const ConvLayer& layer) {
   const ConvParams& p = layer.params;
-  constexpr int64_t kMostRows = 2047, kMostChannels = 8192, kMostPad = 15, kMostStride = 7, kMostKernel = 31;
-  const auto within = [](int64_t value, int64_t least, int64_t most) { return value >= least && value <= most; };
+  constexpr int64_t kMostRows = 2047, kMostChannels = 8192, kMostPad = 15, kMostStride = 7,
+                    kMostKernel = 31;
+  const auto within = [](int64_t value, int64_t least, int64_t most) {
+    return value >= least && value <= most;
+  };
   const bool good =
       within(layer.in.height, 1, kMostRows) && within(layer.in.width, 1, kMostRows) &&
       within(layer.in.channels, 1, kMostChannels) && within(layer.out.channels, 1, kMostChannels) &&
@@ -372,6 +382,12 @@ Status check_geometry(const ConvLayer& layer) {
 int64_t Feature::plane_pixels() const {
   const int64_t pixels = height * width;
   return pixels == 1 ? 1 : align_up<int64_t>(pixels, std::max<int64_t>(plane_align, 1));
+}
+
+bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile) {
+  if (layer.in.is_picture) return true;
+  const int64_t channels = layer.is_depthwise ? tile.channels : layer.in.channels;
+  return buffer_entries(layer.in, channels, read_width(layer)) * tile.in_rows <= kBankEntries;
 }
 
 Result<RegisterTask> write_convolution(const ConvLayer& layer, const ConvTile& tile) {

@@ -15,8 +15,8 @@ namespace rk::registers {
 // A feature in chip memory.
 struct Feature {
   int64_t channels = 0, height = 0, width = 0;
-  int64_t plane_align = 1;   // pixels of a channel block are padded to this
-  bool is_picture = false;   // packed NHWC, a model input of 1, 3 or 4 channels
+  int64_t plane_align = 1;  // pixels of a channel block are padded to this
+  bool is_picture = false;  // packed NHWC, a model input of 1, 3 or 4 channels
   bool is_model_input = false;
   int32_t zero_point = 0;
 
@@ -33,10 +33,10 @@ struct ConvLayer {
   program::ConvParams params;  // integer form
   Feature in, out;
   bool is_depthwise = false;
-  uint64_t weight_bytes = 0;   // of the constant, blocks padded
+  uint64_t weight_bytes = 0;  // of the constant, blocks padded
   BiasForm bias_form = BiasForm::kAll;
-  int32_t weight_offset = 0;   // kAlone
-  bool has_addend = false;     // a feature of the output's extents
+  int32_t weight_offset = 0;  // kAlone
+  bool has_addend = false;    // a feature of the output's extents
 };
 
 // Part of a layer that one list computes.
@@ -44,7 +44,8 @@ struct ConvTile {
   int64_t first_out_row = 0, out_rows = 0;
   int64_t first_in_row = 0, in_rows = 0;
   int64_t pad_top = 0;
-  int64_t first_channel = 0, channels = 0;  // of the output; less than all of a depthwise layer only
+  int64_t first_channel = 0,
+          channels = 0;  // of the output; less than all of a depthwise layer only
   int32_t data_banks = 0, weight_banks = 0;
   bool reuses_weights = false;  // those of the tile before stay in the buffer
   bool operator==(const ConvTile&) const = default;
@@ -59,6 +60,9 @@ Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer);
 
 // The complete list of a tile: no register keeps its value from an earlier one.
 Result<RegisterTask> write_convolution(const ConvLayer& layer, const ConvTile& tile);
+
+// The tile's rows of one fetch (CNA_CONV_CON2) follow a rule that all vendor files confirm.
+bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile);
 
 // Pixels of an input row that the layer reads.
 int64_t read_width(const ConvLayer& layer);

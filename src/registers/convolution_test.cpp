@@ -36,16 +36,20 @@ TEST(RegisterConvolution, SmallLayerHasTheWordsOfTheVendorsFile) {
   EXPECT_EQ(task->commands.size(), 126U);
   EXPECT_EQ(task->units, 0x1dU);
   const std::pair<uint16_t, uint32_t> expected[] = {
-      {0x1010, 0x100},      {0x1014, 0x9},     {0x1020, 0xc000c},   {0x1024, 0x70010},  {0x1028, 0xc},
-      {0x102c, 0x90},       {0x1030, 0x900},   {0x1034, 0x90},      {0x1038, 0x3030010}, {0x1040, 0xb1},
-      {0x1044, 3},          {0x104c, 0xb},     {0x1050, 0x10000},   {0x1068, 0x11},     {0x1078, 0xf000f},
-      {0x107c, 0x30},       {0x1080, 0x60},    {0x1084, 0xc000c},   {0x1088, 0x10},     {0x1184, 4},
-      {0x3010, 1},          {0x3014, 0xb000b}, {0x3018, 0x1f},      {0x4004, 0xe},      {0x400c, 0x1e4},
-      {0x4010, 0xe0},       {0x4024, 0x900},   {0x403c, 0xf001f},   {0x4040, 0x20140},  {0x4048, 0xe01},
-      {0x4050, 0x125},      {0x4058, 0x1f},    {0x405c, 0xb000b},   {0x4060, 0x12},     {0x4070, 0x383},
-      {0x4078, 1},          {0x4080, 0xffffff80}, {0x4084, 0x49d9}, {0x4088, 0x16},     {0x40c0, 0x1200},
-      {0x5014, 0x1f},       {0x501c, 0xe},     {0x5034, 1},         {0x5044, 0x7810},   {0x5068, 0x01010101}};
-  for (const auto& [offset, word] : expected) EXPECT_EQ(value(*task, offset), word) << std::hex << offset;
+      {0x1010, 0x100},      {0x1014, 0x9},     {0x1020, 0xc000c}, {0x1024, 0x70010},
+      {0x1028, 0xc},        {0x102c, 0x90},    {0x1030, 0x900},   {0x1034, 0x90},
+      {0x1038, 0x3030010},  {0x1040, 0xb1},    {0x1044, 3},       {0x104c, 0xb},
+      {0x1050, 0x10000},    {0x1068, 0x11},    {0x1078, 0xf000f}, {0x107c, 0x30},
+      {0x1080, 0x60},       {0x1084, 0xc000c}, {0x1088, 0x10},    {0x1184, 4},
+      {0x3010, 1},          {0x3014, 0xb000b}, {0x3018, 0x1f},    {0x4004, 0xe},
+      {0x400c, 0x1e4},      {0x4010, 0xe0},    {0x4024, 0x900},   {0x403c, 0xf001f},
+      {0x4040, 0x20140},    {0x4048, 0xe01},   {0x4050, 0x125},   {0x4058, 0x1f},
+      {0x405c, 0xb000b},    {0x4060, 0x12},    {0x4070, 0x383},   {0x4078, 1},
+      {0x4080, 0xffffff80}, {0x4084, 0x49d9},  {0x4088, 0x16},    {0x40c0, 0x1200},
+      {0x5014, 0x1f},       {0x501c, 0xe},     {0x5034, 1},       {0x5044, 0x7810},
+      {0x5068, 0x01010101}};
+  for (const auto& [offset, word] : expected)
+    EXPECT_EQ(value(*task, offset), word) << std::hex << offset;
   // Target bits, value, register: the first two words of the list.
   EXPECT_EQ(encode(task->commands[0]), 0x0201000000b11040U);
   EXPECT_EQ(encode(task->commands[4]), 0x10010000000e4004U);
@@ -57,8 +61,8 @@ struct TileCase {
   std::vector<std::array<int64_t, 4>> tiles;  // input rows, output rows, data banks, weight banks
 };
 
-ConvLayer square(int64_t channels, int64_t height, int64_t width, int64_t out, int32_t kernel, int32_t stride,
-                 int32_t pad) {
+ConvLayer square(int64_t channels, int64_t height, int64_t width, int64_t out, int32_t kernel,
+                 int32_t stride, int32_t pad) {
   ConvLayer layer;
   layer.in = {.channels = channels, .height = height, .width = width, .is_model_input = true};
   layer.out = {.channels = out,
@@ -75,14 +79,27 @@ ConvLayer square(int64_t channels, int64_t height, int64_t width, int64_t out, i
 TEST(RegisterConvolution, TilesAreThoseOfTheVendorsCompiler) {
   const TileCase cases[] = {
       {"one tile, ten banks", square(96, 56, 56, 256, 3, 2, 0), {{55, 27, 10, 2}}},
-      {"weights stay", square(128, 80, 81, 64, 3, 1, 0), {{28, 26, 9, 3}, {28, 26, 9, 3}, {28, 26, 9, 3}}},
-      {"last tile shorter", square(512, 40, 40, 128, 1, 1, 0), {{16, 16, 10, 2}, {16, 16, 10, 2}, {8, 8, 10, 2}}},
-      {"stride and border", square(96, 160, 160, 32, 3, 2, 1),
-       {{22, 11, 11, 1}, {23, 11, 11, 1}, {23, 11, 11, 1}, {23, 11, 11, 1}, {23, 11, 11, 1}, {23, 11, 11, 1},
-        {23, 11, 11, 1}, {7, 3, 11, 1}}},
-      {"weights of 11.25 banks do not stay", square(256, 80, 40, 160, 3, 1, 1),
+      {"weights stay",
+       square(128, 80, 81, 64, 3, 1, 0),
+       {{28, 26, 9, 3}, {28, 26, 9, 3}, {28, 26, 9, 3}}},
+      {"last tile shorter",
+       square(512, 40, 40, 128, 1, 1, 0),
+       {{16, 16, 10, 2}, {16, 16, 10, 2}, {8, 8, 10, 2}}},
+      {"stride and border",
+       square(96, 160, 160, 32, 3, 2, 1),
+       {{22, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {7, 3, 11, 1}}},
+      {"weights of 11.25 banks do not stay",
+       square(256, 80, 40, 160, 3, 1, 1),
        {{22, 21, 7, 5}, {22, 20, 7, 5}, {22, 20, 7, 5}, {20, 19, 7, 5}}},
-      {"two groups of kernels need seven banks", square(128, 36, 64, 128, 5, 1, 2),
+      {"two groups of kernels need seven banks",
+       square(128, 36, 64, 128, 5, 1, 2),
        {{20, 18, 5, 7}, {20, 16, 5, 7}, {4, 2, 5, 7}}},
       {"one group where two do not fit", square(128, 20, 20, 512, 7, 2, 3), {{20, 10, 2, 10}}},
   };
@@ -92,7 +109,8 @@ TEST(RegisterConvolution, TilesAreThoseOfTheVendorsCompiler) {
     ASSERT_EQ(tiles->size(), c.tiles.size()) << c.what;
     for (size_t i = 0; i < tiles->size(); ++i) {
       const ConvTile& t = (*tiles)[i];
-      EXPECT_EQ((std::array<int64_t, 4>{t.in_rows, t.out_rows, t.data_banks, t.weight_banks}), c.tiles[i])
+      EXPECT_EQ((std::array<int64_t, 4>{t.in_rows, t.out_rows, t.data_banks, t.weight_banks}),
+                c.tiles[i])
           << c.what << ", tile " << i;
     }
   }
@@ -114,7 +132,8 @@ TEST(RegisterConvolution, DepthwiseLayersAreCutByChannelsBeforeRows) {
 TEST(RegisterConvolution, RefusesAKernelHigherThanTheBuffer) {
   const auto tiles = tile_convolution(square(2048, 64, 64, 32, 3, 1, 1));
   ASSERT_FALSE(tiles.ok());
-  EXPECT_NE(tiles.status().message().find("no register form for a kernel of 3 rows"), std::string::npos)
+  EXPECT_NE(tiles.status().message().find("no register form for a kernel of 3 rows"),
+            std::string::npos)
       << tiles.status().message();
 }
 

@@ -14,8 +14,8 @@ Status no_form(const program::Step& step, const std::string& what) {
 }
 
 bool is_feature(const ProgramTensor& tensor) {
-  return tensor.dtype == DType::kI8 && tensor.quantized() && tensor.shape.rank() == 4 && tensor.shape[0] == 1 &&
-         tensor.layout == program::Layout::kNc1hwc2;
+  return tensor.dtype == DType::kI8 && tensor.quantized() && tensor.shape.rank() == 4 &&
+         tensor.shape[0] == 1 && tensor.layout == program::Layout::kNc1hwc2;
 }
 
 Feature feature_of(const ProgramTensor& tensor) {
@@ -33,7 +33,8 @@ const ProgramTensor& tensor_of(const Variant& variant, int32_t index) {
 
 }  // namespace
 
-Result<ConvLayer> conv_layer(const program::Program& program, const Variant& variant, const program::Step& step) {
+Result<ConvLayer> conv_layer(const program::Program& program, const Variant& variant,
+                             const program::Step& step) {
   const auto* params = std::get_if<program::ConvParams>(&step.params);
   if (params == nullptr) return no_form(step, "a step that is not a convolution");
   if (program.target != "rk3588") return no_form(step, str("the chip ", program.target));
@@ -50,19 +51,25 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
   ConvLayer layer{.params = *params, .in = feature_of(in), .out = feature_of(out)};
   layer.weight_bytes = program.weights[static_cast<size_t>(weight.weight)].bytes.size();
   const bool grouped = params->group > 1;
-  layer.is_depthwise = grouped && params->group == layer.in.channels && params->group == layer.out.channels;
-  if (grouped && !layer.is_depthwise) return no_form(step, "a grouped convolution that is not depthwise");
+  layer.is_depthwise =
+      grouped && params->group == layer.in.channels && params->group == layer.out.channels;
+  if (grouped && !layer.is_depthwise)
+    return no_form(step, "a grouped convolution that is not depthwise");
   layer.has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone;
   if (layer.has_addend) {
     const ProgramTensor& addend = tensor_of(variant, step.inputs[3]);
-    if (!is_feature(addend) || addend.shape != out.shape || addend.kind != program::TensorKind::kInternal)
+    if (!is_feature(addend) || addend.shape != out.shape ||
+        addend.kind != program::TensorKind::kInternal)
       return no_form(step, "an addend that is not a feature of the output's extents");
     if (layer.is_depthwise) return no_form(step, "a depthwise convolution with an addend");
     if (params->lookup) return no_form(step, "a lookup table with an addend");
   }
-  if (params->post_activation == program::Activation::kClip) return no_form(step, "a limit after an addend");
-  if (layer.in.is_picture && layer.in.channels == 2) return no_form(step, "a picture of two channels");
-  if (layer.in.is_picture && layer.is_depthwise) return no_form(step, "a depthwise convolution on a picture");
+  if (params->post_activation == program::Activation::kClip)
+    return no_form(step, "a limit after an addend");
+  if (layer.in.is_picture && layer.in.channels == 2)
+    return no_form(step, "a picture of two channels");
+  if (layer.in.is_picture && layer.is_depthwise)
+    return no_form(step, "a depthwise convolution on a picture");
   return layer;
 }
 

@@ -15,8 +15,8 @@ namespace rk::registers {
 enum class Operand : uint8_t { kNone, kFeature, kWeight, kBias, kAddend, kOutput };
 
 struct Command {
-  uint16_t offset = 0;                // of the register
-  uint32_t value = 0;                 // of an address: bytes to add to its operand's place
+  uint16_t offset = 0;  // of the register
+  uint32_t value = 0;   // of an address: bytes to add to its operand's place
   Operand operand = Operand::kNone;
   bool operator==(const Command&) const = default;
 };

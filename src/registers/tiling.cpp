@@ -12,9 +12,10 @@ namespace {
 constexpr int64_t kBanks = 12, kBankEntries = 512, kEntryBytes = 64;
 constexpr int64_t kBankBytes = kBankEntries * kEntryBytes;
 constexpr int64_t kAtomBytes = 16, kAtomsPerEntry = kEntryBytes / kAtomBytes;
-constexpr int64_t kKernelGroup = 32;         // output channels that the array computes at a time
-constexpr int64_t kDepthwiseBlock = 64;      // channels of a depthwise block
-constexpr int64_t kMostResidentBanks = 10;   // weights of 9.4 banks stay in the buffer, of 11.3 they do not
+constexpr int64_t kKernelGroup = 32;     // output channels that the array computes at a time
+constexpr int64_t kDepthwiseBlock = 64;  // channels of a depthwise block
+constexpr int64_t kMostResidentBanks =
+    10;  // weights of 9.4 banks stay in the buffer, of 11.3 they do not
 
 // Bytes of a picture's pixel in the buffer.
 int64_t picture_pixel_bytes(int64_t channels) { return channels == 1 ? 4 : 16; }
@@ -24,8 +25,9 @@ int64_t in_channels(const ConvLayer& layer, int64_t out_channels) {
 }
 
 struct Banks {
-  int64_t all_weights = 0;   // of the layer
-  int64_t least_weights = 0; // two groups of kernels, so that one is fetched while the other is used
+  int64_t all_weights = 0;  // of the layer
+  int64_t least_weights =
+      0;  // two groups of kernels, so that one is fetched while the other is used
 };
 
 Banks weight_banks(const ConvLayer& layer) {
@@ -68,15 +70,15 @@ Result<ConvTile> tile_at(const ConvLayer& layer, const Cut& cut, int64_t first) 
     const int64_t kernel = int64_t{p.kernel.h - 1} * p.dilation.h + 1;
     const int64_t spare = cut.rows_in_buffer + tile.pad_top - kernel;
     if (spare < 0) {
-      return unsupported(str("no register form for a kernel of ", p.kernel.h, " rows where the buffer holds ",
-                             cut.rows_in_buffer, " rows of the input"));
+      return unsupported(str("no register form for a kernel of ", p.kernel.h,
+                             " rows where the buffer holds ", cut.rows_in_buffer,
+                             " rows of the input"));
     }
     tile.out_rows = std::min(tile.out_rows, spare / p.stride.h + 1);
   }
   // A model input is read in whole steps, another feature no further than needed.
   const int64_t kernel = int64_t{p.kernel.h - 1} * p.dilation.h + 1;
-  const int64_t overhang =
-      layer.in.is_model_input ? std::max<int64_t>(p.stride.h - kernel, 0) : 0;
+  const int64_t overhang = layer.in.is_model_input ? std::max<int64_t>(p.stride.h - kernel, 0) : 0;
   tile.in_rows = std::min(needed_rows(layer, tile.out_rows, tile.pad_top) + overhang, available);
   tile.data_banks = cut.data_banks;
   tile.weight_banks = cut.weight_banks;
@@ -86,7 +88,8 @@ Result<ConvTile> tile_at(const ConvLayer& layer, const Cut& cut, int64_t first) 
 
 // Banks for all rows of `channels` output channels.
 int64_t full_banks(const ConvLayer& layer, int64_t channels) {
-  const int64_t rows = std::min(needed_rows(layer, layer.out.height, layer.params.pads.top), layer.in.height);
+  const int64_t rows =
+      std::min(needed_rows(layer, layer.out.height, layer.params.pads.top), layer.in.height);
   const int64_t entries = buffer_entries(layer.in, in_channels(layer, channels), read_width(layer));
   return std::max<int64_t>(ceil_div(entries * rows, kBankEntries), 1);
 }

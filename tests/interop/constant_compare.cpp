@@ -39,7 +39,8 @@ struct Tally {
 };
 
 compiler::Affine affine_of(const FileTensor& tensor) {
-  return {tensor.scale.empty() ? 0.0F : tensor.scale[0], tensor.zero_point.empty() ? 0 : tensor.zero_point[0]};
+  return {tensor.scale.empty() ? 0.0F : tensor.scale[0],
+          tensor.zero_point.empty() ? 0 : tensor.zero_point[0]};
 }
 
 // What was rounded to the tensor's scale.
@@ -72,8 +73,8 @@ std::map<std::string, const Node*> convolutions_by_weight(const Graph& graph) {
   return out;
 }
 
-std::vector<uint8_t> pack(const compiler::QuantizedConv& conv, const Shape& shape, bool depthwise, bool picture,
-                          const target::WeightLayout& layout) {
+std::vector<uint8_t> pack(const compiler::QuantizedConv& conv, const Shape& shape, bool depthwise,
+                          bool picture, const target::WeightLayout& layout) {
   const auto use = depthwise ? program::WeightUse::kDepthwise
                    : picture ? program::WeightUse::kPicture
                              : program::WeightUse::kDense;
@@ -83,7 +84,8 @@ std::vector<uint8_t> pack(const compiler::QuantizedConv& conv, const Shape& shap
 
 std::vector<uint8_t> pack_bias(const compiler::QuantizedConv& conv, bool alone, bool depthwise,
                                const target::WeightLayout& layout) {
-  const int align = depthwise ? std::max(layout.depthwise_c2, layout.bias_channel_align) : layout.bias_channel_align;
+  const int align = depthwise ? std::max(layout.depthwise_c2, layout.bias_channel_align)
+                              : layout.bias_channel_align;
   if (!alone) return program::pack_bias(conv.channels, layout.bias_group, align);
   std::vector<int32_t> biases = conv.channels.bias;
   biases.resize((biases.size() + static_cast<size_t>(align) - 1) / static_cast<size_t>(align) *
@@ -99,7 +101,10 @@ bool equal_bytes(const std::vector<uint8_t>& ours, ByteSpan theirs) {
 class FileCompare {
  public:
   FileCompare(std::string name, const FileModel& model, const Graph& source, Tally& tally)
-      : name_(std::move(name)), model_(model), graph_(model.graphs.front()), sources_(convolutions_by_weight(source)),
+      : name_(std::move(name)),
+        model_(model),
+        graph_(model.graphs.front()),
+        sources_(convolutions_by_weight(source)),
         tally_(tally) {}
 
   Status run() {
@@ -111,8 +116,8 @@ class FileCompare {
       tasks.seek(i);
       const FileNode& node = graph_.nodes[i];
       // The result of ConvMul is in the unit of a product; no list of ours has it.
-      if (!node.type.starts_with("Conv") || node.inputs.size() < 3 || node.type == "ConvTranspose" ||
-          node.type == "ConvMul" ||
+      if (!node.type.starts_with("Conv") || node.inputs.size() < 3 ||
+          node.type == "ConvTranspose" || node.type == "ConvMul" ||
           tasks.next_with(format::kUnitCna | format::kUnitCore) == nullptr)
         continue;
       const auto source = sources_.find(tensor(node.inputs[1]).name);
@@ -131,9 +136,11 @@ class FileCompare {
 
   Status compare(const FileNode& node, const Node& source, const target::RegisterFile& registers) {
     const ops::ConvAttrs attrs = ops::conv_attrs(source);
-    if (affine_of(tensor(node.inputs[0])).scale == 0 || affine_of(tensor(node.outputs[0])).scale == 0)
+    if (affine_of(tensor(node.inputs[0])).scale == 0 ||
+        affine_of(tensor(node.outputs[0])).scale == 0)
       return ok_status();  // in float16
-    const bool depthwise = attrs.group > 1 && attrs.group == attrs.in_channels && attrs.group == attrs.out_channels;
+    const bool depthwise =
+        attrs.group > 1 && attrs.group == attrs.in_channels && attrs.group == attrs.out_channels;
     if (attrs.group > 1 && !depthwise) {
       ++tally_.unknown;  // the file holds it as a dense one
       return ok_status();
@@ -160,26 +167,33 @@ class FileCompare {
     if (depthwise) shape = {1, spec.out_channels, shape[2], shape[3]};
     const bool picture = tensor(node.inputs[0]).width_align != 0;
     const bool alone = attrs.out_channels == 1;
-    const bool weights = equal_bytes(pack(conv, shape, depthwise, picture, layout), bytes(node.inputs[1]));
-    const bool biases = equal_bytes(pack_bias(conv, alone, depthwise, layout), bytes(node.inputs[2]));
+    const bool weights =
+        equal_bytes(pack(conv, shape, depthwise, picture, layout), bytes(node.inputs[1]));
+    const bool biases =
+        equal_bytes(pack_bias(conv, alone, depthwise, layout), bytes(node.inputs[2]));
     namespace reg = target::reg;
     // A table gives its values in a unit of its own.
     const bool table = registers.get(reg::DPU_EW_CFG__EW_LUT_BYPASS) == 0;
     // Sums may leave the bias stage by another shift than 14, and a slope's stage by one more.
-    const auto field = [&](const target::RegisterField& f) { return static_cast<int32_t>(registers.get(f)); };
-    const bool slope = field(reg::DPU_BN_CFG__BN_BYPASS) == 0 && field(reg::DPU_BN_CFG__BN_MUL_BYPASS) == 0;
-    const int32_t shift = field(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT) +
-                          (slope ? field(reg::DPU_BN_MUL_CFG__BN_MUL_SHIFT_VALUE) : 0) +
-                          (alone ? 0 : field(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE) - conv.multiplier_shift);
-    const bool scales =
-        table || (field(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE) == scale.scale && shift == scale.shift);
+    const auto field = [&](const target::RegisterField& f) {
+      return static_cast<int32_t>(registers.get(f));
+    };
+    const bool slope =
+        field(reg::DPU_BN_CFG__BN_BYPASS) == 0 && field(reg::DPU_BN_CFG__BN_MUL_BYPASS) == 0;
+    const int32_t shift =
+        field(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT) +
+        (slope ? field(reg::DPU_BN_MUL_CFG__BN_MUL_SHIFT_VALUE) : 0) +
+        (alone ? 0 : field(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE) - conv.multiplier_shift);
+    const bool scales = table || (field(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE) == scale.scale &&
+                                  shift == scale.shift);
     tally_.weights += weights;
     tally_.biases += biases;
     tally_.scales += scales;
     tally_.equal += weights && biases && scales;
     if (!weights || !biases || !scales) {
-      tally_.different.push_back(str(name_, " ", node.type, " '", node.name, "': ", weights ? "" : "weights ",
-                                     biases ? "" : "bias ", scales ? "" : "scale ", to_string(spec.weight_shape)));
+      tally_.different.push_back(str(name_, " ", node.type, " '", node.name,
+                                     "': ", weights ? "" : "weights ", biases ? "" : "bias ",
+                                     scales ? "" : "scale ", to_string(spec.weight_shape)));
     }
     return ok_status();
   }
@@ -194,7 +208,8 @@ class FileCompare {
 Status compare_file(const fs::path& folder, const OpRegistry& registry, Tally& tally) {
   RK_ASSIGN(const std::vector<uint8_t> bytes, read_file((folder / "model.rknn").string()));
   RK_ASSIGN(const FileModel model, format::read_model(ByteSpan(bytes)));
-  RK_ASSIGN(const Graph source, frontends::import_onnx((folder / "source.onnx").string(), {}, registry));
+  RK_ASSIGN(const Graph source,
+            frontends::import_onnx((folder / "source.onnx").string(), {}, registry));
   return FileCompare(folder.filename().string(), model, source, tally).run();
 }
 
@@ -210,7 +225,8 @@ int run(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       const fs::path model = entry.path().parent_path();
-      if (entry.path().filename() == "model.rknn" && model.string().find("rk3588/int8/") != std::string::npos &&
+      if (entry.path().filename() == "model.rknn" &&
+          model.string().find("rk3588/int8/") != std::string::npos &&
           fs::exists(model / "source.onnx"))
         models.insert(model);
     }
@@ -219,17 +235,23 @@ int run(const std::vector<std::string>& folders) {
   const OpRegistry& registry = ops::registry();
   for (const fs::path& model : models) {
     const Status status = compare_file(model, registry, tally);
-    if (!status.ok()) std::printf("not compared: %s: %s\n", model.filename().c_str(), status.message().c_str());
+    if (!status.ok())
+      std::printf("not compared: %s: %s\n", model.filename().c_str(), status.message().c_str());
   }
   constexpr size_t kMostLines = 60;
   for (size_t i = 0; i < std::min(kMostLines, tally.different.size()); ++i)
     std::printf("different: %s\n", tally.different[i].c_str());
-  std::printf("weights equal %zu, bias blocks %zu, output scales %zu of %zu; %zu convolutions are not the model's own\n",
-              tally.weights, tally.biases, tally.scales, tally.layers, tally.unknown);
+  std::printf(
+      "weights equal %zu, bias blocks %zu, output scales %zu of %zu; %zu convolutions are not the "
+      "model's own\n",
+      tally.weights, tally.biases, tally.scales, tally.layers, tally.unknown);
   const bool good = tally.layers != 0 && tally.equal * 100 >= tally.layers * 98;
-  std::printf("FIGURE constants: convolutions of %zu files whose weights, bias block, multipliers and output scale equal the "
-              "vendor's | %zu of %zu (%s) | >= 98 %% | %s\n",
-              tally.files, tally.equal, tally.layers, percent(tally.equal, tally.layers).c_str(), good ? "ok" : "SHORT");
+  std::printf(
+      "FIGURE constants: convolutions of %zu files whose weights, bias block, multipliers and "
+      "output scale equal the "
+      "vendor's | %zu of %zu (%s) | >= 98 %% | %s\n",
+      tally.files, tally.equal, tally.layers, percent(tally.equal, tally.layers).c_str(),
+      good ? "ok" : "SHORT");
   return good ? 0 : 1;
 }
 

@@ -34,7 +34,7 @@ using registers::ConvTile;
 struct Tally {
   size_t files = 0, layers = 0, written = 0, same_tiles = 0;
   size_t tasks = 0, compared = 0, equal = 0;
-  std::map<uint16_t, size_t> different;            // by register
+  std::map<uint16_t, size_t> different;  // by register
   std::map<uint16_t, std::string> example;
   std::map<std::string, size_t> refused;
   std::map<std::string, size_t> other_tiles;
@@ -56,8 +56,8 @@ uint64_t constant_bytes(const FileModel& model, const FileGraph& graph, int32_t 
 }
 
 // The node's own constants: weight bytes as they lie in the file, and the form of its bias block.
-void take_constants(const FileModel& model, const FileGraph& graph, const FileNode& node, const VendorTask& first,
-                    ConvLayer& layer) {
+void take_constants(const FileModel& model, const FileGraph& graph, const FileNode& node,
+                    const VendorTask& first, ConvLayer& layer) {
   layer.weight_bytes = constant_bytes(model, graph, node.inputs[1]);
   constexpr uint64_t kBytesOfAll = 8;
   const auto channels = static_cast<uint64_t>(layer.out.channels);
@@ -80,22 +80,26 @@ ConvTile tile_of(const VendorTask& task) {
 }
 
 bool same_extents(const ConvTile& a, const ConvTile& b) {
-  return a.in_rows == b.in_rows && a.out_rows == b.out_rows && a.pad_top == b.pad_top && a.channels == b.channels;
+  return a.in_rows == b.in_rows && a.out_rows == b.out_rows && a.pad_top == b.pad_top &&
+         a.channels == b.channels;
 }
 
 std::string describe(const ConvLayer& layer) {
   const auto& p = layer.params;
-  return str(layer.in.channels, "x", layer.in.height, "x", layer.in.width, " to ", layer.out.channels, "x",
-             layer.out.height, "x", layer.out.width, layer.is_depthwise ? " depthwise" : "", " kernel ", p.kernel.h,
-             " stride ", p.stride.h, " pad ", p.pads.top);
+  return str(layer.in.channels, "x", layer.in.height, "x", layer.in.width, " to ",
+             layer.out.channels, "x", layer.out.height, "x", layer.out.width,
+             layer.is_depthwise ? " depthwise" : "", " kernel ", p.kernel.h, " stride ", p.stride.h,
+             " pad ", p.pads.top);
 }
 
 // Words of our list that the vendor's task has otherwise.
-size_t compare(const registers::RegisterTask& ours, const VendorTask& theirs, const std::string& what, Tally& tally) {
+size_t compare(const registers::RegisterTask& ours, const VendorTask& theirs,
+               const std::string& what, Tally& tally) {
   size_t different = 0;
   std::set<uint16_t> seen;
   for (const registers::Command& command : ours.commands) {
-    if (command.operand != registers::Operand::kNone || !seen.insert(command.offset).second) continue;
+    if (command.operand != registers::Operand::kNone || !seen.insert(command.offset).second)
+      continue;
     const uint32_t found = theirs.values.get(command.offset);
     if (found == command.value) continue;
     ++different;
@@ -107,8 +111,8 @@ size_t compare(const registers::RegisterTask& ours, const VendorTask& theirs, co
   return different;
 }
 
-void compare_layer(const std::string& name, const ConvLayer& layer, const std::vector<VendorTask>& theirs,
-                   Tally& tally) {
+void compare_layer(const std::string& name, const ConvLayer& layer,
+                   const std::vector<VendorTask>& theirs, Tally& tally) {
   const auto tiles = registers::tile_convolution(layer);
   if (!tiles.ok()) {
     ++tally.refused[tiles.status().message()];
@@ -116,9 +120,11 @@ void compare_layer(const std::string& name, const ConvLayer& layer, const std::v
   }
   ++tally.written;
   bool same = tiles->size() == theirs.size();
-  for (size_t i = 0; same && i < theirs.size(); ++i) same = same_extents((*tiles)[i], tile_of(theirs[i]));
+  for (size_t i = 0; same && i < theirs.size(); ++i)
+    same = same_extents((*tiles)[i], tile_of(theirs[i]));
   if (!same) {
-    ++tally.other_tiles[str(name, ": ", describe(layer), ": ", tiles->size(), " tiles, theirs ", theirs.size())];
+    ++tally.other_tiles[str(name, ": ", describe(layer), ": ", tiles->size(), " tiles, theirs ",
+                            theirs.size())];
     return;
   }
   ++tally.same_tiles;
@@ -145,7 +151,8 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
   const FileGraph& graph = model.graphs.front();
   RK_ASSIGN(const format::TaskLists lists, format::TaskLists::read(model, graph));
   if (lists.empty()) return unsupported("it has no register lists");
-  RK_ASSIGN(const program::Program program, format::lift_model(model, nullptr, {.describe_only = true}));
+  RK_ASSIGN(const program::Program program,
+            format::lift_model(model, nullptr, {.describe_only = true}));
   std::map<int32_t, const program::Step*> steps;
   for (const program::Step& step : program.main_variant().steps) {
     if (!step.outputs.empty()) steps[step.outputs[0]] = &step;
@@ -194,8 +201,10 @@ void print(const Tally& tally) {
     std::printf("%-34s %9zu %8s  %s\n", name, count, percent(count, tally.compared).c_str(),
                 tally.example.at(offset).c_str());
   }
-  for (const auto& [reason, count] : tally.refused) std::printf("not written: %zu layers: %s\n", count, reason.c_str());
-  for (const auto& [what, count] : tally.other_tiles) std::printf("other tiles: %s\n", what.c_str());
+  for (const auto& [reason, count] : tally.refused)
+    std::printf("not written: %zu layers: %s\n", count, reason.c_str());
+  for (const auto& [what, count] : tally.other_tiles)
+    std::printf("other tiles: %s\n", what.c_str());
 }
 
 int run(const std::vector<std::string>& folders) {
@@ -216,12 +225,14 @@ int run(const std::vector<std::string>& folders) {
   }
   print(tally);
   const bool words = tally.compared != 0 && tally.equal * 10 >= tally.compared * 9;
-  std::printf("FIGURE registers: tasks of %zu convolutions of %zu files with the vendor's tiles, all words equal | "
-              "%zu of %zu (%s) | >= 90 %% | %s\n",
-              tally.same_tiles, tally.files, tally.equal, tally.compared, percent(tally.equal, tally.compared).c_str(),
-              words ? "ok" : "SHORT");
-  std::printf("COUNT convolutions: %zu, written %zu, with the vendor's tiles %zu\n", tally.layers, tally.written,
-              tally.same_tiles);
+  std::printf(
+      "FIGURE registers: tasks of %zu convolutions of %zu files with the vendor's tiles, all words "
+      "equal | "
+      "%zu of %zu (%s) | >= 90 %% | %s\n",
+      tally.same_tiles, tally.files, tally.equal, tally.compared,
+      percent(tally.equal, tally.compared).c_str(), words ? "ok" : "SHORT");
+  std::printf("COUNT convolutions: %zu, written %zu, with the vendor's tiles %zu\n", tally.layers,
+              tally.written, tally.same_tiles);
   return words ? 0 : 1;
 }
 
