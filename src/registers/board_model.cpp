@@ -8,8 +8,10 @@
 #include "format/container.h"
 #include "format/program_codec.h"
 #include "format/trailer.h"
+#include "format/vendor/tasks.h"
 #include "format/writer.h"
 #include "registers/convolution.h"
+#include "registers/pooling.h"
 
 namespace rk::registers {
 namespace {
@@ -21,7 +23,7 @@ using format::FileTensor;
 constexpr size_t kListAlign = 8;  // words; lists start at 64 bytes
 constexpr uint32_t kTailWords = 4;
 constexpr uint64_t kPrepare = uint64_t{0x0041} << 48, kEnable = uint64_t{0x0081} << 48 | 0x0008;
-constexpr uint32_t kDpuInterrupts = 0x300, kAllInterrupts = 0x1ffff;
+constexpr uint32_t kDpuInterrupts = 0x300, kPpuInterrupts = 0xc00, kAllInterrupts = 0x1ffff;
 constexpr auto kU64 = static_cast<DType>(13);  // as the file numbers it
 
 struct PlacedTask {
@@ -88,6 +90,11 @@ class BoardBuilder {
   }
 
   Result<std::vector<RegisterTask>> tasks_of(const program::Step& step, LayerReport& report) const {
+    if (std::holds_alternative<program::PoolParams>(step.params)) {
+      RK_ASSIGN(const PoolLayer layer, pool_layer(program_, variant_, step));
+      report.form = LayerForm::kIdentical;
+      return std::vector<RegisterTask>{write_max_pool(layer)};
+    }
     RK_ASSIGN(const ConvLayer layer, conv_layer(program_, variant_, step));
     constexpr int64_t kRowAlign = 16;
     if (layer.in.is_picture && layer.in.width % kRowAlign != 0)
@@ -138,7 +145,8 @@ class BoardBuilder {
       append(out_.tasks, uint32_t{0});
       append(out_.tasks, placed.node);
       append(out_.tasks, placed.task.units);
-      append(out_.tasks, kDpuInterrupts);
+      append(out_.tasks,
+             (placed.task.units & format::kUnitPpu) != 0 ? kPpuInterrupts : kDpuInterrupts);
       append(out_.tasks, kAllInterrupts);
       append(out_.tasks, uint32_t{0});
       append(out_.tasks, static_cast<uint32_t>(placed.task.commands.size()));
@@ -193,7 +201,9 @@ class BoardBuilder {
     format::InputGeometry geometry{name, {}};
     format::InputConversion conversion{name, {}};
     for (const PlacedTask& placed : placed_) {
-      if (operand_tensor(placed, Operand::kFeature) != input) continue;
+      if (operand_tensor(placed, Operand::kFeature) != input ||
+          (placed.task.units & format::kUnitCna) == 0)
+        continue;
       const auto write = [&](uint16_t offset) {
         // The last place that writes the register; some are written twice.
         const auto& commands = placed.task.commands;

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "registers/pooling.h"
+
 namespace rk::registers {
 namespace {
 
@@ -135,6 +137,23 @@ TEST(RegisterConvolution, RefusesAKernelHigherThanTheBuffer) {
   EXPECT_NE(tiles.status().message().find("no register form for a kernel of 3 rows"),
             std::string::npos)
       << tiles.status().message();
+}
+
+// 16 channels of 160x160 to 80x80, windows of 2 by 2: the list of a MaxPool of yunet_n_320.
+TEST(RegisterPooling, MaxPoolHasTheWordsOfTheVendorsFile) {
+  PoolLayer layer;
+  layer.in = {.channels = 16, .height = 160, .width = 160, .plane_align = 4};
+  layer.out = {.channels = 16, .height = 80, .width = 80, .plane_align = 4};
+  layer.params.kernel = layer.params.stride = {2, 2};
+  const RegisterTask task = write_max_pool(layer);
+  EXPECT_EQ(task.units, 0x60U);
+  EXPECT_EQ(task.commands.size(), 26U);
+  const std::pair<uint16_t, uint32_t> expected[] = {
+      {0x6004, 0xe},      {0x600c, 0x9f},  {0x6014, 0xf},     {0x6018, 0x4f},    {0x6024, 0x11},
+      {0x6034, 0x110101}, {0x6040, 0},     {0x607c, 0x19000}, {0x6084, 0x19000}, {0x60dc, 3},
+      {0x7010, 0x9f},     {0x7024, 0xa00}, {0x7028, 0x64000}, {0x7030, 1}};
+  for (const auto& [offset, word] : expected)
+    EXPECT_EQ(value(task, offset), word) << std::hex << offset;
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step of a Program is as a layer of the register writer, or why it is none.
-#include "registers/convolution.h"
+#include "registers/layer.h"
 
 namespace rk::registers {
-namespace {
 
 using program::kNone;
 using program::ProgramTensor;
@@ -26,6 +25,8 @@ Feature feature_of(const ProgramTensor& tensor) {
   out.zero_point = tensor.zero_point;
   return out;
 }
+
+namespace {
 
 const ProgramTensor& tensor_of(const Variant& variant, int32_t index) {
   return variant.tensors[static_cast<size_t>(index)];
