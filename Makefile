@@ -243,12 +243,16 @@ packaging-packages:
 	@for p in $(PACKAGING_PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || \
 	  { $(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq \
 	    --no-install-recommends $(PACKAGING_PACKAGES) >/dev/null; break; }; done
-packages: release packaging-packages
+PACKAGED := rknn rknn_toolkit rknnrt rknnmrt rknnrt_static rknnmrt_static rga mpimmz openrknn_board rknn_server rknn_remote \
+  rknn-import-torchscript
+packages: configure-release packaging-packages
+	@$(call NINJA,release,$(PACKAGED))
 	@packaging/release.sh $(BUILD) $(BUILD)/packages
-packages-arm64: release packaging-packages
+packages-arm64: configure-release packaging-packages
+	@$(call NINJA,release,$(PACKAGED))
 	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
 	@cmake/configure.sh aarch64 $(BUILD)
-	@$(call NINJA,aarch64,all)
+	@$(call NINJA,aarch64,$(filter-out rknn-import-torchscript,$(PACKAGED)))
 	@packaging/release.sh $(BUILD) $(BUILD)/packages x86_64 aarch64
 
 # The runtime for 64-bit ARM and its kernel tests under qemu-user: needs crossbuild-essential-arm64, qemu-user, libgtest-dev.
@@ -359,7 +363,7 @@ check-report: configure-release report-inputs
 check-install: packages report-inputs
 	@command -v mmdebstrap >/dev/null || { echo "make check-install needs the Debian package mmdebstrap"; exit 1; }
 	@$(PYTHON) tests/check.py check-install \
-	  -- $(PYTHON) -B tests/install/symbols.py $(wildcard $(BUILD)/packages/openrknn-*.whl) \
+	  -- $(PYTHON) -B tests/install/symbols.py $(BUILD)/packages/openrknn-*.whl \
 	  -- $(PYTHON) -B tests/install/packages_check.py --build $(BUILD) --packages $(BUILD)/packages \
 	  -- $(PYTHON) -B tests/report/view_check.py $(BUILD)/release/tools/rknn/rknn examples/digits \
 	  -- $(PYTHON) -B tests/install/command_line_check.py $(BUILD)/release/tools/rknn/rknn \
