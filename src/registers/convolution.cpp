@@ -358,7 +358,14 @@ RegisterTask ConvWriter::in_order() const {
   return task;
 }
 
-Status check_geometry(const ConvLayer& layer) {
+}  // namespace
+
+int64_t Feature::plane_pixels() const {
+  const int64_t pixels = height * width;
+  return pixels == 1 ? 1 : align_up<int64_t>(pixels, std::max<int64_t>(plane_align, 1));
+}
+
+Status check_layer(const ConvLayer& layer) {
   const ConvParams& p = layer.params;
   constexpr int64_t kMostRows = 2047, kMostChannels = 8192, kMostPad = 15, kMostStride = 7,
                     kMostKernel = 31;
@@ -374,14 +381,12 @@ Status check_geometry(const ConvLayer& layer) {
       within(p.dilation.h, 1, kMostKernel) && within(p.dilation.w, 1, kMostKernel) &&
       within(p.pads.top, 0, kMostPad) && within(p.pads.left, 0, kMostPad);
   if (!good) return unsupported("no register form for extents beyond the registers' fields");
+  // Every row and column of the output reads the input.
+  const int64_t reach_h = int64_t{p.kernel.h - 1} * p.dilation.h;
+  const int64_t reach_w = int64_t{p.kernel.w - 1} * p.dilation.w;
+  if (p.pads.top > reach_h || p.pads.left > reach_w)
+    return unsupported("no register form for a border as wide as the kernel");
   return ok_status();
-}
-
-}  // namespace
-
-int64_t Feature::plane_pixels() const {
-  const int64_t pixels = height * width;
-  return pixels == 1 ? 1 : align_up<int64_t>(pixels, std::max<int64_t>(plane_align, 1));
 }
 
 bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile) {
@@ -391,7 +396,7 @@ bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile) {
 }
 
 Result<RegisterTask> write_convolution(const ConvLayer& layer, const ConvTile& tile) {
-  RK_TRY(check_geometry(layer));
+  RK_TRY(check_layer(layer));
   return ConvWriter(layer, tile).write();
 }
 

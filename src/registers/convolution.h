@@ -55,6 +55,9 @@ struct ConvTile {
 Result<ConvLayer> conv_layer(const program::Program& program, const program::Variant& variant,
                              const program::Step& step);
 
+// Extents within the fields of the registers.
+Status check_layer(const ConvLayer& layer);
+
 // The layer's tiles in execution order.
 Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer);
 

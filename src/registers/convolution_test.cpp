@@ -131,6 +131,13 @@ TEST(RegisterConvolution, DepthwiseLayersAreCutByChannelsBeforeRows) {
   EXPECT_EQ((*tiles)[3].out_rows, 10);
 }
 
+TEST(RegisterConvolution, RefusesABorderAsWideAsTheKernel) {
+  ConvLayer layer = square(16, 8, 8, 16, 3, 7, 5);
+  const auto tiles = tile_convolution(layer);
+  ASSERT_FALSE(tiles.ok());
+  EXPECT_EQ(tiles.status().message(), "no register form for a border as wide as the kernel");
+}
+
 TEST(RegisterConvolution, RefusesAKernelHigherThanTheBuffer) {
   const auto tiles = tile_convolution(square(2048, 64, 64, 32, 3, 1, 1));
   ASSERT_FALSE(tiles.ok());

@@ -51,6 +51,8 @@ Result<PoolLayer> pool_layer(const program::Program& program, const program::Var
       is_within(p.pads.top, 0, kLargestPad) && is_within(p.pads.left, 0, kLargestPad) &&
       is_within(p.pads.bottom, 0, kLargestPad) && is_within(p.pads.right, 0, kLargestPad);
   if (!good) return no_form(step, "windows beyond the registers' fields");
+  if (p.pads.top >= p.kernel.h || p.pads.left >= p.kernel.w)
+    return no_form(step, "a border as wide as the window");
   if (in.scale != out.scale || in.zero_point != out.zero_point)
     return no_form(step, "a MaxPool between different scales");
   return layer;

@@ -129,6 +129,7 @@ int64_t read_width(const ConvLayer& layer) {
 }
 
 Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
+  RK_TRY(check_layer(layer));
   const Banks weights = weight_banks(layer);
   const int64_t full = full_banks(layer, layer.out.channels);
   Cut cut;

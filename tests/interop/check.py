@@ -7,7 +7,7 @@ when every figure holds.
 
 The corpus of vendor files comes from ../shared (unpacked below the build folder once, as check-vendor does). RK_VENDOR_FURTHER
 names a folder of further files with their source models, made by tests/vendor/make_files.py: constants can be judged with
-source models only.
+source models only. RK_VENDOR_PYTHON names the Python of an environment with rknn-toolkit2, a peer that may be absent.
 """
 import os
 import subprocess
@@ -62,6 +62,11 @@ def main():
     own = board_files(build)
     if own:
         commands.append([os.path.join(programs, "own_lists")] + own)
+        peer = os.environ.get("RK_VENDOR_PYTHON")
+        if peer:
+            commands.append([peer, os.path.join(HERE, "load_check.py")] + own)
+        else:
+            print("SKIP load_rknn of the vendor's toolkit: RK_VENDOR_PYTHON names no Python that has it")
     else:
         print("MISSING networks are absent: ../shared/assets")
     for name, bar in UNWRITTEN:
