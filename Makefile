@@ -16,6 +16,7 @@ help:
 	@echo "make release  build/release: librknnrt.so, librknn_toolkit.so, the rknn command"
 	@echo "make wheel    build/dist: the Python packages rknn and rknnlite; make check-python tries them"
 	@echo "make packages  build/packages: wheels and Debian packages for old and new systems, notices, checksums; packages-arm64: for ARM, too"
+	@echo "make docs     build/site: the documentation as a site (needs mkdocs)"
 	@echo "make wheel-arm64  the same for 64-bit ARM, cross-compiled and tried under qemu-user"
 	@echo "make test-arm64  kernel tests, C callers and a model's bytes for 64-bit ARM under qemu-user"
 	@echo "make dev      build/dev: the same with ASan and UBSan"
@@ -25,6 +26,7 @@ help:
 	@echo "make check-quant  accuracy figures of int8, of accuracy analysis and of calibration (needs ../shared)"
 	@echo "make check-matmul  rknn_matmul_api.h and rknn_custom_op.h: results, sanitized run, examples, speed"
 	@echo "make check-vendor  figures on files made by the vendor's converter (needs ../shared)"
+	@echo "make check-interop  register lists and constants beside the vendor compiler's; encrypted models (needs ../shared and RK_VENDOR_FURTHER)"
 	@echo "make check-cost  the cost model beside the vendor compiler's tables (needs ../shared)"
 	@echo "make check-applications  generated programs, librga, examples, video, CI template (needs ../shared, cargo, crossbuild-essential-arm64, qemu-user)"
 	@echo "make bench    networks through the C API, beside ONNX Runtime and OpenVINO where they are installed; bench-kernels, bench-peers"
@@ -33,7 +35,6 @@ help:
 	@echo "make check-report  pages of rknn report in a browser (needs ../shared and chromium)"
 	@echo "make check-speed  the benchmark judged against its bars (about 5 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
-	@echo "make check-interop  encrypted models: keys, damage, what they show, time to load"
 	@echo "make check-install  packages in freshly installed systems, first steps, pages in a browser (needs mmdebstrap, chromium, ../shared)"
 	@echo "make check-house  the tree itself: words, sizes, guides, options, variants, golden files, install, other builds"
 	@echo "make fuzz     libFuzzer programs of every reader (clang from Debian), run for SECONDS=240"
@@ -183,6 +184,12 @@ check-vendor: configure-release
 	@$(call NINJA,release,vendor_check vendor_corpus vendor_cost vendor_emulator vendor_lift)
 	@$(PYTHON) tests/vendor/check.py $(BUILD)/release
 
+# What we write for a board beside what the vendor's compiler writes.
+.PHONY: check-interop
+check-interop: configure-release
+	@$(call NINJA,release,register_compare constant_compare own_lists interop_encryption units_format rknn)
+	@$(PYTHON) tests/interop/check.py $(BUILD)/release
+
 # What a model costs on a chip, counted beside the tables of the vendor's compiler.
 .PHONY: check-cost
 check-cost: configure-release
@@ -236,12 +243,16 @@ packaging-packages:
 	@for p in $(PACKAGING_PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || \
 	  { $(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq \
 	    --no-install-recommends $(PACKAGING_PACKAGES) >/dev/null; break; }; done
-packages: release packaging-packages
+PACKAGED := rknn rknn_toolkit rknnrt rknnmrt rknnrt_static rknnmrt_static rga mpimmz openrknn_board rknn_server rknn_remote \
+  rknn-import-torchscript
+packages: configure-release packaging-packages
+	@$(call NINJA,release,$(PACKAGED))
 	@packaging/release.sh $(BUILD) $(BUILD)/packages
-packages-arm64: release packaging-packages
+packages-arm64: configure-release packaging-packages
+	@$(call NINJA,release,$(PACKAGED))
 	@cmake/sysroot_arm64.sh $(BUILD)/sysroot-arm64
 	@cmake/configure.sh aarch64 $(BUILD)
-	@$(call NINJA,aarch64,all)
+	@$(call NINJA,aarch64,$(filter-out rknn-import-torchscript,$(PACKAGED)))
 	@packaging/release.sh $(BUILD) $(BUILD)/packages x86_64 aarch64
 
 # The runtime for 64-bit ARM and its kernel tests under qemu-user: needs crossbuild-essential-arm64, qemu-user, libgtest-dev.
@@ -328,36 +339,48 @@ check-sound: configure-release fuzzers coverage-run
 	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
 
 # Pages of `rknn report` in a real browser (Debian's chromium); screenshots are left in $(BUILD)/check-report.
-REPORT_MODELS = $(wildcard ../shared/assets/models/onnx/*/*.onnx)
-.PHONY: check-report
-check-report: configure-release
+REPORT_MODELS = $(wildcard $(foreach name,digits/digits fastestdet/FastestDet ort_mnist/mnist rk_concat_block/concat_block \
+  silero_vad_16k_op15/silero_vad_16k_op15 ultraface_rfb320/version-RFB-320 vittracker/vitTracker \
+  yunet_n_320/yunet_n_320_320,../shared/assets/models/onnx/$(name).onnx))
+YOLO := $(BUILD)/bench/models/yolov5s_relu.float.onnx
+# Accessibility is judged by axe-core of npm, where that can be had.
+AXE := $(BUILD)/axe/node_modules/axe-core/axe.min.js
+BROWSER_CHECK = $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/check-report \
+  --axe $(AXE) --analyzed $(YOLO) $(BUILD)/check-report/dataset.txt ../shared/assets/images/bus.jpg $(REPORT_MODELS)
+.PHONY: check-report report-inputs
+report-inputs:
+	@$(PYTHON) bench/models.py $(BUILD)/bench/models --only yolov5s_relu
+	@mkdir -p $(BUILD)/check-report $(BUILD)/axe
+	@echo $(abspath ../shared/assets/images/bus.jpg) >$(BUILD)/check-report/dataset.txt
+	@[ -e $(AXE) ] || ! command -v npm >/dev/null || (cd $(BUILD)/axe && npm install --silent --no-save axe-core >/dev/null 2>&1) || true
+check-report: configure-release report-inputs
 	@$(call NINJA,release,rknn)
-	@$(PYTHON) tests/check.py check-report -- $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn \
-	  --work $(BUILD)/check-report $(REPORT_MODELS)
-
-# Files under a key.
-.PHONY: check-interop
-check-interop: configure-release
-	@$(call NINJA,release,interop_encryption units_format)
-	@$(PYTHON) tests/check.py check-interop \
-	  -- $(BUILD)/release/src/units_format --gtest_filter='Scrypt.*:Gcm.*:EncryptedModel.*' \
-	  -- $(BUILD)/release/tests/interop/interop_encryption
+	@$(PYTHON) tests/check.py check-report -- $(BROWSER_CHECK)
 
 # What is published, in freshly installed systems: packages, symbol versions, first steps, help texts, pages in a browser.
-# Needs root, mmdebstrap, chromium and the archives of Debian and Ubuntu; the systems are kept in $(BUILD)/roots.
+# Needs root, mmdebstrap, mkdocs, chromium and the archives of Debian and Ubuntu; the systems are kept in $(BUILD)/roots.
 .PHONY: check-install
-check-install: packages
+check-install: packages report-inputs
 	@command -v mmdebstrap >/dev/null || { echo "make check-install needs the Debian package mmdebstrap"; exit 1; }
 	@$(PYTHON) tests/check.py check-install \
-	  -- $(PYTHON) -B tests/install/symbols.py $(wildcard $(BUILD)/packages/openrknn-*.whl) \
+	  -- $(PYTHON) -B tests/install/symbols.py $(BUILD)/packages/openrknn-*.whl \
 	  -- $(PYTHON) -B tests/install/packages_check.py --build $(BUILD) --packages $(BUILD)/packages \
 	  -- $(PYTHON) -B tests/report/view_check.py $(BUILD)/release/tools/rknn/rknn examples/digits \
 	  -- $(PYTHON) -B tests/install/command_line_check.py $(BUILD)/release/tools/rknn/rknn \
 	  -- PYTHONPATH=python OPENRKNN_LIBRARY_DIR=$(BUILD)/release/src/toolkit:$(BUILD)/release/src/capi \
 	     $(PYTHON) -B tests/python/test_help.py \
 	  -- $(PYTHON) -B tests/install/clean_roots.py --packages $(BUILD)/packages --build $(BUILD)/release --roots $(BUILD)/roots \
-	  -- $(PYTHON) -B tests/report/browser_check.py --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/check-report \
-	     $(REPORT_MODELS)
+	  -- $(MAKE) -s docs \
+	  -- $(PYTHON) -B tests/install/pages_check.py --packages $(BUILD)/packages --roots $(BUILD)/roots \
+	  -- $(BROWSER_CHECK)
+
+# The documentation as a site, by Debian's mkdocs: $(BUILD)/site/index.html.
+.PHONY: docs
+docs: configure-release
+	@command -v mkdocs >/dev/null || { echo "make docs needs the Debian package mkdocs"; exit 1; }
+	@$(call NINJA,release,rknn rknn_toolkit rknnrt)
+	@$(PYTHON) -B packaging/docs_site.py --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/docs --output $(BUILD)/site \
+	  --libraries $(BUILD)/release/src/toolkit:$(BUILD)/release/src/capi
 
 # The tree itself: words, sizes, guides, options declared once, variants tested, files of older versions, an outside
 # project against an installed prefix, a runtime-only build.

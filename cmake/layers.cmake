@@ -2,7 +2,7 @@
 # it may link. rk_library() checks its USES against this table and tests/layers checks every #include against it.
 # `media` (pictures and .npy files) is foundation: calibration, the command line and dumps all need it.
 set(RK_MODULES base ir ops target kernels evaluator program media frontends passes quant compiler format runtime capi
-               emulator analysis remote toolkit)
+               registers emulator analysis remote toolkit)
 
 set(RK_MAY_USE_base)
 set(RK_MAY_USE_ir base)
@@ -19,6 +19,7 @@ set(RK_MAY_USE_quant evaluator target ops media ir base)
 set(RK_MAY_USE_compiler program target ops ir base)
 set(RK_MAY_USE_format program target ir base)
 set(RK_MAY_USE_runtime format program evaluator kernels target ops ir base)
+set(RK_MAY_USE_registers format program target ir base)
 set(RK_MAY_USE_emulator format program target ir base)
 set(RK_MAY_USE_capi runtime program target ir base)
 set(RK_MAY_USE_analysis quant compiler format runtime evaluator program target ops ir base)
@@ -26,7 +27,7 @@ set(RK_MAY_USE_analysis quant compiler format runtime evaluator program target o
 set(RK_MAY_USE_remote base)
 set(RK_MAY_USE_toolkit ${RK_MODULES})
 # The command line lies outside src/; the include test reads this row for tools/.
-set(RK_MAY_USE_tools toolkit quant format media runtime kernels target remote base)
+set(RK_MAY_USE_tools toolkit quant format registers media runtime kernels target remote base)
 # The server lies outside src/ too. It reaches the runtime through the C interface only; remote/ has what client and
 # toolkit agree on.
 set(RK_MAY_USE_server remote base)

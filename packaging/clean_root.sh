@@ -34,6 +34,6 @@ case $suite in
     lines="deb [signed-by=$keys/usr/share/keyrings/ubuntu-archive-keyring.gpg] http://archive.ubuntu.com/ubuntu $suite main universe" ;;
   *) echo "clean_root: the suite $suite is not known" >&2; exit 2 ;;
 esac
-echo "$lines" | mmdebstrap --quiet --variant=apt --mode=root --aptopt='Acquire::Retries "3"' --include="$packages" \
-  "$suite" "$root" - >"$root.log" 2>&1 || { tail -5 "$root.log"; rm -rf "$root"; exit 1; }
+echo "$lines" | mmdebstrap --quiet --variant=apt --mode=root --aptopt='Acquire::Retries "3"' \
+  ${packages:+--include="$packages"} "$suite" "$root" - >"$root.log" 2>&1 || { tail -5 "$root.log"; rm -rf "$root"; exit 1; }
 echo "$suite $packages" >"$root/.made-of"

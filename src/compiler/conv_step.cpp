@@ -13,7 +13,6 @@ namespace rk::compiler {
 namespace {
 
 constexpr double kMultiplierOne = 16384;
-constexpr double kMaxScaleRatio = 512;  // so that every multiplier has at least 6 bits
 // Models with scales of their own: the multiplier may have 15 bits, and the shift after it is a register, so v can have a
 // finer unit than the sums. It is made so fine that kFineSteps of it are a step of the output.
 constexpr double kLargestMultiplier = 32767;
@@ -68,10 +67,44 @@ Status check_scales(const ConvSpec& spec) {
 // Below this a channel's weights are requantized: the multiplier would be too coarse or, for scales that the model
 // brought, would be 0 or leave no room for the bias.
 double least_scale(const ConvSpec& spec, size_t channel, double max_scale) {
-  if (!spec.keep_weight_scales) return max_scale / kMaxScaleRatio;
+  if (!spec.keep_weight_scales) return max_scale * spec.least_scale_share;
   const double b = spec.bias.empty() ? 0.0 : std::fabs(spec.bias[channel]);
   constexpr double kBiasRoom = 1 << 30;
   return std::max(max_scale / kMultiplierOne, std::min(max_scale, b / spec.in.scale / kBiasRoom));
+}
+
+// `exact` is the number that was rounded to `scale`.
+bool is_exact(double exact, float scale) { return static_cast<float>(exact) == scale; }
+
+// Note: weights, multipliers and biases of a model without scales of its own are computed in float32, in this order of
+// operations, because the vendor's compiler does: ties would fall elsewhere in double (docs/fidelity.md, "Register lists").
+int8_t quantize_weight(const ConvSpec& spec, float weight, double scale, int32_t zero_point) {
+  if (!spec.keep_weight_scales) {
+    const float sum = std::clamp(weight / static_cast<float>(scale), -1024.0F, 1024.0F) +
+                      static_cast<float>(zero_point);
+    return saturate_i8(std::isnan(sum) ? zero_point : static_cast<int64_t>(round_even(sum)));
+  }
+  const double scaled = std::clamp(weight / scale, -1024.0, 1024.0);
+  return saturate_i8(std::isnan(scaled) ? zero_point
+                                        : static_cast<int64_t>(round_even(scaled)) + zero_point);
+}
+
+int16_t quantize_multiplier(const ConvSpec& spec, double one, double scale, double max_scale) {
+  if (spec.keep_weight_scales) return static_cast<int16_t>(round_even(one * scale / max_scale));
+  const float share = static_cast<float>(scale) * (1.0F / static_cast<float>(max_scale));
+  return static_cast<int16_t>(round_even(share * static_cast<float>(one)));
+}
+
+// `scale` is the channel's.
+double quantize_bias(const ConvSpec& spec, size_t channel, double scale) {
+  const double b = spec.bias.empty() ? 0.0 : spec.bias[channel];
+  if (spec.keep_weight_scales) return round_even(b / (spec.in.scale * scale));
+  const double in =
+      is_exact(spec.exact_in_scale, spec.in.scale) ? spec.exact_in_scale : spec.in.scale;
+  const bool known = channel < spec.exact_weight_scale.size() &&
+                     is_exact(spec.exact_weight_scale[channel], static_cast<float>(scale));
+  const auto unit = static_cast<float>(in * (known ? spec.exact_weight_scale[channel] : scale));
+  return round_even(static_cast<float>(b) / unit);
 }
 
 // The largest multiplier and the shift after it.
@@ -108,7 +141,7 @@ Status fill_integer_params(ConvSpec& spec, int32_t shift, double unit) {
   p.multiplier_shift = shift;
   p.pad_value = spec.in.zero_point;
   p.output.zero_point = spec.out.zero_point;
-  RK_ASSIGN(p.output.scale, to_scale_shift(unit / spec.out.scale));
+  RK_ASSIGN(p.output.scale, output_scale(spec, unit));
   if (p.activation == program::Activation::kClip) {
     // A limit beyond int32 clips nothing.
     p.clip_limit = static_cast<int64_t>(
@@ -138,10 +171,8 @@ int32_t add_integer_weights(const ConvSpec& spec, const QuantizedConv& conv, Bui
     constant.bytes = bytes_of(conv.weights);
   } else {
     constant.layout = program::Layout::kWeight;
-    const std::span<const int16_t> offset =
-        depthwise ? std::span<const int16_t>() : conv.channels.offset;
-    constant.bytes =
-        program::pack_weights(conv.weights, constant.shape, offset, constant.native_shape);
+    constant.bytes = program::pack_weights(conv.weights, constant.shape, conv.channels.offset,
+                                           constant.native_shape);
   }
   return builder.add_constant(std::move(constant));
 }
@@ -222,6 +253,20 @@ std::optional<ChannelScales> channel_scales(const Value& weight, int axis, int64
   return out;
 }
 
+Result<ScaleShift> output_scale(const ConvSpec& spec, double accumulator_scale) {
+  if (spec.keep_weight_scales) return to_scale_shift(accumulator_scale / spec.out.scale);
+  return to_scale_shift(static_cast<float>(accumulator_scale) / spec.out.scale);
+}
+
+std::vector<double> exact_scales(const QuantParams& quant) {
+  constexpr double kSteps = 255;
+  std::vector<double> out;
+  if (quant.min.size() != quant.max.size()) return out;
+  for (size_t i = 0; i < quant.min.size(); ++i)
+    out.push_back((double{quant.max[i]} - double{quant.min[i]}) / kSteps);
+  return out;
+}
+
 Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
   RK_TRY(check_scales(spec));
   const size_t channels = static_cast<size_t>(spec.out_channels);
@@ -237,10 +282,7 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
   out.weights.reserve(spec.weights.size());
   for (size_t i = 0; i < spec.weights.size(); ++i) {
     const size_t c = channel_of(i);
-    const double scaled = std::clamp(spec.weights[i] / scale[c], -1024.0, 1024.0);
-    const int8_t w = saturate_i8(std::isnan(scaled) ? spec.weight_zero_point[c]
-                                                    : static_cast<int64_t>(round_even(scaled)) +
-                                                          spec.weight_zero_point[c]);
+    const int8_t w = quantize_weight(spec, spec.weights[i], scale[c], spec.weight_zero_point[c]);
     out.weights.push_back(w);
     sums[c] += w - spec.weight_zero_point[c];
     peaks[c] += 128 * std::abs(w - spec.weight_zero_point[c]);
@@ -258,11 +300,11 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
   out.accumulator_scale = std::ldexp(sums_unit / one, shift);
   for (size_t c = 0; c < channels; ++c) {
     const double b = spec.bias.empty() ? 0.0 : spec.bias[c];
-    out.channels.multiplier.push_back(static_cast<int16_t>(round_even(one * scale[c] / max_scale)));
+    out.channels.multiplier.push_back(quantize_multiplier(spec, one, scale[c], max_scale));
     // A kept narrow channel has a coarse multiplier, which must not blur the bias too.
     const double by =
         spec.keep_weight_scales ? max_scale * out.channels.multiplier[c] / one : scale[c];
-    const double bias = round_even(b / (spec.in.scale * by)) -
+    const double bias = quantize_bias(spec, c, by) -
                         static_cast<double>(spec.in.zero_point) * static_cast<double>(sums[c]);
     if (!(bias >= INT32_MIN && bias <= INT32_MAX)) {
       return invalid_model(str("bias ", b, " of channel ", c, " does not fit 32 bits at scale ",

@@ -23,6 +23,11 @@ struct ConvSpec {
   std::vector<float> bias;          // per output channel; empty: none
   std::vector<float> weight_scale;  // per output channel; integer form
   std::vector<int32_t> weight_zero_point;
+  // (max - min) / 255 in double where ranges are known, else empty and 0: biases are rounded in its product.
+  std::vector<double> exact_weight_scale;
+  double exact_in_scale = 0;
+  // No channel's scale is below this share of the widest one's, so that every multiplier has at least 6 bits.
+  double least_scale_share = 1.0 / 512;
   // The model brought its scales: integers are kept as they are, however narrow their channel.
   bool keep_weight_scales = false;
   int64_t in_channels = 0, out_channels = 0;
@@ -44,6 +49,8 @@ struct QuantizedConv {
   double accumulator_scale = 0;  // the unit of v: s_in * max s_w, or finer
 };
 Result<QuantizedConv> quantize_conv(const ConvSpec& spec);
+// Of the last stage, for an accumulator_scale.
+Result<ScaleShift> output_scale(const ConvSpec& spec, double accumulator_scale);
 
 // Adds the step; integer form when `spec.in.scale` is set.
 Status emit_conv_step(ConvSpec spec, Builder& builder);
@@ -55,5 +62,8 @@ struct ChannelScales {
   std::vector<int32_t> zero_point;
 };
 std::optional<ChannelScales> channel_scales(const Value& weight, int axis, int64_t channels);
+
+// (max - min) / 255 of each range of int8 parameters; empty where they have none.
+std::vector<double> exact_scales(const QuantParams& quant);
 
 }  // namespace rk::compiler

@@ -119,6 +119,9 @@ Result<bool> emit_convolution(const Node& node, const ops::ConvAttrs& attrs, Con
   }
   spec.weight_scale = scales->scale;
   spec.weight_zero_point = scales->zero_point;
+  spec.exact_weight_scale = exact_scales(w.quant);
+  const std::vector<double> of_input = exact_scales(x.quant);
+  if (of_input.size() == 1) spec.exact_in_scale = of_input[0];
   spec.in = affine_of(x);
   spec.out = affine_of(y);
   spec.data = builder.home(x);

@@ -65,6 +65,26 @@ Result<uint64_t> with_spare(const target::Target& target, const program::Variant
   return *size;
 }
 
+// Channels that a depthwise convolution writes, where its operand's size decides.
+Result<uint64_t> depthwise_bytes(const target::Target& target, const program::Variant& variant,
+                                 const program::Step& step, const ProgramTensor& out) {
+  const int whole = target::memory_rules(target).depthwise_whole_bytes_i8;
+  const auto* conv = std::get_if<program::ConvParams>(&step.params);
+  const bool internal = out.kind == TensorKind::kInternal && out.dtype == DType::kI8;
+  if (whole == 0 || conv == nullptr || !internal ||
+      use_of(target, variant, step) != FeatureUse::kDepthwiseOutput)
+    return out.size_bytes;
+  const Shape& in = variant.tensors[static_cast<size_t>(step.inputs[0])].shape;
+  const int64_t align = std::max(1, target.memory.depthwise_align_i8), channels = out.shape[1];
+  const auto had = static_cast<uint64_t>(
+      std::max<int64_t>(1, target::depthwise_channels(target, out.dtype, channels)));
+  const int64_t spare = channels > align && in.elements() > whole ? align / 2 : 0;
+  const auto size = checked_mul(out.size_bytes / had,
+                                static_cast<uint64_t>(align_up<int64_t>(channels, align) + spare));
+  if (!size) return invalid_model(str("'", out.name, "' exceeds the chip's memory"));
+  return *size;
+}
+
 Status copy_pooled(int copies, program::Variant& variant) {
   std::set<int32_t> pooled;
   for (const program::Step& step : variant.steps) {
@@ -105,6 +125,9 @@ Status assign_layouts(const target::Target& target, program::Variant& variant) {
     tensor.plane_align = feature->plane_align;
     tensor.width_align = feature->width_align;
     const bool blocked = tensor.layout == program::Layout::kNc1hwc2;
+    if (step != nullptr && blocked) {
+      RK_ASSIGN(tensor.size_bytes, depthwise_bytes(target, variant, *step, tensor));
+    }
     if (step != nullptr && blocked && target::memory_rules(target).deconv_spare) {
       RK_ASSIGN(tensor.size_bytes, with_spare(target, variant, *step, tensor));
       const int64_t block = tensor.shape[0] * tensor.shape[2] * tensor.shape[3] *

@@ -76,21 +76,14 @@ bool ends_with_activation(const program::Step& step) {
          (sum != nullptr && sum->activation != Activation::kNone);
 }
 
-// Where the NPU makes channels the last axis it does so when nothing else can run, what we convert for it waits too, and
-// a Softmax behind all of them.
+// Where the NPU makes channels the last axis it does so when nothing else can run, and a Softmax comes behind all that.
 std::vector<bool> waiting(const target::Target& target, const program::Variant& variant) {
-  std::vector<bool> waits(variant.steps.size(), false), wanted_now(variant.tensors.size(), false);
-  for (size_t s = variant.steps.size(); s-- > 0;) {
-    const program::Step& step = variant.steps[s];
-    const auto* op = std::get_if<program::OpParams>(&step.params);
-    const bool converts = op != nullptr && op->op == "exDataConvert";
-    const bool softmax = op != nullptr && op->op == "Softmax" &&
-                         target::memory_rules(target).nhwc != target::NhwcScratch::kNone;
-    waits[s] = softmax || makes_channels_last(target, variant, step) ||
-               (converts && !wanted_now[static_cast<size_t>(step.outputs[0])]);
-    if (waits[s]) continue;
-    for (const int32_t in : step.inputs)
-      if (in != program::kNone) wanted_now[static_cast<size_t>(in)] = true;
+  std::vector<bool> waits(variant.steps.size(), false);
+  if (target::memory_rules(target).nhwc == target::NhwcScratch::kNone) return waits;
+  for (size_t s = 0; s < waits.size(); ++s) {
+    const auto* op = std::get_if<program::OpParams>(&variant.steps[s].params);
+    waits[s] = (op != nullptr && op->op == "Softmax") ||
+               makes_channels_last(target, variant, variant.steps[s]);
   }
   return waits;
 }

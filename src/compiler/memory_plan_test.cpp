@@ -119,6 +119,35 @@ TEST(MemoryPlanTest, ATransposedConvolutionWritesABlockOfChannelsMore) {
   }
 }
 
+TEST(MemoryPlanTest, ADepthwiseConvolutionOfALargeOperandWritesHalfABlockMore) {
+  struct Case {
+    const char* chip;
+    int64_t channels, in, out;
+    uint64_t printed;  // channels
+  };
+  for (const Case& c : {Case{"rk3562", 72, 56, 56, 112}, Case{"rk3562", 48, 112, 56, 80},
+                        Case{"rk3562", 120, 28, 28, 128}, Case{"rk3562", 240, 28, 14, 256},
+                        Case{"rk3562", 32, 112, 112, 32}, Case{"rk3576", 72, 56, 28, 128},
+                        Case{"rk3576", 96, 112, 56, 160}, Case{"rk3576", 144, 56, 56, 192},
+                        Case{"rv1126b", 144, 56, 56, 224}, Case{"rv1106", 96, 112, 56, 112}}) {
+    const Shape shapes[] = {{1, 16, c.in, c.in},
+                            {1, c.channels, c.in, c.in},
+                            {1, c.channels, c.out, c.out},
+                            {1, 8, c.out, c.out}};
+    program::Variant variant = chain_of(shapes);
+    variant.steps = {
+        {.type = "Conv", .inputs = {1}, .outputs = {2}, .params = program::ConvParams{}},
+        {.type = "Conv",
+         .inputs = {2},
+         .outputs = {3},
+         .params = program::ConvParams{.group = static_cast<int32_t>(c.channels)}},
+        {.type = "Conv", .inputs = {3}, .outputs = {4}, .params = program::ConvParams{}}};
+    ASSERT_TRUE(assign_layouts(*target::find_target(c.chip).value(), variant).ok());
+    EXPECT_EQ(variant.tensors[3].size_bytes, c.printed * static_cast<uint64_t>(c.out * c.out))
+        << c.chip << " " << c.channels;
+  }
+}
+
 // The network of the guide's SRAM sample (section 5.7.3.4): MobileNetV1 in int8 on RK3588, places and sizes as printed
 // there for 512 KiB of SRAM, relative to where the arena begins.
 struct GuideRow {

@@ -573,6 +573,8 @@ Result<Program> decode(ByteSpan payload, std::vector<Blob> weights) {
   Io io(payload);
   uint32_t weight_count = 0;
   io.number(weight_count);
+  // Register lists for a board follow the weights.
+  if (io.ok() && weight_count < weights.size()) weights.resize(weight_count);
   if (io.ok() && weight_count != weights.size()) {
     io.fail(str("the compiled model uses ", weight_count, " weight buffers, the file has ",
                 weights.size()));

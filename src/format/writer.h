@@ -2,7 +2,7 @@
 // Program -> .rknn file: the vendor's tables (graph, tensors with native shapes, nodes with
 // parameters, memory sizes), the JSON trailer, and our section with the Program itself. No register
 // commands are written: our runtime does not need them, and a chip's own runtime cannot run the
-// file.
+// file. registers/ adds them.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ std::vector<bool> converted_early(const Variant& variant) {
     const auto* op = std::get_if<OpParams>(&step.params);
     if (op == nullptr || step.inputs.empty() || step.inputs[0] == kNone) continue;
     const auto in = static_cast<size_t>(step.inputs[0]);
-    const bool converts = op->op == "exDataConvert" && variant.tensors[in].dtype == DType::kI8;
+    const bool converts = step.type == "exDataConvert" && variant.tensors[in].dtype == DType::kI8;
     const bool moves = converted[in] && (op->op == "Reshape" || op->op == "Transpose");
     for (const int32_t out : step.outputs) converted[static_cast<size_t>(out)] = converts || moves;
   }
@@ -75,6 +75,16 @@ std::vector<bool> halved_constants(const Variant& variant) {
       if (step.inputs[i] != kNone) halved[static_cast<size_t>(step.inputs[i])] = true;
   }
   return halved;
+}
+
+// Slopes of a PRelu have two bytes a channel, in whatever type the features are.
+std::vector<bool> slopes(const Variant& variant) {
+  std::vector<bool> found(variant.tensors.size(), false);
+  for (const Step& step : variant.steps) {
+    if (step.type == "PRelu" && step.inputs.size() > 1 && step.inputs[1] != kNone)
+      found[static_cast<size_t>(step.inputs[1])] = true;
+  }
+  return found;
 }
 
 // What the chip keeps beside the constants of a model.
@@ -102,9 +112,9 @@ uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
     if (i8)
       bytes += times(rules.operand_bytes_i8, rescaled(step) + realigned(target, variant, step));
     // With the conversion behind it.
-    const auto* op = std::get_if<OpParams>(&step.params);
     if (i8 && made_convolution(target, variant, step)) bytes += times(memory.conv_bytes_i8, 1);
-    if (op != nullptr && op->op == "Concat" && std::ranges::all_of(step.inputs, [&](int32_t index) {
+    if (std::holds_alternative<ConcatParams>(step.params) &&
+        std::ranges::all_of(step.inputs, [&](int32_t index) {
           return index != kNone && converted[static_cast<size_t>(index)];
         }))
       bytes += times(rules.operand_bytes_i8, step.inputs.size());
@@ -196,14 +206,17 @@ ChipMemory memory_of(const target::Target& target, const Program& program) {
       if (const auto tiles = average_of_tiles(variant, step))
         memory.weight_bytes += target::weight_bytes(target, *tiles);
     }
-    const std::vector<bool> on_npu = read_by_npu(variant), halved = halved_constants(variant);
+    const std::vector<bool> on_npu = read_by_npu(variant), halved = halved_constants(variant),
+                            slope = slopes(variant);
     const bool integers = has_integers(variant);
     for (size_t i = 0; i < variant.tensors.size(); ++i) {
       const ProgramTensor& tensor = variant.tensors[i];
       if (!is_counted(tensor) || !counted.insert(tensor.weight).second) continue;
       const uint64_t whole =
           on_npu[i] ? constant_bytes(target, tensor, integers) : tensor.size_bytes;
-      const uint64_t bytes = halved[i] ? whole / 2 : whole;
+      const uint64_t bytes = slope[i]    ? 2 * static_cast<uint64_t>(tensor.shape.elements())
+                             : halved[i] ? whole / 2
+                                         : whole;
       memory.weight_bytes += align_up<uint64_t>(bytes, 64);
     }
     memory.command_bytes = std::max(memory.command_bytes, commands_of(target, variant));

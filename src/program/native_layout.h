@@ -31,8 +31,8 @@ std::vector<int32_t> native_weight_shape(const target::WeightLayout& layout, con
                                          WeightUse use);
 
 // Plain OIHW int8 to blocks. `native_shape` must come from native_weight_shape() for the same
-// shape; `offset` holds o per output channel and is empty for a depthwise weight, whose padded
-// lanes belong to no channel and hold 0.
+// shape; `offset` holds o per output channel. Padded lanes of a depthwise weight, which belong to no
+// channel, hold what those of its first channel would.
 std::vector<uint8_t> pack_weights(std::span<const int8_t> plain, const Shape& shape,
                                   std::span<const int16_t> offset,
                                   std::span<const int32_t> native_shape);

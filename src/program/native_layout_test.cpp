@@ -85,7 +85,7 @@ TEST(NativeWeightsTest, PaddedLanesHoldTheNegativeOffset) {
 }
 
 TEST(NativeWeightsTest, BlocksAreOrderedByOutputBlockThenInputBlockThenTap) {
-  // 33 x 48 channels: input blocks of 32 and 16, output blocks of 32 and 1; two taps.
+  // 33 x 48 channels: input blocks of 32 and 16, output blocks of 32 and 2 (vendor files have an even number); two taps.
   const Shape shape{33, 48, 1, 2};
   const auto native = native_weight_shape(rk3588_weights(), shape, WeightUse::kDense);
   std::vector<int8_t> plain(static_cast<size_t>(shape.elements()));
@@ -97,7 +97,7 @@ TEST(NativeWeightsTest, BlocksAreOrderedByOutputBlockThenInputBlockThenTap) {
   set(0, 32, 0, 13);  // second input block
   set(32, 0, 0, 14);  // second output block
   const auto bytes = pack_weights(plain, shape, std::vector<int16_t>(33, 0), native);
-  EXPECT_EQ(bytes.size(), size_t{2 * 33 * 48});
+  EXPECT_EQ(bytes.size(), size_t{2 * 34 * 48});
   EXPECT_EQ(bytes[1], 11);
   EXPECT_EQ(bytes[32 * 32 + 32], 12);
   EXPECT_EQ(bytes[2 * 32 * 32], 13);

@@ -155,9 +155,12 @@ std::vector<int32_t> native_weight_shape(const target::WeightLayout& layout, con
       ic_rest = layout.ic_small;
     }
   }
-  int32_t oc2 = layout.oc2, oc_full = oc / layout.oc2, oc_rest = oc % layout.oc2;
+  // Where a block has a least size, its size is even.
+  const int32_t multiple = layout.oc2_min > 1 ? 2 : 1;
+  int32_t oc2 = layout.oc2, oc_full = oc / layout.oc2;
+  int32_t oc_rest = align_up(oc % layout.oc2, multiple);
   if (oc_full == 0) {
-    oc2 = std::max(oc, layout.oc2_min);
+    oc2 = std::max(align_up(oc, multiple), layout.oc2_min);
     oc_full = 1;
     oc_rest = 0;
   }

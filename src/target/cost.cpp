@@ -63,6 +63,15 @@ int64_t picture_lane(const Target& target, DType dtype, int64_t channels) {
   return dtype == DType::kI8 ? target.memory.picture_lane_i8 : target.memory.picture_lane_f16;
 }
 
+// Groups whose channels do not fill blocks of features run as one dense convolution, with zeros between them.
+ConvGeometry as_computed(const Target& target, const ConvGeometry& given) {
+  ConvGeometry g = given;
+  const bool depthwise = g.group == g.in_channels;
+  const int64_t block = std::max(1, g.dtype == DType::kI8 ? target.c2_i8 : target.c2_f16);
+  if (g.group > 1 && !depthwise && g.in_channels / g.group % block != 0) g.group = 1;
+  return g;
+}
+
 // Output channels that the array computes together.
 int64_t output_block(const Target& target, DType dtype) {
   return std::max(1, dtype == DType::kI8 ? target.conv_output_channel_align_i8
@@ -114,7 +123,8 @@ uint64_t counted_feature_bytes(const Target& target, DType dtype, const Shape& s
 
 NpuCost conv_cost(const Target& target, const ConvGeometry& g) { return conv_cost(target, g, {}); }
 
-NpuCost conv_cost(const Target& target, const ConvGeometry& g, const ConvTraffic& traffic) {
+NpuCost conv_cost(const Target& target, const ConvGeometry& given, const ConvTraffic& traffic) {
+  const ConvGeometry g = as_computed(target, given);
   const CostModel& model = target.cost;
   const int64_t pixels = pixel_groups(product({g.out_h, g.out_w}));
   const auto taps = static_cast<int64_t>(product({g.kernel_h, g.kernel_w}));
@@ -188,7 +198,8 @@ int64_t depthwise_channels(const Target& target, DType dtype, int64_t channels) 
   return blocks(channels, align) * align + (channels > align && channels % 64 != 0 ? spare : 0);
 }
 
-uint64_t weight_bytes(const Target& target, const ConvGeometry& g) {
+uint64_t weight_bytes(const Target& target, const ConvGeometry& given) {
+  const ConvGeometry g = as_computed(target, given);
   const MemoryModel& memory = target.memory;
   const bool i8 = g.dtype == DType::kI8;
   const auto taps = static_cast<int64_t>(product({g.kernel_h, g.kernel_w, element_bytes(g.dtype)}));

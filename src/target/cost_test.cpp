@@ -265,6 +265,26 @@ TEST(CostTest, WeightsTakeWhatTheConstantTablesSay) {
   }
 }
 
+TEST(CostTest, GroupsThatDoNotFillBlocksRunAsADenseConvolution) {
+  const auto bytes = [](const char* chip, DType dtype) {
+    return weight_bytes(**find_target(chip), {.dtype = dtype,
+                                              .in_channels = 256,
+                                              .in_h = 16,
+                                              .in_w = 16,
+                                              .out_channels = 256,
+                                              .out_h = 16,
+                                              .out_w = 16,
+                                              .kernel_h = 3,
+                                              .kernel_w = 3,
+                                              .group = 32,
+                                              .has_bias = false});
+  };
+  EXPECT_EQ(bytes("rk3588", DType::kI8), 589824u);
+  EXPECT_EQ(bytes("rk3576", DType::kI8), 589824u);
+  EXPECT_LT(bytes("rk3588", DType::kF16), 589824u / 8);
+  EXPECT_LT(bytes("rk3566", DType::kI8), 589824u / 8);
+}
+
 TEST(CostTest, DepthwiseOutputsTakeTheChannelsOfTheFeatureTables) {
   const auto channels = [](const char* chip, DType dtype, int64_t count) {
     return depthwise_channels(**find_target(chip), dtype, count);

@@ -18,6 +18,7 @@ MemoryRules multi_core() {
           .norm_copies_f16 = 2,
           .gray_lane_i8 = 4,
           .nhwc = NhwcScratch::kPlain,
+          .depthwise_whole_bytes_i8 = 300 * 1024,  // seen: 147 KiB whole, 441 not
           .depth_to_space_conv = true,
           .deconv_spare = true,
           .attention_i8 = {4, 4, 64, 256},
@@ -49,6 +50,7 @@ const std::array<Row, 8>& rows() {
          MemoryRules rules = multi_core();
          // Seen: 306 KiB stay whole, 315 do not.
          rules.deep_kernel_bytes_i8 = 312 * 1024;
+         rules.depthwise_whole_bytes_i8 = 470 * 1024;  // seen: 441 KiB whole, 500 not
          return rules;
        }()},
       {"rv1126b", multi_core()},
@@ -57,6 +59,7 @@ const std::array<Row, 8>& rows() {
         .table_copies_f16 = 2,
         .gate_copies_f16 = 2,
         .nhwc = NhwcScratch::kPlain,
+        .depthwise_whole_bytes_i8 = 208 * 1024,  // seen: 192 KiB whole, 220 not
         .depth_to_space_conv = true,
         .attention_i8 = {4, 4, 48, 256},
         .attention_heads_i8 = {4, 4, 48, 256},
@@ -69,7 +72,7 @@ const std::array<Row, 8>& rows() {
         .table_copies_f16 = 2,
         .gate_copies_f16 = 3,
         .softmax = {0, 4, 0}}},
-      {"rv1106", {.nhwc = NhwcScratch::kPlain}},
+      {"rv1106", {.nhwc = NhwcScratch::kPlain, .depthwise_whole_bytes_i8 = 208 * 1024}},
       {"rv1106b", {.add_fusion = AddFusion::kWithoutActivation, .nhwc = NhwcScratch::kPlain}},
   }};
   return all;

@@ -48,6 +48,8 @@ struct MemoryRules {
   int table_copies_f16 = 1, gate_copies_f16 = 1, norm_copies_f16 = 1;
   int gray_lane_i8 = 0;  // weights of pictures of one channel, where it is not that of three
   NhwcScratch nhwc = NhwcScratch::kNone;
+  // A depthwise int8 convolution that reads more bytes than this writes half a block of channels more. 0: another rule.
+  int depthwise_whole_bytes_i8 = 0;
   // DepthToSpace is a ConvTranspose; a ConvTranspose with more input than output channels writes a block of channels more.
   bool depth_to_space_conv = false, deconv_spare = false;
   bool reshape_scratch = false;  // batches and channels change places through copies

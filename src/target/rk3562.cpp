@@ -32,7 +32,7 @@ const Target& rk3562() {
                   .depthwise_reserved = 1},
       // Depthwise blocks are not known.
       .weights_i8 = {.oc2 = 16,
-                     .oc2_min = 1,
+                     .oc2_min = 2,
                      .ic2 = 32,
                      .ic_small = 16,
                      .first_layer_ic = 4,

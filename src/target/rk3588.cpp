@@ -33,7 +33,7 @@ const Target& rk3588() {
                   .depthwise_area = 2048,
                   .depthwise_reserved = 3},
       .weights_i8 = {.oc2 = 32,
-                     .oc2_min = 1,
+                     .oc2_min = 2,
                      .ic2 = 32,
                      .ic_small = 16,
                      .first_layer_ic = 16,

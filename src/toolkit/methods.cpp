@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "format/model_info.h"
 #include "frontends/model_source.h"
+#include "registers/board_model.h"
 #include "remote/client.h"
 #include "toolkit/board.h"
 #include "toolkit/codegen.h"
@@ -136,6 +137,17 @@ Result<Json> platforms(const Json& options) {
   return Json::object({{"filled", filled}, {"supported", supported}});
 }
 
+// The file with register lists; layers without one are named in the log.
+Status export_for_board(const Toolkit& toolkit, bool built, const std::string& path) {
+  if (!built) return invalid_argument("export_rknn: build the model first");
+  std::vector<registers::LayerReport> layers;
+  RK_ASSIGN(const std::vector<uint8_t> bytes, registers::write_board_file(toolkit.program(), &layers));
+  for (const registers::LayerReport& layer : layers) {
+    if (layer.form == registers::LayerForm::kAbsent) log(LogLevel::kWarning, str("export_rknn: ", layer.why));
+  }
+  return write_file(path, bytes, Durability::kPower);
+}
+
 }  // namespace
 
 Result<Json> Methods::config(const Json& options) {
@@ -254,10 +266,12 @@ Result<Json> Methods::build(const Json& options) {
 Result<Json> Methods::export_rknn(const Json& options) {
   std::string path;
   OptionReader reader(options);
+  bool for_board = false;
   reader.read("export_path", path);
+  reader.read("for_board", for_board);
   RK_TRY(reader.finish());
   if (path.empty()) return invalid_argument("export_path is empty: the path of the file to write");
-  RK_TRY(toolkit_.export_rknn(path));
+  RK_TRY(for_board ? export_for_board(toolkit_, built_, path) : toolkit_.export_rknn(path));
   std::error_code error;
   rknn_path_ = std::filesystem::absolute(path, error).string();
   return Json();

@@ -286,7 +286,103 @@ def plate_reader(n, x):
     n.output(n.conv(n.cat([x, n.conv(x, 68, (5, 1), act="relu")]), 68, act="none"))
 
 
-# name: builder, input [channels, height, width], activation. Rules were repaired on the first ten, not on the others.
+def darknet19(n, x):
+    for stage, c in enumerate((32, 64, 128, 256, 512, 1024)):
+        if stage:
+            x = n.pool(x, 2, 2, pad=0)
+        for i in range(1 if stage < 2 else 3 if stage < 4 else 5):
+            x = n.conv(x, c // 2 if i % 2 else c, 1 if i % 2 else 3)
+    networks.classifier(n, x)
+
+
+def linknet(n, x):
+    x = n.pool(n.conv(x, 32, 7, 2), 3, 2, pad=1)
+    kept = []
+    for c, s in ((32, 1), (64, 2), (128, 2), (256, 2)):
+        short = x if s == 1 and x.c == c else n.conv(x, c, 1, s, act="none")
+        x = n.activate(n.add(n.conv(n.conv(x, c, 3, s), c, 3, act="none"), short))
+        kept.append(x)
+    for skip in kept[-2::-1]:
+        y = n.deconv(n.conv(x, x.c // 4), x.c // 4, 4, 2, 1)
+        x = n.add(n.conv(y, skip.c), skip)
+    n.output(n.conv(n.up(n.conv(x, 32, 3)), 11, act="none"))
+
+
+def ssd_mobilenet(n, x):
+    x = n.conv(x, 32, 3, 2)
+    heads = []
+    for c, s in ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1), (512, 1), (1024, 2), (1024, 1)):
+        x = n.conv(n.conv(x, x.c, 3, s, g=x.c), c)
+        if (c, s) == (512, 1) or c == 1024 and s == 1:
+            heads.append(x)
+    heads.append(n.conv(n.conv(x, 256), 512, 3, 2))
+    for y in heads[-3:]:
+        n.output(n.conv(y, 12, act="none"))
+        n.output(n.conv(y, 63, act="none"))
+
+
+def convmixer(n, x):
+    x = n.unary("Relu", n.conv(x, 96, 7, 7, pad=0, act="none"))
+    for _ in range(6):
+        x = n.conv(n.add(n.conv(x, x.c, 5, g=x.c), x), x.c)
+    networks.classifier(n, x, 100)
+
+
+def srresnet(n, x):
+    first = x = n.prelu(n.conv(x, 32, 3, act="none"))
+    for _ in range(4):
+        x = n.add(x, n.conv(n.prelu(n.conv(x, 32, 3, act="none")), 32, 3, act="none"))
+    x = n.conv(n.add(n.conv(x, 32, 3, act="none"), first), 48, 3, act="none")
+    y = n.op("DepthToSpace", [x.name], blocksize=4, mode="CRD")
+    n.output(Value(y, 3, x.h * 4, x.w * 4))
+
+
+def ocr_lines(n, x):
+    for c, wide in ((32, 0), (64, 0), (128, 1), (128, 0), (256, 1), (256, 0)):
+        x = n.conv(x, c, 3)
+        if not wide:
+            x = n.pool(x, 2, 2, pad=0)
+    n.output(n.conv(n.conv(x, 256, (1, 3)), 97, act="none"))
+
+
+def center_net(n, x):
+    x, levels = n.conv(x, 16, 3, 2), []
+    for c, s in ((24, 2), (40, 2), (80, 2), (112, 1), (160, 2)):
+        x = networks.inverted(n, x, c, 4, s)
+        levels.append(x)
+    x = n.conv(levels[-1], 64)
+    for skip in (levels[3], levels[1], levels[0]):
+        x = n.add(n.up(x, skip.h, skip.w), n.conv(skip, 64))
+    for c, act in ((20, "sigmoid"), (2, "none"), (2, "none")):
+        n.output(n.conv(n.conv(x, 64, 3), c, act=act))
+
+
+def resnext(n, x):
+    x = n.pool(n.conv(x, 32, 7, 2), 3, 2, pad=1)
+    for c, repeats, s in ((64, 2, 1), (128, 2, 2), (256, 2, 2)):
+        for i in range(repeats):
+            short = n.conv(x, 2 * c, 1, s, act="none") if i == 0 else x
+            y = n.conv(n.conv(n.conv(x, c), c, 3, s, g=4), 2 * c, act="none")
+            x, s = n.activate(n.add(y, short)), 1
+    networks.classifier(n, x)
+
+
+def gaze_net(n, x):
+    x = n.pool(n.conv(x, 20, 5, pad=0), 2, 2, pad=0)
+    x = n.pool(n.conv(x, 50, 5, pad=0), 2, 2, pad=0)
+    n.output(n.dense(n.dense(x, 200, "relu"), 2).name, 1, 2)
+
+
+def se_resnet(n, x):
+    x = n.pool(n.conv(x, 24, 3, 2), 3, 2, pad=1)
+    for c, s in ((48, 1), (48, 1), (96, 2), (96, 1), (192, 2), (192, 1)):
+        short = x if s == 1 and x.c == c else n.conv(x, c, 1, s, act="none")
+        y = n.squeeze_excite(n.conv(n.conv(x, c, 3, s), c, 3, act="none"), c // 4, "Sigmoid")
+        x = n.activate(n.add(y, short))
+    networks.classifier(n, x, 200)
+
+
+# name: builder, input [channels, height, width], activation. Rules were repaired on the first twenty, not on the others.
 FAMILIES = {
     "squeezenet": (squeezenet, (3, 224, 224), "relu"), "shufflenet": (shufflenet, (3, 224, 224), "relu"),
     "mobilenetv3": (mobilenet_v3, (3, 224, 224), "relu"), "unet": (unet, (3, 128, 128), "relu"),
@@ -298,6 +394,11 @@ FAMILIES = {
     "fast-scnn": (fast_scnn, (3, 256, 512), "relu"), "pose-baseline": (pose_baseline, (3, 256, 192), "relu"),
     "repvgg": (repvgg, (3, 224, 224), "relu"), "fsrcnn": (fsrcnn, (3, 120, 160), "relu"),
     "keyword": (keyword_net, (1, 49, 40), "relu"), "plate-reader": (plate_reader, (3, 24, 96), "silu"),
+    "darknet19": (darknet19, (3, 224, 224), "leaky"), "linknet": (linknet, (3, 192, 256), "relu"),
+    "ssd-mobilenet": (ssd_mobilenet, (3, 300, 300), "relu6"), "convmixer": (convmixer, (3, 224, 224), "relu"),
+    "srresnet": (srresnet, (3, 64, 96), "relu"), "ocr-lines": (ocr_lines, (1, 32, 320), "relu"),
+    "center-net": (center_net, (3, 256, 256), "relu"), "resnext": (resnext, (3, 224, 224), "relu"),
+    "gaze": (gaze_net, (1, 36, 60), "relu"), "se-resnet": (se_resnet, (3, 160, 160), "relu"),
 }
 
 

@@ -16,19 +16,24 @@ import families
 import networks
 
 # None of these was looked at while rules were made.
-FRESH = ["rk3588_int8_regnet", "rk3576_int8_regnet", "rk3588_int8_hrnet", "rk3566_int8_hrnet", "rk3562_int8_mnasnet",
-         "rk3588_fp16_mnasnet", "rk3588_int8_tiny-yolo", "rk3576_int8_tiny-yolo", "rk3588_int8_fast-scnn",
-         "rk3562_int8_fast-scnn", "rk3588_int8_pose-baseline", "rk3566_int8_pose-baseline", "rk3576_int8_repvgg",
-         "rv1106_int8_repvgg", "rk3588_int8_fsrcnn", "rk3562_int8_fsrcnn", "rk3588_int8_keyword", "rv1106_int8_keyword",
-         "rk3588_fp16_plate-reader", "rk3566_int8_plate-reader"]
+FRESH = ["rk3588_int8_darknet19", "rk3566_int8_darknet19", "rk3588_int8_linknet", "rk3562_int8_linknet",
+         "rk3588_int8_ssd-mobilenet", "rk3576_int8_ssd-mobilenet", "rk3588_int8_convmixer", "rk3566_fp16_convmixer",
+         "rk3588_int8_srresnet", "rk3566_int8_srresnet", "rk3588_fp16_ocr-lines", "rv1106_int8_ocr-lines",
+         "rk3588_int8_center-net", "rk3562_int8_center-net", "rk3588_int8_resnext", "rk3576_int8_resnext",
+         "rk3588_int8_gaze", "rv1126b_int8_gaze", "rk3576_fp16_se-resnet", "rk3562_int8_se-resnet"]
 # Rules were repaired on these.
-SEEN = ["rk3588_int8_squeezenet", "rk3566_int8_squeezenet", "rk3562_fp16_squeezenet", "rk3588_int8_shufflenet",
-        "rk3588_fp16_shufflenet", "rk3576_int8_shufflenet", "rk3588_int8_mobilenetv3", "rk3576_int8_mobilenetv3",
-        "rk3566_fp16_mobilenetv3", "rk3588_fp16_unet", "rk3562_int8_unet", "rk3576_int8_unet", "rk3588_int8_vgg11",
-        "rv1106_int8_vgg11", "rk3566_int8_vgg11", "rk3588_int8_densenet", "rk3562_int8_densenet", "rk3576_fp16_densenet",
+SEEN = ["rk3588_int8_regnet", "rk3576_int8_regnet", "rk3588_int8_hrnet", "rk3566_int8_hrnet", "rk3562_int8_mnasnet",
+        "rk3588_fp16_mnasnet", "rk3588_int8_tiny-yolo", "rk3576_int8_tiny-yolo", "rk3588_int8_fast-scnn",
+        "rk3562_int8_fast-scnn", "rk3588_int8_pose-baseline", "rk3566_int8_pose-baseline", "rk3576_int8_repvgg",
+        "rv1106_int8_repvgg", "rk3588_int8_fsrcnn", "rk3562_int8_fsrcnn", "rk3588_int8_keyword",
+        "rv1106_int8_keyword", "rk3588_fp16_plate-reader", "rk3566_int8_plate-reader", "rk3588_int8_squeezenet",
+        "rk3566_int8_squeezenet", "rk3562_fp16_squeezenet", "rk3588_int8_shufflenet", "rk3588_fp16_shufflenet",
+        "rk3576_int8_shufflenet", "rk3588_int8_mobilenetv3", "rk3576_int8_mobilenetv3", "rk3566_fp16_mobilenetv3",
+        "rk3588_fp16_unet", "rk3562_int8_unet", "rk3576_int8_unet", "rk3588_int8_vgg11", "rv1106_int8_vgg11",
+        "rk3566_int8_vgg11", "rk3588_int8_densenet", "rk3562_int8_densenet", "rk3576_fp16_densenet",
         "rk3576_int8_efficientnet-lite", "rv1103b_int8_efficientnet-lite", "rk3562_int8_efficientnet-lite",
-        "rk3588_int8_ghostnet", "rk3566_int8_ghostnet", "rk3588_int8_espcn", "rk3576_int8_espcn", "rk3588_fp16_googlenet",
-        "rk3566_int8_googlenet", "rv1126b_int8_googlenet"]
+        "rk3588_int8_ghostnet", "rk3566_int8_ghostnet", "rk3588_int8_espcn", "rk3576_int8_espcn",
+        "rk3588_fp16_googlenet", "rk3566_int8_googlenet", "rv1126b_int8_googlenet"]
 
 
 def write(name, path):

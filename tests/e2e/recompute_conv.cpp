@@ -25,7 +25,7 @@ Status short_block(const program::ProgramTensor& weight, size_t have) {
   return invalid_model(str("weight '", weight.name, "': ", have, " bytes do not hold its blocks"));
 }
 
-// RK3588: output channels in steps of 32, the last step unpadded; inside, input channels in steps
+// RK3588: output channels in steps of 32, the last step of an even number; inside, input channels in steps
 // of 32, the last step 16 wide when at most 16 are left.
 Result<std::vector<int8_t>> unpack_dense(const program::ProgramTensor& weight, BlockCursor& cursor,
                                          size_t size, std::span<const int64_t> channel_offset) {
@@ -33,7 +33,7 @@ Result<std::vector<int8_t>> unpack_dense(const program::ProgramTensor& weight, B
   const int64_t taps = weight.shape[2] * weight.shape[3];
   std::vector<int8_t> out(static_cast<size_t>(weight.shape.elements()));
   for (int64_t o0 = 0; o0 < oc; o0 += 32) {
-    const int64_t outputs = std::min<int64_t>(32, oc - o0);
+    const int64_t outputs = std::min<int64_t>(32, oc - o0 + oc % 2);
     for (int64_t i0 = 0; i0 < ic; i0 += 32) {
       const int64_t lanes = ic - i0 <= 16 ? 16 : 32;
       for (int64_t tap = 0; tap < taps; ++tap) {
@@ -41,6 +41,10 @@ Result<std::vector<int8_t>> unpack_dense(const program::ProgramTensor& weight, B
           for (int64_t i = i0; i < i0 + lanes; ++i) {
             if (cursor.ended()) return short_block(weight, size);
             const int8_t value = cursor.next();
+            if (o >= oc) {
+              if (value == 0) continue;
+              return invalid_model(str("weight '", weight.name, "': a channel too many holds ", int{value}));
+            }
             if (i < ic) {
               out[static_cast<size_t>((o * ic + i) * taps + tap)] = value;
             } else if (value + channel_offset[static_cast<size_t>(o)] != 0) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "registers/board_model.h"
 #include "rknn/model_options.h"
 #include "toolkit/convert_file.h"
 
@@ -18,6 +19,8 @@ const std::vector<OptionDef> kOptions = with_model_options({
     {"--config", "-i", "FILE.yml", "take model and options from an rknn_convert yml file"},
     {"--report", "", "[FILE.html]",
      "list each node as NPU, CPU or unsupported, with the row that decided"},
+    {"--for-board", "", "",
+     "write register lists too, and say of each layer whether it has one (docs/on-a-board.md)"},
 });
 
 // What a yml file says; flags come after it and win.
@@ -47,6 +50,35 @@ Status write_placement(const toolkit::Toolkit& toolkit, const std::string& page)
   }
   const std::string html = compiler::to_html(report);
   return write_file(page, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
+}
+
+std::string_view name_of(registers::LayerForm form) {
+  switch (form) {
+    case registers::LayerForm::kIdentical:
+      return "identical";
+    case registers::LayerForm::kEmulated:
+      return "emulated";
+    case registers::LayerForm::kAbsent:
+      return "absent";
+  }
+  return "";
+}
+
+// One line for each layer.
+Status write_for_board(const program::Program& program, const std::string& path) {
+  std::vector<registers::LayerReport> layers;
+  RK_ASSIGN(const std::vector<uint8_t> bytes, registers::write_board_file(program, &layers));
+  RK_TRY(write_file(path, bytes, Durability::kPower));
+  size_t absent = 0;
+  for (const registers::LayerReport& layer : layers) {
+    absent += layer.form == registers::LayerForm::kAbsent;
+    std::printf("%-10s %3zu tasks  %-16s %s%s%s\n", std::string(name_of(layer.form)).c_str(), layer.tasks,
+                layer.type.c_str(), layer.name.c_str(), layer.why.empty() ? "" : ": ", layer.why.c_str());
+  }
+  if (absent != 0) {
+    std::printf("%zu of %zu layers have no register list: a board cannot run this file\n", absent, layers.size());
+  }
+  return ok_status();
 }
 
 }  // namespace
@@ -81,7 +113,11 @@ Status convert_command(const std::vector<std::string>& words) {
   RK_TRY(toolkit.config(request.config));
   RK_TRY(toolkit.load(request.model, request.format, request.load));
   RK_TRY(toolkit.build(request.build));
-  RK_TRY(toolkit.export_rknn(request.output));
+  if (args.has("--for-board")) {
+    RK_TRY(write_for_board(toolkit.program(), request.output));
+  } else {
+    RK_TRY(toolkit.export_rknn(request.output));
+  }
   if (args.has("--report")) RK_TRY(write_placement(toolkit, args.get("--report")));
   const program::Variant& variant = toolkit.program().main_variant();
   const bool integers = std::ranges::any_of(variant.tensors, [](const program::ProgramTensor& t) {

@@ -260,12 +260,17 @@ class RKNN:
     def export_rknn(self, export_path, **kwargs):
         """Writes the built model to a .rknn file. 0, or -1 on failure.
 
-        cpp_gen_cfg=True also writes a C++ project, as codegen does, into rknn_<name>_demo beside the file.
+        cpp_gen_cfg=True also writes a C++ project, as codegen does, into rknn_<name>_demo beside the file. for_board=True,
+        which the vendor's call does not have, adds register lists (docs/on-a-board.md).
         """
         generate = kwargs.pop("cpp_gen_cfg", False)
+        for_board = bool(kwargs.pop("for_board", False))
         for name in kwargs:
             self._log(1, "export_rknn", "%s has no effect in this version" % name)
-        _, ok = self._call("export_rknn", {"export_path": export_path})
+        options = {"export_path": export_path}
+        if for_board:
+            options["for_board"] = True
+        _, ok = self._call("export_rknn", options)
         if ok and generate:
             folder, name = os.path.split(os.path.abspath(export_path))
             return self.codegen(os.path.join(folder, "rknn_%s_demo" % os.path.splitext(name)[0]), overwrite=True)

@@ -257,7 +257,7 @@ function showLayers(view) {
     ['Layer', row => row.name, row => `${row.type}  ${row.name}`, true],
     ['On', row => row.on, row => element('span', {class: row.on.toLowerCase()}, row.on), true],
     ['Time us', row => row.us, row => fixed(row.us, 1)],
-    ['', row => row.us, row => bar(row.us / worst)],
+    ['Share', row => row.us, row => bar(row.us / worst)],
     ['NPU cycles', row => row.npu], ['DDR cycles', row => row.ddr],
     ['Traffic', row => row.read + row.written, row => bytes(row.read + row.written)],
     ['MAC use %', row => row.usage, row => row.usage ? fixed(100 * row.usage, 1) : ''],
@@ -489,7 +489,7 @@ function showCompare(view) {
     ['Internal memory MiB', a.memory.internal / 1048576, b.memory.internal / 1048576, 2], ['Layers', a.steps.length, b.steps.length, 0],
     ['On the CPU', ...[a, b].map(one => one.steps.filter(s => s.on === 'CPU').length), 0],
     ['Worst output cosine', a.cosine ?? NaN, b.cosine ?? NaN, 5]];
-  view.append(element('h2', {}, 'Two builds'), table('facts', [['', row => row[0], null, true],
+  view.append(element('h2', {}, 'Two builds'), table('facts', [['Figure', row => row[0], null, true],
     [a.name, row => row[1], row => fixed(row[1], row[3])], [b.name, row => row[2], row => fixed(row[2], row[3])],
     ['Change', row => row[2] - row[1], row => fixed(row[2] - row[1], row[3])]], facts));
   const key = (one, step) => one.tensors[step.out[0]] ? one.tensors[step.out[0]].name : step.name;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Program as the tables of a file that carries register lists for a board: lists, task descriptors, relocations and
+// the one-core schedule (the form of the vendor's single_core_mode). Nothing here was run on a board.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "format/vendor_model.h"
+#include "program/program.h"
+
+namespace rk::registers {
+
+enum class LayerForm : uint8_t {
+  kIdentical,  // every word follows a rule that vendor files confirm
+  kEmulated,  // the emulator computes the same bytes; a word of the fetch may differ from the vendor's
+  kAbsent,  // no list; the runtime of a board would have to compute the node itself
+};
+
+struct LayerReport {
+  std::string name, type;
+  LayerForm form = LayerForm::kAbsent;
+  std::string why;  // kAbsent
+  size_t tasks = 0;
+};
+
+// `model` has views of `words` and `tasks` and of the Program's weights: keep both alive, move it as one.
+struct BoardModel {
+  format::FileModel model;
+  std::vector<uint8_t> words, tasks;
+  std::vector<LayerReport> layers;  // by step
+
+  bool complete() const;  // no layer is absent
+};
+
+// Nodes without a list are marked for the CPU. kUnsupported for chips without any lists, for several input shapes and for
+// samples in batches.
+Result<BoardModel> make_board_model(const program::Program& program);
+
+// The whole file: tables, trailer, and our own section, from which our runtime takes the Program.
+Result<std::vector<uint8_t>> write_board_file(const program::Program& program,
+                                              std::vector<LayerReport>* layers);
+
+}  // namespace rk::registers

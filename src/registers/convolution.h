@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The register lists of an int8 convolution for RK3588: tiles that fit the convolution buffer, and one list for each.
+// The rules come from the lists of vendor files (docs/fidelity.md, "Register lists"); what none of them shows is refused.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/status.h"
+#include "program/program.h"
+#include "registers/task.h"
+
+namespace rk::registers {
+
+// A feature in chip memory.
+struct Feature {
+  int64_t channels = 0, height = 0, width = 0;
+  int64_t plane_align = 1;  // pixels of a channel block are padded to this
+  bool is_picture = false;  // packed NHWC, a model input of 1, 3 or 4 channels
+  bool is_model_input = false;
+  int32_t zero_point = 0;
+
+  int64_t plane_pixels() const;
+};
+
+// What the bias constant holds.
+enum class BiasForm : uint8_t {
+  kAll,    // bias, weight offset and multiplier of each channel
+  kAlone,  // biases; one weight offset and no multiplier for the layer
+};
+
+struct ConvLayer {
+  program::ConvParams params;  // integer form
+  Feature in, out;
+  bool is_depthwise = false;
+  uint64_t weight_bytes = 0;  // of the constant, blocks padded
+  BiasForm bias_form = BiasForm::kAll;
+  int32_t weight_offset = 0;  // kAlone
+  bool has_addend = false;    // a feature of the output's extents
+};
+
+// Part of a layer that one list computes.
+struct ConvTile {
+  int64_t first_out_row = 0, out_rows = 0;
+  int64_t first_in_row = 0, in_rows = 0;
+  int64_t pad_top = 0;
+  int64_t first_channel = 0,
+          channels = 0;  // of the output; less than all of a depthwise layer only
+  int32_t data_banks = 0, weight_banks = 0;
+  bool reuses_weights = false;  // those of the tile before stay in the buffer
+  bool operator==(const ConvTile&) const = default;
+};
+
+// The layer of a step; kUnsupported says which part of it no list has.
+Result<ConvLayer> conv_layer(const program::Program& program, const program::Variant& variant,
+                             const program::Step& step);
+
+// Extents within the fields of the registers.
+Status check_layer(const ConvLayer& layer);
+
+// The layer's tiles in execution order.
+Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer);
+
+// The complete list of a tile: no register keeps its value from an earlier one.
+Result<RegisterTask> write_convolution(const ConvLayer& layer, const ConvTile& tile);
+
+// The tile's rows of one fetch (CNA_CONV_CON2) follow a rule that all vendor files confirm.
+bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile);
+
+// Pixels of an input row that the layer reads.
+int64_t read_width(const ConvLayer& layer);
+
+// Rows of 64 bytes that a row of the feature takes in the buffer; `channels` of it.
+int64_t buffer_entries(const Feature& feature, int64_t channels, int64_t width);
+
+}  // namespace rk::registers

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expected words and tiles are those of vendor files: layer_conv_relu (rk3588, int8) and layers compiled to ask.
+#include "registers/convolution.h"
+
+#include <gtest/gtest.h>
+
+#include "registers/pooling.h"
+
+namespace rk::registers {
+namespace {
+
+// 8 channels of 12x12 to 16, 3x3 with borders, Relu: the list of layer_conv_relu.
+ConvLayer small_layer() {
+  ConvLayer layer;
+  layer.in = {.channels = 8, .height = 12, .width = 12, .is_model_input = true, .zero_point = 4};
+  layer.out = {.channels = 16, .height = 12, .width = 12, .plane_align = 4, .zero_point = -128};
+  layer.params.kernel = {3, 3};
+  layer.params.pads = {1, 1, 1, 1};
+  layer.params.pad_value = 4;
+  layer.params.activation = program::Activation::kRelu;
+  layer.params.output = {.scale = {.scale = 18905, .shift = 22}, .zero_point = -128};
+  layer.weight_bytes = 2304;
+  return layer;
+}
+
+uint32_t value(const RegisterTask& task, uint16_t offset) {
+  const Command* const command = task.find(offset);
+  return command == nullptr ? 0xdeadbeef : command->value;
+}
+
+TEST(RegisterConvolution, SmallLayerHasTheWordsOfTheVendorsFile) {
+  const ConvLayer layer = small_layer();
+  const auto tiles = tile_convolution(layer);
+  ASSERT_TRUE(tiles.ok()) << tiles.status().message();
+  ASSERT_EQ(tiles->size(), 1U);
+  const auto task = write_convolution(layer, tiles->front());
+  ASSERT_TRUE(task.ok()) << task.status().message();
+  EXPECT_EQ(task->commands.size(), 126U);
+  EXPECT_EQ(task->units, 0x1dU);
+  const std::pair<uint16_t, uint32_t> expected[] = {
+      {0x1010, 0x100},      {0x1014, 0x9},     {0x1020, 0xc000c}, {0x1024, 0x70010},
+      {0x1028, 0xc},        {0x102c, 0x90},    {0x1030, 0x900},   {0x1034, 0x90},
+      {0x1038, 0x3030010},  {0x1040, 0xb1},    {0x1044, 3},       {0x104c, 0xb},
+      {0x1050, 0x10000},    {0x1068, 0x11},    {0x1078, 0xf000f}, {0x107c, 0x30},
+      {0x1080, 0x60},       {0x1084, 0xc000c}, {0x1088, 0x10},    {0x1184, 4},
+      {0x3010, 1},          {0x3014, 0xb000b}, {0x3018, 0x1f},    {0x4004, 0xe},
+      {0x400c, 0x1e4},      {0x4010, 0xe0},    {0x4024, 0x900},   {0x403c, 0xf001f},
+      {0x4040, 0x20140},    {0x4048, 0xe01},   {0x4050, 0x125},   {0x4058, 0x1f},
+      {0x405c, 0xb000b},    {0x4060, 0x12},    {0x4070, 0x383},   {0x4078, 1},
+      {0x4080, 0xffffff80}, {0x4084, 0x49d9},  {0x4088, 0x16},    {0x40c0, 0x1200},
+      {0x5014, 0x1f},       {0x501c, 0xe},     {0x5034, 1},       {0x5044, 0x7810},
+      {0x5068, 0x01010101}};
+  for (const auto& [offset, word] : expected)
+    EXPECT_EQ(value(*task, offset), word) << std::hex << offset;
+  // Target bits, value, register: the first two words of the list.
+  EXPECT_EQ(encode(task->commands[0]), 0x0201000000b11040U);
+  EXPECT_EQ(encode(task->commands[4]), 0x10010000000e4004U);
+}
+
+struct TileCase {
+  const char* what;
+  ConvLayer layer;
+  std::vector<std::array<int64_t, 4>> tiles;  // input rows, output rows, data banks, weight banks
+};
+
+ConvLayer square(int64_t channels, int64_t height, int64_t width, int64_t out, int32_t kernel,
+                 int32_t stride, int32_t pad) {
+  ConvLayer layer;
+  layer.in = {.channels = channels, .height = height, .width = width, .is_model_input = true};
+  layer.out = {.channels = out,
+               .height = (height + 2 * pad - kernel) / stride + 1,
+               .width = (width + 2 * pad - kernel) / stride + 1,
+               .plane_align = 4};
+  layer.params.kernel = {kernel, kernel};
+  layer.params.stride = {stride, stride};
+  layer.params.pads = {pad, pad, pad, pad};
+  layer.weight_bytes = static_cast<uint64_t>(out * kernel * kernel * ((channels + 15) / 16 * 16));
+  return layer;
+}
+
+TEST(RegisterConvolution, TilesAreThoseOfTheVendorsCompiler) {
+  const TileCase cases[] = {
+      {"one tile, ten banks", square(96, 56, 56, 256, 3, 2, 0), {{55, 27, 10, 2}}},
+      {"weights stay",
+       square(128, 80, 81, 64, 3, 1, 0),
+       {{28, 26, 9, 3}, {28, 26, 9, 3}, {28, 26, 9, 3}}},
+      {"last tile shorter",
+       square(512, 40, 40, 128, 1, 1, 0),
+       {{16, 16, 10, 2}, {16, 16, 10, 2}, {8, 8, 10, 2}}},
+      {"stride and border",
+       square(96, 160, 160, 32, 3, 2, 1),
+       {{22, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {23, 11, 11, 1},
+        {7, 3, 11, 1}}},
+      {"weights of 11.25 banks do not stay",
+       square(256, 80, 40, 160, 3, 1, 1),
+       {{22, 21, 7, 5}, {22, 20, 7, 5}, {22, 20, 7, 5}, {20, 19, 7, 5}}},
+      {"two groups of kernels need seven banks",
+       square(128, 36, 64, 128, 5, 1, 2),
+       {{20, 18, 5, 7}, {20, 16, 5, 7}, {4, 2, 5, 7}}},
+      {"one group where two do not fit", square(128, 20, 20, 512, 7, 2, 3), {{20, 10, 2, 10}}},
+  };
+  for (const TileCase& c : cases) {
+    const auto tiles = tile_convolution(c.layer);
+    ASSERT_TRUE(tiles.ok()) << c.what << ": " << tiles.status().message();
+    ASSERT_EQ(tiles->size(), c.tiles.size()) << c.what;
+    for (size_t i = 0; i < tiles->size(); ++i) {
+      const ConvTile& t = (*tiles)[i];
+      EXPECT_EQ((std::array<int64_t, 4>{t.in_rows, t.out_rows, t.data_banks, t.weight_banks}),
+                c.tiles[i])
+          << c.what << ", tile " << i;
+    }
+  }
+}
+
+TEST(RegisterConvolution, DepthwiseLayersAreCutByChannelsBeforeRows) {
+  ConvLayer layer = square(160, 80, 80, 160, 3, 1, 0);
+  layer.is_depthwise = true;
+  layer.weight_bytes = 9 * 160;
+  const auto tiles = tile_convolution(layer);
+  ASSERT_TRUE(tiles.ok());
+  ASSERT_EQ(tiles->size(), 6U);
+  EXPECT_EQ((*tiles)[0].out_rows, 68);
+  EXPECT_EQ((*tiles)[2].first_channel, 128);
+  EXPECT_EQ((*tiles)[2].channels, 32);
+  EXPECT_EQ((*tiles)[3].out_rows, 10);
+}
+
+TEST(RegisterConvolution, RefusesABorderAsWideAsTheKernel) {
+  ConvLayer layer = square(16, 8, 8, 16, 3, 7, 5);
+  const auto tiles = tile_convolution(layer);
+  ASSERT_FALSE(tiles.ok());
+  EXPECT_EQ(tiles.status().message(), "no register form for a border as wide as the kernel");
+}
+
+TEST(RegisterConvolution, RefusesAKernelHigherThanTheBuffer) {
+  const auto tiles = tile_convolution(square(2048, 64, 64, 32, 3, 1, 1));
+  ASSERT_FALSE(tiles.ok());
+  EXPECT_NE(tiles.status().message().find("no register form for a kernel of 3 rows"),
+            std::string::npos)
+      << tiles.status().message();
+}
+
+// 16 channels of 160x160 to 80x80, windows of 2 by 2: the list of a MaxPool of yunet_n_320.
+TEST(RegisterPooling, MaxPoolHasTheWordsOfTheVendorsFile) {
+  PoolLayer layer;
+  layer.in = {.channels = 16, .height = 160, .width = 160, .plane_align = 4};
+  layer.out = {.channels = 16, .height = 80, .width = 80, .plane_align = 4};
+  layer.params.kernel = layer.params.stride = {2, 2};
+  const RegisterTask task = write_max_pool(layer);
+  EXPECT_EQ(task.units, 0x60U);
+  EXPECT_EQ(task.commands.size(), 26U);
+  const std::pair<uint16_t, uint32_t> expected[] = {
+      {0x6004, 0xe},      {0x600c, 0x9f},  {0x6014, 0xf},     {0x6018, 0x4f},    {0x6024, 0x11},
+      {0x6034, 0x110101}, {0x6040, 0},     {0x607c, 0x19000}, {0x6084, 0x19000}, {0x60dc, 3},
+      {0x7010, 0x9f},     {0x7024, 0xa00}, {0x7028, 0x64000}, {0x7030, 1}};
+  for (const auto& [offset, word] : expected)
+    EXPECT_EQ(value(task, offset), word) << std::hex << offset;
+}
+
+}  // namespace
+}  // namespace rk::registers

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step of a Program is as a layer of the register writer, or why it is none.
+#include "registers/layer.h"
+
+namespace rk::registers {
+
+using program::kNone;
+using program::ProgramTensor;
+using program::Variant;
+
+Status no_form(const program::Step& step, const std::string& what) {
+  return unsupported(str("node '", step.name, "' (", step.type, "): no register form for ", what));
+}
+
+bool is_feature(const ProgramTensor& tensor) {
+  return tensor.dtype == DType::kI8 && tensor.quantized() && tensor.shape.rank() == 4 &&
+         tensor.shape[0] == 1 && tensor.layout == program::Layout::kNc1hwc2;
+}
+
+Feature feature_of(const ProgramTensor& tensor) {
+  Feature out{.channels = tensor.shape[1], .height = tensor.shape[2], .width = tensor.shape[3]};
+  out.plane_align = tensor.plane_align;
+  out.is_model_input = tensor.kind == program::TensorKind::kInput;
+  out.is_picture = out.is_model_input && tensor.width_align != 0;
+  out.zero_point = tensor.zero_point;
+  return out;
+}
+
+namespace {
+
+const ProgramTensor& tensor_of(const Variant& variant, int32_t index) {
+  return variant.tensors[static_cast<size_t>(index)];
+}
+
+}  // namespace
+
+Result<ConvLayer> conv_layer(const program::Program& program, const Variant& variant,
+                             const program::Step& step) {
+  const auto* params = std::get_if<program::ConvParams>(&step.params);
+  if (params == nullptr) return no_form(step, "a step that is not a convolution");
+  if (program.target != "rk3588") return no_form(step, str("the chip ", program.target));
+  if (params->transposed) return no_form(step, "a transposed convolution");
+  if (step.inputs.size() < 3 || step.inputs[1] == kNone || step.inputs[2] == kNone)
+    return no_form(step, "a convolution without weights or bias");
+  const ProgramTensor& in = tensor_of(variant, step.inputs[0]);
+  const ProgramTensor& weight = tensor_of(variant, step.inputs[1]);
+  const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
+  if (!is_feature(in) || !is_feature(out))
+    return no_form(step, "features that are not int8 in blocks of channels, one sample");
+  if (weight.layout != program::Layout::kWeight || !weight.is_constant())
+    return no_form(step, "weights that are not constant int8 blocks");
+  ConvLayer layer{.params = *params, .in = feature_of(in), .out = feature_of(out)};
+  layer.weight_bytes = program.weights[static_cast<size_t>(weight.weight)].bytes.size();
+  const bool grouped = params->group > 1;
+  layer.is_depthwise =
+      grouped && params->group == layer.in.channels && params->group == layer.out.channels;
+  if (grouped && !layer.is_depthwise)
+    return no_form(step, "a grouped convolution that is not depthwise");
+  layer.has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone;
+  if (layer.has_addend) {
+    const ProgramTensor& addend = tensor_of(variant, step.inputs[3]);
+    if (!is_feature(addend) || addend.shape != out.shape ||
+        addend.kind != program::TensorKind::kInternal)
+      return no_form(step, "an addend that is not a feature of the output's extents");
+    if (layer.is_depthwise) return no_form(step, "a depthwise convolution with an addend");
+    if (params->lookup) return no_form(step, "a lookup table with an addend");
+  }
+  if (params->post_activation == program::Activation::kClip)
+    return no_form(step, "a limit after an addend");
+  if (layer.in.is_picture && layer.in.channels == 2)
+    return no_form(step, "a picture of two channels");
+  if (layer.in.is_picture && layer.is_depthwise)
+    return no_form(step, "a depthwise convolution on a picture");
+  return layer;
+}
+
+}  // namespace rk::registers

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a convolution is cut to fit the convolution buffer: 12 banks of 512 rows of 64 bytes, for features and weights
+// together. Read off 3,500 layers of vendor files and 200 layers compiled to ask (docs/fidelity.md, "Register lists").
+#include <algorithm>
+
+#include "base/checked_math.h"
+#include "registers/convolution.h"
+
+namespace rk::registers {
+namespace {
+
+constexpr int64_t kBanks = 12, kBankEntries = 512, kEntryBytes = 64;
+constexpr int64_t kBankBytes = kBankEntries * kEntryBytes;
+constexpr int64_t kAtomBytes = 16, kAtomsPerEntry = kEntryBytes / kAtomBytes;
+constexpr int64_t kKernelGroup = 32;     // output channels that the array computes at a time
+constexpr int64_t kDepthwiseBlock = 64;  // channels of a depthwise block
+constexpr int64_t kMostResidentBanks =
+    10;  // weights of 9.4 banks stay in the buffer, of 11.3 they do not
+
+// Bytes of a picture's pixel in the buffer.
+int64_t picture_pixel_bytes(int64_t channels) { return channels == 1 ? 4 : 16; }
+
+int64_t in_channels(const ConvLayer& layer, int64_t out_channels) {
+  return layer.is_depthwise ? out_channels : layer.in.channels;
+}
+
+struct Banks {
+  int64_t all_weights = 0;  // of the layer
+  int64_t least_weights =
+      0;  // two groups of kernels, so that one is fetched while the other is used
+};
+
+Banks weight_banks(const ConvLayer& layer) {
+  const auto bytes = static_cast<int64_t>(layer.weight_bytes);
+  Banks banks;
+  banks.all_weights = ceil_div(bytes, kBankBytes);
+  const int64_t groups = ceil_div(layer.out.channels, kKernelGroup);
+  const int64_t group_bytes = layer.is_depthwise ? 0 : ceil_div(bytes, groups);
+  banks.least_weights = std::min(banks.all_weights, ceil_div(2 * group_bytes, kBankBytes));
+  if (layer.is_depthwise) banks.least_weights = banks.all_weights;
+  if (banks.least_weights > kBanks - 1) banks.least_weights = ceil_div(group_bytes, kBankBytes);
+  return banks;
+}
+
+// Input rows that output rows need, the border above not among them.
+int64_t needed_rows(const ConvLayer& layer, int64_t out_rows, int64_t pad_top) {
+  const program::ConvParams& p = layer.params;
+  const int64_t kernel = int64_t{p.kernel.h - 1} * p.dilation.h + 1;
+  return (out_rows - 1) * p.stride.h + kernel - pad_top;
+}
+
+struct Cut {
+  int64_t rows_in_buffer = 0;
+  int32_t data_banks = 0, weight_banks = 0;
+  bool keeps_weights = false;
+};
+
+// Output rows from `first` on whose input fits.
+Result<ConvTile> tile_at(const ConvLayer& layer, const Cut& cut, int64_t first) {
+  const program::ConvParams& p = layer.params;
+  const int64_t first_in = first * p.stride.h - p.pads.top;
+  ConvTile tile;
+  tile.first_out_row = first;
+  tile.pad_top = std::max<int64_t>(-first_in, 0);
+  tile.first_in_row = std::max<int64_t>(first_in, 0);
+  const int64_t available = layer.in.height - tile.first_in_row;
+  tile.out_rows = layer.out.height - first;
+  // Rows of the border below count although they are not fetched: the vendor's compiler cuts so.
+  if (needed_rows(layer, tile.out_rows, tile.pad_top) > cut.rows_in_buffer) {
+    const int64_t kernel = int64_t{p.kernel.h - 1} * p.dilation.h + 1;
+    const int64_t spare = cut.rows_in_buffer + tile.pad_top - kernel;
+    if (spare < 0) {
+      return unsupported(str("no register form for a kernel of ", p.kernel.h,
+                             " rows where the buffer holds ", cut.rows_in_buffer,
+                             " rows of the input"));
+    }
+    tile.out_rows = std::min(tile.out_rows, spare / p.stride.h + 1);
+  }
+  // A model input is read in whole steps, another feature no further than needed.
+  const int64_t kernel = int64_t{p.kernel.h - 1} * p.dilation.h + 1;
+  const int64_t overhang = layer.in.is_model_input ? std::max<int64_t>(p.stride.h - kernel, 0) : 0;
+  tile.in_rows = std::min(needed_rows(layer, tile.out_rows, tile.pad_top) + overhang, available);
+  tile.data_banks = cut.data_banks;
+  tile.weight_banks = cut.weight_banks;
+  tile.reuses_weights = cut.keeps_weights && first > 0;
+  return tile;
+}
+
+// Banks for all rows of `channels` output channels.
+int64_t full_banks(const ConvLayer& layer, int64_t channels) {
+  const int64_t rows =
+      std::min(needed_rows(layer, layer.out.height, layer.params.pads.top), layer.in.height);
+  const int64_t entries = buffer_entries(layer.in, in_channels(layer, channels), read_width(layer));
+  return std::max<int64_t>(ceil_div(entries * rows, kBankEntries), 1);
+}
+
+Result<std::vector<ConvTile>> cut_rows(const ConvLayer& layer, const Cut& cut, int64_t chunk) {
+  std::vector<ConvTile> tiles;
+  for (int64_t row = 0; row < layer.out.height;) {
+    RK_ASSIGN(ConvTile tile, tile_at(layer, cut, row));
+    for (int64_t channel = 0; channel < layer.out.channels; channel += chunk) {
+      tile.first_channel = channel;
+      tile.channels = std::min(chunk, layer.out.channels - channel);
+      tiles.push_back(tile);
+    }
+    row += tile.out_rows;
+  }
+  return tiles;
+}
+
+}  // namespace
+
+int64_t buffer_entries(const Feature& feature, int64_t channels, int64_t width) {
+  if (feature.is_picture) {
+    const int64_t bytes = align_up<int64_t>(width, kAtomBytes) * picture_pixel_bytes(channels);
+    return ceil_div(bytes, kEntryBytes);
+  }
+  // Three atoms take the place of four.
+  const int64_t atoms = ceil_div(channels, kAtomBytes), rest = atoms % kAtomsPerEntry;
+  const int64_t partly = rest == 3 ? width : ceil_div(rest * width, kAtomsPerEntry);
+  return atoms / kAtomsPerEntry * width + partly;
+}
+
+int64_t read_width(const ConvLayer& layer) {
+  if (layer.in.is_model_input) return layer.in.width;
+  const program::ConvParams& p = layer.params;
+  const int64_t kernel = int64_t{p.kernel.w - 1} * p.dilation.w + 1;
+  return std::min((layer.out.width - 1) * p.stride.w + kernel - p.pads.left, layer.in.width);
+}
+
+Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
+  RK_TRY(check_layer(layer));
+  const Banks weights = weight_banks(layer);
+  const int64_t full = full_banks(layer, layer.out.channels);
+  Cut cut;
+  if (full + std::max<int64_t>(weights.least_weights, 1) <= kBanks) {
+    cut = {.rows_in_buffer = needed_rows(layer, layer.out.height, 0),
+           .data_banks = static_cast<int32_t>(full),
+           .weight_banks = static_cast<int32_t>(kBanks - full)};
+    return cut_rows(layer, cut, layer.out.channels);
+  }
+  cut.keeps_weights = weights.all_weights <= kMostResidentBanks;
+  const int64_t kept = cut.keeps_weights ? weights.all_weights : weights.least_weights;
+  cut.weight_banks = static_cast<int32_t>(std::max<int64_t>(kept, 1));
+  cut.data_banks = static_cast<int32_t>(kBanks - cut.weight_banks);
+  int64_t chunk = layer.out.channels;
+  if (layer.is_depthwise && chunk > kDepthwiseBlock) {
+    // Channels are cut before rows: the most blocks that fit as a whole, else one.
+    chunk = kDepthwiseBlock;
+    while (chunk + kDepthwiseBlock < layer.out.channels &&
+           full_banks(layer, chunk + kDepthwiseBlock) <= cut.data_banks)
+      chunk += kDepthwiseBlock;
+    cut.keeps_weights = false;
+    const int64_t banks = full_banks(layer, chunk);
+    if (banks <= cut.data_banks) {
+      cut.data_banks = static_cast<int32_t>(banks);
+      cut.weight_banks = static_cast<int32_t>(kBanks - banks);
+    }
+  }
+  const int64_t entries = buffer_entries(layer.in, in_channels(layer, chunk), read_width(layer));
+  cut.rows_in_buffer = cut.data_banks * kBankEntries / entries;
+  return cut_rows(layer, cut, chunk);
+}
+
+}  // namespace rk::registers

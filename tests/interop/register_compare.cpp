@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Register lists of our writer beside those of vendor files (RK3588, int8), register by register:
+//
+//   register_compare FOLDER ...      every model.rknn of rk3588/int8 below the folders
+//
+// The layer's parameters come from the file's graph and its lifted step; the lists are ours. Addresses are not compared.
+// Lists of the vendor that leave registers to an earlier list are compared by the values in effect.
+//
+// Note: output scale, addend scale, limit and slopes of a lifted step come from the same registers. That they follow from
+// float weights and scales is the business of constant_compare.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <set>
+
+#include "base/file.h"
+#include "format/vendor/lift.h"
+#include "format/vendor/tasks.h"
+#include "format/vendor_model.h"
+#include "registers/convolution.h"
+#include "registers/pooling.h"
+
+namespace rk::interop {
+namespace {
+
+namespace fs = std::filesystem;
+using format::FileGraph;
+using format::FileModel;
+using format::FileNode;
+using registers::ConvLayer;
+using registers::ConvTile;
+
+struct Tally {
+  size_t files = 0, layers = 0, written = 0, same_tiles = 0;
+  size_t tasks = 0, compared = 0, equal = 0;
+  size_t pools = 0, equal_pools = 0;
+  std::map<uint16_t, size_t> different;  // by register
+  std::map<uint16_t, std::string> example;
+  std::map<std::string, size_t> refused;
+  std::map<std::string, size_t> other_tiles;
+};
+
+// The registers of one task of the vendor.
+struct VendorTask {
+  target::RegisterFile values;
+};
+
+const FileNode* as_convolution(const FileNode& node) {
+  const bool conv = node.type.starts_with("Conv") && node.type != "ConvTranspose" &&
+                    std::holds_alternative<format::FileConvParams>(node.params);
+  return conv && node.processor == program::Processor::kNpu ? &node : nullptr;
+}
+
+uint64_t constant_bytes(const FileModel& model, const FileGraph& graph, int32_t index) {
+  return model.buffers[graph.tensors[static_cast<size_t>(index)].buffer].data.size();
+}
+
+// The node's own constants: weight bytes as they lie in the file, and the form of its bias block.
+void take_constants(const FileModel& model, const FileGraph& graph, const FileNode& node,
+                    const VendorTask& first, ConvLayer& layer) {
+  layer.weight_bytes = constant_bytes(model, graph, node.inputs[1]);
+  constexpr uint64_t kBytesOfAll = 8;
+  const auto channels = static_cast<uint64_t>(layer.out.channels);
+  if (constant_bytes(model, graph, node.inputs[2]) < channels * kBytesOfAll || channels == 1) {
+    layer.bias_form = registers::BiasForm::kAlone;
+    layer.weight_offset = static_cast<int16_t>(first.values.get(target::reg::DPU_BS_OW_OP__OW_OP));
+  }
+}
+
+ConvTile tile_of(const VendorTask& task) {
+  namespace reg = target::reg;
+  ConvTile tile;
+  tile.in_rows = task.values.get(reg::CNA_DATA_SIZE0__DATAIN_HEIGHT);
+  tile.out_rows = task.values.get(reg::CORE_DATAOUT_SIZE_0__DATAOUT_HEIGHT) + 1;
+  tile.pad_top = task.values.get(reg::CNA_PAD_CON0__PAD_TOP);
+  tile.channels = task.values.get(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL) + 1;
+  tile.data_banks = static_cast<int32_t>(task.values.get(reg::CNA_CBUF_CON0__DATA_BANK));
+  tile.weight_banks = static_cast<int32_t>(task.values.get(reg::CNA_CBUF_CON0__WEIGHT_BANK));
+  return tile;
+}
+
+bool same_extents(const ConvTile& a, const ConvTile& b) {
+  return a.in_rows == b.in_rows && a.out_rows == b.out_rows && a.pad_top == b.pad_top &&
+         a.channels == b.channels;
+}
+
+std::string describe(const ConvLayer& layer) {
+  const auto& p = layer.params;
+  return str(layer.in.channels, "x", layer.in.height, "x", layer.in.width, " to ",
+             layer.out.channels, "x", layer.out.height, "x", layer.out.width,
+             layer.is_depthwise ? " depthwise" : "", " kernel ", p.kernel.h, " stride ", p.stride.h,
+             " pad ", p.pads.top);
+}
+
+// Words of our list that the vendor's task has otherwise.
+size_t compare(const registers::RegisterTask& ours, const VendorTask& theirs,
+               const std::string& what, Tally& tally) {
+  size_t different = 0;
+  std::set<uint16_t> seen;
+  for (const registers::Command& command : ours.commands) {
+    if (command.operand != registers::Operand::kNone || !seen.insert(command.offset).second)
+      continue;
+    const uint32_t found = theirs.values.get(command.offset);
+    if (found == command.value) continue;
+    ++different;
+    ++tally.different[command.offset];
+    char text[64];
+    std::snprintf(text, sizeof text, "ours %x, theirs %x: ", command.value, found);
+    tally.example.try_emplace(command.offset, text + what);
+  }
+  return different;
+}
+
+void compare_layer(const std::string& name, const ConvLayer& layer,
+                   const std::vector<VendorTask>& theirs, Tally& tally) {
+  const auto tiles = registers::tile_convolution(layer);
+  if (!tiles.ok()) {
+    ++tally.refused[tiles.status().message()];
+    return;
+  }
+  ++tally.written;
+  bool same = tiles->size() == theirs.size();
+  for (size_t i = 0; same && i < theirs.size(); ++i)
+    same = same_extents((*tiles)[i], tile_of(theirs[i]));
+  if (!same) {
+    ++tally.other_tiles[str(name, ": ", describe(layer), ": ", tiles->size(), " tiles, theirs ",
+                            theirs.size())];
+    return;
+  }
+  ++tally.same_tiles;
+  for (size_t i = 0; i < theirs.size(); ++i) {
+    const auto task = registers::write_convolution(layer, (*tiles)[i]);
+    if (!task.ok()) {
+      ++tally.refused[task.status().message()];
+      return;
+    }
+    ++tally.compared;
+    if (compare(*task, theirs[i], name + ": " + describe(layer), tally) == 0) ++tally.equal;
+  }
+}
+
+// A MaxPool of one task; others are cut, which no list of ours is.
+void compare_pool(const std::string& name, const program::Program& program,
+                  const program::Step& step, format::NodeTasks& tasks, Tally& tally) {
+  const auto layer = registers::pool_layer(program, program.main_variant(), step);
+  std::vector<VendorTask> theirs;
+  while (tasks.next_with(format::kUnitPpu) != nullptr) theirs.push_back({tasks.registers()});
+  if (!layer.ok() || theirs.size() != 1) return;
+  ++tally.pools;
+  tally.equal_pools +=
+      compare(registers::write_max_pool(*layer), theirs.front(), name + ": MaxPool", tally) == 0;
+}
+
+// Without the name of the node, so that equal reasons count together.
+std::string reason_of(const Status& status) {
+  const std::string& text = status.message();
+  const size_t at = text.find("no register form");
+  return at == std::string::npos ? text.substr(0, 90) : text.substr(at);
+}
+
+Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, Tally& tally) {
+  RK_ASSIGN(const FileModel model, format::read_model(ByteSpan(bytes)));
+  const FileGraph& graph = model.graphs.front();
+  RK_ASSIGN(const format::TaskLists lists, format::TaskLists::read(model, graph));
+  if (lists.empty()) return unsupported("it has no register lists");
+  RK_ASSIGN(const program::Program program,
+            format::lift_model(model, nullptr, {.describe_only = true}));
+  std::map<int32_t, const program::Step*> steps;
+  for (const program::Step& step : program.main_variant().steps) {
+    if (!step.outputs.empty()) steps[step.outputs[0]] = &step;
+  }
+  ++tally.files;
+  format::NodeTasks tasks(lists);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    tasks.seek(i);
+    if (graph.nodes[i].type == "MaxPool") {
+      const auto step = steps.find(graph.nodes[i].outputs[0]);
+      if (step != steps.end()) compare_pool(name, program, *step->second, tasks, tally);
+      continue;
+    }
+    const FileNode* const node = as_convolution(graph.nodes[i]);
+    if (node == nullptr) continue;
+    ++tally.layers;
+    std::vector<VendorTask> theirs;
+    constexpr uint32_t kConvolves = format::kUnitCna | format::kUnitCore;
+    while (tasks.next_with(kConvolves) != nullptr) theirs.push_back({tasks.registers()});
+    tally.tasks += theirs.size();
+    const auto step = steps.find(node->outputs[0]);
+    if (step == steps.end() || theirs.empty()) {
+      ++tally.refused["no step or no task of the node"];
+      continue;
+    }
+    auto layer = registers::conv_layer(program, program.main_variant(), *step->second);
+    if (!layer.ok()) {
+      ++tally.refused[reason_of(layer.status())];
+      continue;
+    }
+    take_constants(model, graph, *node, theirs.front(), *layer);
+    compare_layer(name, *layer, theirs, tally);
+  }
+  return ok_status();
+}
+
+std::string percent(size_t part, size_t whole) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%",
+                whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return text;
+}
+
+void print(const Tally& tally) {
+  std::printf("%-34s %9s %8s  %s\n", "register", "different", "of tasks", "first one");
+  for (const auto& [offset, count] : tally.different) {
+    const target::Register* const known = target::find_register(offset);
+    char name[64];
+    std::snprintf(name, sizeof name, "%04x %s", offset,
+                  known == nullptr ? "?" : str(known->unit, "_", known->name).c_str());
+    std::printf("%-34s %9zu %8s  %s\n", name, count, percent(count, tally.compared).c_str(),
+                tally.example.at(offset).c_str());
+  }
+  for (const auto& [reason, count] : tally.refused)
+    std::printf("not written: %zu layers: %s\n", count, reason.c_str());
+  for (const auto& [what, count] : tally.other_tiles)
+    std::printf("other tiles: %s\n", what.c_str());
+}
+
+int run(const std::vector<std::string>& folders) {
+  std::set<fs::path> files;
+  for (const std::string& folder : folders) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      const std::string path = entry.path().string();
+      if (entry.path().filename() == "model.rknn" && path.find("rk3588/int8/") != std::string::npos)
+        files.insert(entry.path());
+    }
+  }
+  Tally tally;
+  for (const fs::path& path : files) {
+    const auto bytes = read_file(path.string());
+    if (!bytes.ok()) continue;
+    const Status status = compare_file(path.parent_path().filename().string(), *bytes, tally);
+    if (!status.ok()) ++tally.refused[status.message().substr(0, 90)];
+  }
+  print(tally);
+  const bool words = tally.compared != 0 && tally.equal * 10 >= tally.compared * 9;
+  std::printf(
+      "FIGURE registers: tasks of %zu convolutions of %zu files with the vendor's tiles, all words "
+      "equal | "
+      "%zu of %zu (%s) | >= 90 %% | %s\n",
+      tally.same_tiles, tally.files, tally.equal, tally.compared,
+      percent(tally.equal, tally.compared).c_str(), words ? "ok" : "SHORT");
+  const bool pools = tally.pools != 0 && tally.equal_pools * 10 >= tally.pools * 9;
+  std::printf(
+      "FIGURE registers: tasks of MaxPool, all words equal | %zu of %zu (%s) | >= 90 %% | %s\n",
+      tally.equal_pools, tally.pools, percent(tally.equal_pools, tally.pools).c_str(),
+      pools ? "ok" : "SHORT");
+  std::printf("COUNT convolutions: %zu, written %zu, with the vendor's tiles %zu\n", tally.layers,
+              tally.written, tally.same_tiles);
+  return words && pools ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace rk::interop
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> folders(argv + 1, argv + argc);
+  for (const std::string& folder : folders) {
+    if (!std::filesystem::is_directory(folder)) {
+      std::cerr << "'" << folder << "' is not a folder of vendor files\n";
+      return 2;
+    }
+  }
+  if (folders.empty()) {
+    std::cerr << "usage: register_compare FOLDER ...\n";
+    return 2;
+  }
+  return rk::interop::run(folders);
+}
