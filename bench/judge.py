@@ -4,39 +4,71 @@
 
     judge.py results.json
 
-Without ONNX Runtime in the run only the peak shares and what needs no peer are judged, and a SKIP line says so. Beside the
-bar of each ratio stands the share of the CPU's peak it amounts to: above 90 % it is out of reach of direct convolutions.
+Bars belong to an instruction set. Those of one that this CPU cannot execute are counted by a SKIP line and not judged;
+likewise ratios to an engine that was not in the run. Beside the bar of each ratio stands the share of the CPU's peak it
+amounts to: above 90 % it is out of reach of direct convolutions.
 """
 import json
 import sys
 
 NAMES = ("mobilenet_v2", "resnet18", "resnet50", "yolov5s_relu")
-RATIOS = {"qdq": (1.6, 1.25, 1.1, 1.5), "own": (1.4, 1.2, 1.05, 1.4), "fp16": (1.5, 1.0, 1.0, 1.0)}
-MORE_THREADS = 0.9  # of a ratio's bar
-SHARES = {"qdq": {"mobilenet_v2": 0.33, "resnet50": 0.68, "yolov5s_relu": 0.72},
-          "own": {"mobilenet_v2": 0.28, "resnet50": 0.63, "yolov5s_relu": 0.66}}
+ENGINES = {"ort": ("ONNX Runtime", "ort_ms", "ratio"), "openvino": ("OpenVINO", "openvino_ms", "openvino_ratio")}
+# Speed over an engine, per network; on more than one thread this part of it.
+RATIOS = {"avx2": {("qdq", "openvino"): (1.0, 1.0, 1.0, 1.0), ("fp16", "openvino"): (1.0, 1.0, 1.0, 1.0)},
+          "avx512vnni": {("qdq", "openvino"): (1.35, 1.14, 1.04, 1.15), ("qdq", "ort"): (1.6, 1.3, 1.12, 1.28),
+                         ("fp16", "openvino"): (1.15, 1.0, 1.0, 1.0), ("fp16", "ort"): (1.25, 1.03, 1.03, 1.03)}}
+MORE_THREADS = {"avx2": 1.0, "avx512vnni": 0.95}
+# Of the peak of exact int8 products, convolution steps of qdq.
+SHARES = {"avx2": {"resnet18": 0.75, "resnet50": 0.75, "yolov5s_relu": 0.75},
+          "avx512vnni": {"mobilenet_v2": 0.33, "resnet50": 0.68, "yolov5s_relu": 0.72}}
+OWN_SLOWER = 1.06  # our quantizer's model over the QDQ file
 
 
 def figure(name, value, bar, ok):
     print(f"FIGURE {name} | {value} | {bar} | {'ok' if ok else 'SHORT'}")
 
 
-def needed_share(row, bar):
-    """What share of the measured peak a complete inference at that ratio to ONNX Runtime would be."""
-    return row["macs"] / (row["ort_ms"] / bar * 1e6) / row["peak_gmacs"] if row["peak_gmacs"] else 0
+def label(row):
+    threads = f"{row['threads']} threads" if row["threads"] > 1 else "1 thread"
+    return f"{row['isa']}: {row['model']} {row['kind']}, {threads}"
 
 
-def judge_row(row, peer):
-    name, kind, threads = row["model"], row["kind"], row["threads"]
-    label = f"{name} {kind}, {threads} threads" if threads > 1 else f"{name} {kind}, 1 thread"
-    if peer:
-        bar = RATIOS[kind][NAMES.index(name)] * (1 if threads == 1 else MORE_THREADS)
-        figure(f"{label}: speed over ONNX Runtime", f"{row['ratio']:.2f}x ({row['general_ms']:.2f} against "
-               f"{row['ort_ms']:.2f} ms)", f">= {bar:.2f}x = {needed_share(row, bar) * 100:.0f} % of the peak", row["ratio"] >= bar)
-    share = SHARES.get(kind, {}).get(name)
-    if share and threads == 1 and row["conv_peak_share"]:
-        figure(f"{label}: convolutions, share of the int8 peak", f"{row['conv_peak_share'] * 100:.1f} %",
+def judge_row(row, engines):
+    isa, name = row["isa"], row["model"]
+    for (kind, engine), bars in RATIOS.get(isa, {}).items():
+        title, ms, ratio = ENGINES[engine]
+        if kind != row["kind"] or engine not in engines:
+            continue
+        bar = bars[NAMES.index(name)] * (1 if row["threads"] == 1 else MORE_THREADS[isa])
+        needed = row["macs"] / (row[ms] / bar * 1e6) / row["peak_gmacs"] if row["peak_gmacs"] else 0
+        figure(f"{label(row)}: speed over {title}", f"{row[ratio]:.2f}x ({row['general_ms']:.2f} against {row[ms]:.2f} ms)",
+               f">= {bar:.2f}x = {needed * 100:.0f} % of the peak", row[ratio] >= bar)
+    share = SHARES.get(isa, {}).get(name)
+    if share and row["kind"] == "qdq" and row["conv_peak_share"]:
+        figure(f"{label(row)}: convolutions, share of the int8 peak", f"{row['conv_peak_share'] * 100:.1f} %",
                f">= {share * 100:.0f} %", row["conv_peak_share"] >= share)
+
+
+def judge_own(rows):
+    """Ours beside the QDQ file of the same network, both in one run."""
+    qdq = {(r["model"], r["threads"]): r for r in rows if r["kind"] == "qdq" and r["isa"] == "avx512vnni"}
+    for row in rows:
+        if row["kind"] == "own" and (row["model"], row["threads"]) in qdq:
+            ratio = row["general_ms"] / qdq[row["model"], row["threads"]]["general_ms"]
+            figure(f"{label(row)}: time over the QDQ file's", f"{ratio:.2f}", f"<= {OWN_SLOWER}", ratio <= OWN_SLOWER)
+
+
+def tell_skipped(results, engines):
+    for engine in [e for e in ENGINES if e not in engines]:
+        print(f"SKIP speed over {ENGINES[engine][0]}: it is not installed; make bench-peers or RK_BENCH_PYTHON")
+    measured = {row["isa"] for row in results["rows"]}
+    left = 0
+    for isa in [i for i in RATIOS if i not in measured]:
+        count = sum(len(bars) for bars in RATIOS[isa].values()) * len({r["threads"] for r in results["rows"]})
+        count += len(SHARES[isa]) * len({r["threads"] for r in results["rows"]})
+        print(f"SKIP {isa}: not on this CPU ({results['cpu'] or 'no AVX2'}), its {count} bars are not judged here")
+        left += count
+    print(f"COUNT {left} bars of other instruction sets not judged on this CPU")
 
 
 def judge_memory(row):
@@ -53,10 +85,11 @@ def judge_memory(row):
 def main():
     with open(sys.argv[1]) as file:
         results = json.load(file)
-    if not results["peer"]:
-        print("SKIP speed over ONNX Runtime: it is not installed; make bench-peers or RK_BENCH_PYTHON")
+    engines = [e for e in ENGINES if results[e]]
+    tell_skipped(results, engines)
     for row in results["rows"]:
-        judge_row(row, results["peer"])
+        judge_row(row, engines)
+    judge_own(results["rows"])
     for row in results["rows"]:
         if (row["model"], row["kind"], row["threads"]) == ("resnet50", "own", 1):
             judge_memory(row)

@@ -8,7 +8,8 @@ OpenVINO, in interleaved rounds of one run.
 
 Prints a table and writes results.json below --work. Kinds: qdq, all engines load the same QDQ file; own, our quantizer's
 asymmetric model against that QDQ file in the others; fp16, ours in fp16 against the others' float32.
---isa holds us (RKNN_KERNEL) and OpenVINO (ONEDNN_MAX_CPU_ISA) to an instruction set; ONNX Runtime cannot be limited.
+--isa holds us (RKNN_KERNEL) and OpenVINO (ONEDNN_MAX_CPU_ISA) to an instruction set; ONNX Runtime cannot be limited. Without
+it both use the best this CPU has and, with --all, qdq and fp16 are measured once more held to AVX2 where that is not it.
 RK_BENCH_PYTHON names a python with onnxruntime and openvino (default: bench-venv beside --build's parent, see
 `make bench-peers`).
 RK_BENCH_REALTIME=1 measures under real-time priority, where neighbors disturb little (needs the right to).
@@ -28,6 +29,18 @@ ONNX_OF = {"qdq": "qdq", "own": "qdq", "fp16": "float"}  # what ONNX Runtime run
 
 PEERS = {"ort": ("onnxruntime", "ort_peer.py"), "openvino": ("openvino", "openvino_peer.py")}
 ISAS = {"avx2": "AVX2", "avx512": "AVX512_CORE", "avx512vnni": "AVX512_CORE_VNNI"}  # ours: oneDNN's
+
+
+def best_isa():
+    """The best of ISAS that this CPU can execute, or an empty string."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            flags = set(next((line for line in file if line.startswith("flags")), "").split())
+    except OSError:
+        flags = set()
+    needs = {"avx512vnni": {"avx512_vnni", "avx512_vbmi", "avx512bw"}, "avx512": {"avx512f", "avx512bw", "avx512vl"},
+             "avx2": {"avx2", "fma", "f16c"}}
+    return next((isa for isa, needed in needs.items() if needed <= flags), "")
 
 
 def find_peer_python(build, module):
@@ -129,9 +142,9 @@ def median(values):
     return statistics.median(values) if values else None
 
 
-def measure(args, pythons, folder, made, model, kind, threads):
+def measure(args, isa, pythons, folder, made, model, kind, threads):
     """One line of the table."""
-    limits = {"RKNN_KERNEL": args.isa, "ONEDNN_MAX_CPU_ISA": ISAS[args.isa]} if args.isa else {}
+    limits = {"RKNN_KERNEL": isa, "ONEDNN_MAX_CPU_ISA": ISAS[isa]} if isa else {}
     ours = Engine([os.path.join(args.build, "bench/network"), made[model, kind]], threads, limits)
     peers = {name: Engine([python, os.path.join(HERE, PEERS[name][1]),
                            os.path.join(folder, f"{model}.{ONNX_OF[kind]}.onnx"), str(threads)], threads, limits)
@@ -158,7 +171,7 @@ def measure(args, pythons, folder, made, model, kind, threads):
     conv_macs = sum(r["macs"] for r in conv)
     init = [float(v) for v in ours.ready[1:]]
     return {
-        "model": model, "kind": kind, "threads": threads, "general_ms": median(general), "zero_copy_ms": median(zero),
+        "model": model, "kind": kind, "threads": threads, "isa": isa or best_isa(), "general_ms": median(general), "zero_copy_ms": median(zero),
         **{f"{name}_ms": median(others.get(name)) for name in PEERS},
         **{key: median([o / g for o, g in zip(others.get(name, []), general)])
            for name, key in (("ort", "ratio"), ("openvino", "openvino_ratio"))},
@@ -249,14 +262,17 @@ def main():
     os.makedirs(args.work, exist_ok=True)
     folder, made = prepare_models(args.build, args.work, models, kinds)
     threads = [int(t) for t in args.threads.split(",") if int(t) <= len(os.sched_getaffinity(0))]
-    print("model         kind  th  general zero-cpy      ort  ratio openvino  ratio    peak  conv ms conv/pk    init  (ms)")
     rows = []
-    for kind in kinds:
-        for model in models:
-            for count in threads:
-                rows.append(measure(args, pythons, folder, made, model, kind, count))
-                show(rows[-1])
-    results = {"machine": os.uname().machine, "isa": args.isa, "peer": "ort" in pythons, "openvino": "openvino" in pythons, "rows": rows}
+    for isa in [args.isa] + (["avx2"] if args.all and not args.isa and best_isa().startswith("avx512") else []):
+        print(f"held to {isa}:" if isa else f"best instructions of this CPU ({best_isa() or 'no AVX2'}):")
+        print("model         kind  th  general zero-cpy      ort  ratio openvino  ratio    peak  conv ms conv/pk    init  (ms)")
+        for kind in [k for k in kinds if k != "own" or isa == args.isa]:
+            for model in models:
+                for count in threads:
+                    rows.append(measure(args, isa, pythons, folder, made, model, kind, count))
+                    show(rows[-1])
+    results = {"machine": os.uname().machine, "cpu": best_isa(), "ort": "ort" in pythons, "openvino": "openvino" in pythons,
+               "rows": rows}
     if args.all:
         results["scaling"] = scaling(args)
         results["bytes"] = same_bytes(args, made)

@@ -108,7 +108,7 @@ def faq_page():
 
 
 def staged(args):
-    """The sources of the site; links that leave docs/ become plain text."""
+    """Writes the sources of the site, links that leave docs/ as plain text; the navigation."""
     shutil.rmtree(args.work, ignore_errors=True)
     os.makedirs(args.work)
     pages = {os.path.basename(path): read(path) for path in glob.glob(os.path.join(DOCS, "*.md"))}
@@ -122,10 +122,11 @@ def staged(args):
         with open(os.path.join(args.work, name), "w", encoding="utf-8") as file:
             file.write(text)
     listed = {page + ".md" for _, group in NAVIGATION for page in group} | {"index.md"}
-    lost = sorted(set(pages) - listed) + sorted(listed - set(pages))
+    lost = sorted(listed - set(pages))
     if lost:
-        sys.exit("docs_site: pages that the navigation lacks, or that are not there: " + ", ".join(lost))
-    return pages
+        sys.exit("docs_site: pages of the navigation that are not there: " + ", ".join(lost))
+    further = tuple(name[:-3] for name in sorted(set(pages) - listed))
+    return NAVIGATION + ((("Further pages", further),) if further else ())
 
 
 def check_site(folder):
@@ -156,11 +157,11 @@ def main():
         parser.add_argument("--" + name, required=True)
     args = parser.parse_args()
     args.work, args.output = os.path.abspath(args.work), os.path.abspath(args.output)
-    staged(args)
+    navigation = staged(args)
     config = args.work + ".yml"
     with open(config, "w") as file:
         file.write(CONFIG % (args.work, args.output) + "  - Documentation: index.md\n")
-        for title, group in NAVIGATION:
+        for title, group in navigation:
             file.write("  - %s:\n%s" % (title, "".join("    - %s.md\n" % page for page in group)))
     built = subprocess.run(["mkdocs", "build", "--quiet", "--strict", "--clean", "-f", config], stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True)

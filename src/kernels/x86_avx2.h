@@ -111,6 +111,12 @@ struct Avx2F32 {
         reinterpret_cast<__m128i*>(to),
         _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
   }
+  // The same of eight, as numbers.
+  static __m256i bytes_at(Vector t, const int8_t* bytes, int32_t base) {
+    const __m256i index = _mm256_sub_epi32(bits(t), _mm256_set1_epi32(base));
+    const __m256i found = _mm256_i32gather_epi32(reinterpret_cast<const int*>(bytes), index, 1);
+    return _mm256_srai_epi32(_mm256_slli_epi32(found, 24), 24);
+  }
   // The bits of 16 floats, less `base`, as saturated bytes.
   static void store_bits(const Vector (&v)[2], int32_t base, int8_t* to) {
     const __m256i less = _mm256_set1_epi32(base);

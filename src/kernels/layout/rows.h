@@ -3,7 +3,10 @@
 // conversion of a value is a callable, inlined. Private to kernels/layout.
 #pragma once
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "base/thread_pool.h"
 #include "kernels/layout/blocked.h"
@@ -46,6 +49,31 @@ inline int32_t lanes_in_block(const ActivationShape& shape, int32_t block) {
   return left < kHostBlock ? left : kHostBlock;
 }
 
+// One row of up to four channels, whose lanes are put together in a register: stores of single ones over a filled row
+// take three times as long.
+template <int kChannels, typename In, typename Out, typename Convert>
+void row_of_few(const PlainRow<const In>& source, int64_t width, Out fill, const Convert convert,
+                Out* row) {
+  static_assert(std::endian::native == std::endian::little && kChannels * sizeof(Out) <= 8);
+  using Bits = std::make_unsigned_t<Out>;
+  constexpr int kBits = 8 * sizeof(Out);
+  uint64_t filled = 0, rest = 0;
+  for (int i = 0; i < 64 / kBits; ++i) {
+    const auto lane = uint64_t{static_cast<Bits>(fill)} << (i * kBits);
+    filled |= lane;
+    if (i >= kChannels) rest |= lane;
+  }
+  for (int64_t w = 0; w < width; ++w, row += kHostBlock) {
+    const In* const x = source.data + w * source.pixel_step;
+    uint64_t first = rest;
+    for (int c = 0; c < kChannels; ++c)
+      first |= uint64_t{static_cast<Bits>(convert(c, x[c * source.channel_step]))} << (c * kBits);
+    std::memcpy(row, &first, sizeof first);
+    for (size_t i = 64 / kBits; i < kHostBlock; i += 64 / kBits)
+      std::memcpy(row + i, &filled, sizeof filled);
+  }
+}
+
 // output lane = convert(channel, input); padding lanes = fill.
 template <typename In, typename Out, typename Convert>
 void rows_to_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w_stride,
@@ -55,6 +83,16 @@ void rows_to_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w
     const int64_t n = unit / shape.extent.h;
     const int64_t h = unit % shape.extent.h;
     const PlainRow<const In> source = plain_row(input, shape, layout, w_stride, n, h);
+    if constexpr (std::is_integral_v<Out> && sizeof(Out) <= 2) {
+      Out* const row = blocked_row(output, shape, n, 0, h);
+      const int64_t width = shape.extent.w;
+      switch (shape.channels) {
+        case 1: row_of_few<1>(source, width, fill, convert, row); continue;
+        case 3: row_of_few<3>(source, width, fill, convert, row); continue;
+        case 4: row_of_few<4>(source, width, fill, convert, row); continue;
+        default: break;
+      }
+    }
     for (int32_t block = 0; block < channel_blocks(shape.channels); ++block) {
       const int32_t lanes = lanes_in_block(shape, block);
       const In* const first = source.data + block * kHostBlock * source.channel_step;

@@ -129,6 +129,8 @@ class LaneConv {
   }
 
  private:
+  static constexpr int64_t kPartBytes = 16 << 10;
+
   static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
   // One pass over loaded input blocks for one block of output channels.
@@ -205,13 +207,18 @@ class LaneConv {
       const BlockRange needed = tile_input_blocks(filter_, out, kLanes);
       const int64_t from = begin > needed.begin ? begin : needed.begin;
       const int64_t to = smaller(begin + count, needed.end);
-      if (from >= to) continue;
-      sum_band<Isa::kPixels>(
-          {band, target(band, n, out), scratch.pixels + (from - begin) * band.scratch_pixels(),
-           to - from, lanes_of_block(filter_.in_channels, static_cast<int32_t>(to - 1)),
-           weights_ + out * tile_weights + (from - needed.begin) * block_weights,
-           finish_.start(out), scratch.acc[i], from == needed.begin, to == needed.end},
-          scratch.places, 0);
+      // In parts whose weights stay in the first-level cache while all pixels pass.
+      const int64_t part = kPartBytes / (block_weights * static_cast<int64_t>(sizeof(Weight)));
+      for (int64_t at = from; at < to;) {
+        const int64_t end = part > 1 ? smaller(to, at + part) : at + 1;
+        sum_band<Isa::kPixels>(
+            {band, target(band, n, out), scratch.pixels + (at - begin) * band.scratch_pixels(),
+             end - at, lanes_of_block(filter_.in_channels, static_cast<int32_t>(end - 1)),
+             weights_ + out * tile_weights + (at - needed.begin) * block_weights,
+             finish_.start(out), scratch.acc[i], at == needed.begin, end == needed.end},
+            scratch.places, 0);
+        at = end;
+      }
     }
   }
 

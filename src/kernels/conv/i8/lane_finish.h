@@ -239,6 +239,19 @@ class FinishLookup {
     store_bytes_at<Float>(t, bytes_, base_, output);
   }
 
+  // The same for the pixels of one channel; base() is still to be subtracted.
+  template <typename Numbers>
+  Numbers by_pixels(Numbers sums, Numbers totals, int64_t channel) const {
+    if constexpr (kTotals)
+      sums = Float::add_product(sums, totals, offset_[channel], bias_[channel]);
+    const auto magic = Float::all(kMagic);
+    const auto v =
+        Float::sub(Float::fused(Float::from(sums), Float::all(scale_[channel]), magic), magic);
+    const auto t = Float::fused(v, Float::all(index_scale_), magic);
+    return Float::bytes_at(Float::at_most(Float::at_least(t, lowest_), highest_), bytes_, base_);
+  }
+  int32_t base() const { return 0; }
+
  private:
   static constexpr float kMagic = kRounding<float>;
 

@@ -333,7 +333,7 @@ bool pays(const ConvI8Params& params) {
   const auto is = [](Extent2 extent, int32_t value) {
     return extent.h == value && extent.w == value;
   };
-  constexpr int64_t kFewPixels = 3;
+  constexpr int64_t kFewPixels = 0;
   const Extent2 out = params.usual_output;
   if (out.h != 0 && out.w != 0 && int64_t{out.h} * out.w <= kFewPixels) return false;
   // Measured on Zen 3: int16 factors take twice the loads and more scratch.

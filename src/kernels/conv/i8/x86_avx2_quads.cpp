@@ -143,11 +143,12 @@ constexpr bool kByPixels = false;
 template <bool kTotals>
 constexpr bool kByPixels<FinishNarrow<IsaF32, kTotals>> = true;
 template <bool kTotals>
+constexpr bool kByPixels<FinishLookup<IsaF32, kTotals>> = true;
+template <bool kTotals>
 constexpr bool kByPixels<FinishWide<kTotals>> = true;
 
-template <bool kTotals>
-inline __m256i by_pixels(const FinishNarrow<IsaF32, kTotals>& finish, __m256i sums, __m256i totals,
-                         int64_t channel) {
+template <typename Finish>
+inline __m256i by_pixels(const Finish& finish, __m256i sums, __m256i totals, int64_t channel) {
   return finish.by_pixels(sums, totals, channel);
 }
 template <bool kTotals>
