@@ -340,7 +340,7 @@ check-sound: configure-release fuzzers coverage-run
 
 # Pages of `rknn report` in a real browser (Debian's chromium); screenshots are left in $(BUILD)/check-report.
 REPORT_MODELS = $(wildcard $(foreach name,digits/digits fastestdet/FastestDet ort_mnist/mnist rk_concat_block/concat_block \
-  silero_vad_16k_op15/silero_vad_16k_op15 ultraface_rfb320/version-RFB-320 vittracker/vitTracker \
+  ultraface_rfb320/version-RFB-320 ultraface_rfb320_simplified/version-RFB-320_simplified vittracker/vitTracker \
   yunet_n_320/yunet_n_320_320,../shared/assets/models/onnx/$(name).onnx))
 YOLO := $(BUILD)/bench/models/yolov5s_relu.float.onnx
 # Accessibility is judged by axe-core of npm, where that can be had.
