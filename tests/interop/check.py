@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files between us and the vendor: what we write beside what its compiler writes; and models under a key. Closes with one summary line; exit 0 only
-when every figure holds.
+"""Files between us and the vendor: what we write beside what its compiler writes; and models under a key. Closes with one
+summary line; exit 0 only when every figure holds.
 
     check.py BUILD_FOLDER
 

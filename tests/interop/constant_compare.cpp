@@ -8,7 +8,6 @@
 // block with offsets and multipliers, and the scale of the output.
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <set>
 
@@ -22,6 +21,7 @@
 #include "program/native_layout.h"
 #include "quant/quantize.h"
 #include "target/chips.h"
+#include "tests/interop/on_folders.h"
 
 namespace rk::interop {
 namespace {
@@ -259,16 +259,5 @@ int run(const std::vector<std::string>& folders) {
 }  // namespace rk::interop
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> folders(argv + 1, argv + argc);
-  for (const std::string& folder : folders) {
-    if (!std::filesystem::is_directory(folder)) {
-      std::cerr << "'" << folder << "' is not a folder of vendor files\n";
-      return 2;
-    }
-  }
-  if (folders.empty()) {
-    std::cerr << "usage: constant_compare FOLDER ...\n";
-    return 2;
-  }
-  return rk::interop::run(folders);
+  return rk::interop::run_on_folders(argc, argv, rk::interop::run);
 }

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <set>
 
@@ -21,6 +20,7 @@
 #include "format/vendor_model.h"
 #include "registers/convolution.h"
 #include "registers/pooling.h"
+#include "tests/interop/on_folders.h"
 
 namespace rk::interop {
 namespace {
@@ -264,16 +264,5 @@ int run(const std::vector<std::string>& folders) {
 }  // namespace rk::interop
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> folders(argv + 1, argv + argc);
-  for (const std::string& folder : folders) {
-    if (!std::filesystem::is_directory(folder)) {
-      std::cerr << "'" << folder << "' is not a folder of vendor files\n";
-      return 2;
-    }
-  }
-  if (folders.empty()) {
-    std::cerr << "usage: register_compare FOLDER ...\n";
-    return 2;
-  }
-  return rk::interop::run(folders);
+  return rk::interop::run_on_folders(argc, argv, rk::interop::run);
 }
