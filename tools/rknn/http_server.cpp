@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -22,6 +23,7 @@ using Tcp = asio::ip::tcp;
 using Stream = beast::tcp_stream;
 
 constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::milliseconds kAcceptPause{100};
 constexpr uint32_t kHeaderLimit = 8 << 10;
 constexpr int kConnections = 32;
 
@@ -44,9 +46,26 @@ HttpAnswer answer_of(const Site& site, const http::request<http::string_body>& r
   const std::string target(request.target());
   if (target.empty() || target[0] != '/') return refused(400, "no path");
   const size_t question = target.find('?');
-  return site.handler(target.substr(0, question),
-                      question == std::string::npos ? "" : target.substr(question + 1));
+  try {
+    return site.handler(target.substr(0, question),
+                        question == std::string::npos ? "" : target.substr(question + 1));
+  } catch (const std::exception&
+               failure) {  // memory that ran out over one model must not end the server
+    return refused(500, failure.what());
+  }
 }
+
+// Counts a connection for as long as it lives, however it ends.
+class Counted {
+ public:
+  explicit Counted(Site& site) : site_(site) {}
+  ~Counted() { --site_.open; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  Site& site_;
+};
 
 http::response<http::string_body> response_of(HttpAnswer answer,
                                               const http::request<http::string_body>& request) {
@@ -68,6 +87,7 @@ http::response<http::string_body> response_of(HttpAnswer answer,
 }
 
 asio::awaitable<void> converse(Stream stream, Site& site) {
+  const Counted counted(site);
   boost::system::error_code error;
   beast::flat_buffer buffer(kHeaderLimit);
   for (;;) {
@@ -83,7 +103,7 @@ asio::awaitable<void> converse(Stream stream, Site& site) {
         error == http::error::buffer_overflow) {
       answer = refused(413, "the request is too large");
     } else if (error) {
-      answer = refused(400, "this is no HTTP request");
+      answer = refused(400, "this is not an HTTP request");
     } else {
       answer = answer_of(site, parser.get());
     }
@@ -95,7 +115,6 @@ asio::awaitable<void> converse(Stream stream, Site& site) {
     if (error || !response.keep_alive()) break;
   }
   stream.socket().shutdown(Tcp::socket::shutdown_send, error);
-  --site.open;
 }
 
 asio::awaitable<void> listen(Tcp::acceptor& acceptor, Site& site) {
@@ -104,7 +123,11 @@ asio::awaitable<void> listen(Tcp::acceptor& acceptor, Site& site) {
     Tcp::socket socket =
         co_await acceptor.async_accept(asio::make_strand(acceptor.get_executor()),
                                        asio::redirect_error(asio::use_awaitable, error));
-    if (error) continue;
+    if (error) {  // no descriptors left, for example: the same again at once would only turn in a circle
+      asio::steady_timer pause(acceptor.get_executor(), kAcceptPause);
+      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
+      continue;
+    }
     if (++site.open > kConnections) {  // closed at once: a browser asks again
       --site.open;
       continue;

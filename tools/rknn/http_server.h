@@ -26,7 +26,7 @@ using HttpHandler = std::function<HttpAnswer(const std::string& path, const std:
 Status serve_http(uint16_t port, const std::function<void(uint16_t port)>& ready,
                   const HttpHandler& handler);
 
-// "a%20b" -> "a b"; nothing for what is no such text.
+// "a%20b" -> "a b"; an error for what is not such a text.
 Result<std::string> decode_url(std::string_view text);
 std::string encode_url(std::string_view text);
 std::string escape_html(std::string_view text);

@@ -158,7 +158,7 @@ Status view_command(const std::vector<std::string>& words) {
   const fs::path folder = fs::canonical(args.words().front(), error);
   if (error || !fs::is_directory(folder))
     return invalid_argument(
-        str("'", args.words().front(), "' is no folder; give one that holds models"));
+        str("'", args.words().front(), "' is not a folder; give one that holds models"));
   uint16_t port = 0;
   if (args.has("--port")) {
     RK_ASSIGN(const std::vector<int64_t> numbers, parse_ints("--port", args.get("--port")));
