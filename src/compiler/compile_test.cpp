@@ -263,8 +263,9 @@ TEST(EmitConcatTest, CopiesBytesOnlyBetweenEqualScales) {
   const Program other = compiled(text("0.25"));
   const auto& p = params<program::ConcatParams>(other, 0);
   EXPECT_FALSE(p.identity);
-  EXPECT_EQ(p.inputs[0], (program::InputStage{-3, {16384, 4}}));  // 1024
-  EXPECT_EQ(p.inputs[1], (program::InputStage{-3, {16384, 5}}));
+  EXPECT_EQ(p.inputs[0], (program::InputStage{-3, {1, 0}}));
+  EXPECT_EQ(p.inputs[1], (program::InputStage{-3, {16384, 15}}));  // 0.25 / 0.5
+  EXPECT_EQ(p.output, (program::OutputStage{{16384, 14}, 3}));
 }
 
 TEST(EmitPoolTest, AverageStagesHoldOneOverTheCount) {

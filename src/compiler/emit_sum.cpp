@@ -21,6 +21,23 @@ struct Stages {
   bool identity = true;  // every input has the output's scale
 };
 
+// An operand of a Concat is rounded once, as the DPU's copies do it: (x + offset) * scale / 2^shift, then the zero point.
+Result<Stages> copies_of(const Node& node) {
+  constexpr ScaleShift kUnity{16384, 14};
+  const Affine out = affine_of(node.output());
+  Stages stages{.output = {kUnity, out.zero_point}};
+  for (const Value* value : node.inputs()) {
+    const Affine from = affine_of(*value);
+    program::InputStage stage{-from.zero_point, {1, 0}};
+    if (from.scale != out.scale) {
+      RK_ASSIGN(stage.scale, to_scale_shift(static_cast<double>(from.scale) / out.scale));
+    }
+    stages.inputs.push_back(stage);
+    stages.identity = stages.identity && from == out;
+  }
+  return stages;
+}
+
 Result<Stages> stages_of(const Node& node) {
   const Affine out = affine_of(node.output());
   Stages stages{.output = program::output_stage(out)};
@@ -71,7 +88,7 @@ Result<bool> emit_concat(const Node& node, Builder& builder) {
 
   const bool integer = builder.may_use_integers(node) && all_inputs(node, is_i8) && is_i8(y);
   if (integer) {
-    RK_ASSIGN(Stages stages, stages_of(node));
+    RK_ASSIGN(Stages stages, copies_of(node));
     params.identity = stages.identity;
     if (!stages.identity) {
       params.inputs = std::move(stages.inputs);

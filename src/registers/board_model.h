@@ -10,14 +10,9 @@
 #include "base/status.h"
 #include "format/vendor_model.h"
 #include "program/program.h"
+#include "registers/layer_tasks.h"
 
 namespace rk::registers {
-
-enum class LayerForm : uint8_t {
-  kIdentical,  // every word follows a rule that vendor files confirm
-  kEmulated,  // the emulator computes the same bytes; a word of the fetch may differ from the vendor's
-  kAbsent,  // no list; the runtime of a board would have to compute the node itself
-};
 
 struct LayerReport {
   std::string name, type;
@@ -26,10 +21,11 @@ struct LayerReport {
   size_t tasks = 0;
 };
 
-// `model` has views of `words` and `tasks` and of the Program's weights: keep both alive, move it as one.
+// `model` has views of `words`, `tasks` and `helpers` and of the Program's weights: keep all alive, move it as one.
 struct BoardModel {
   format::FileModel model;
   std::vector<uint8_t> words, tasks;
+  std::vector<std::vector<uint8_t>> helpers;
   std::vector<LayerReport> layers;  // by step
 
   bool complete() const;  // no layer is absent

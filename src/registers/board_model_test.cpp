@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "format/vendor/tasks.h"
 
 namespace rk::registers {
@@ -110,6 +112,105 @@ TEST(BoardModel, ALayerWithoutAListIsNamedAndLeftToTheCpu) {
             std::string::npos)
       << board->layers[1].why;
   EXPECT_EQ(board->model.graphs.front().nodes[2].processor, program::Processor::kCpu);
+}
+
+// Two features of 24 channels, joined: x -> Conv -> m, and m beside x's copy.
+program::Program joined() {
+  program::Program program = two_layers();
+  program::Variant& variant = program.variants[0];
+  for (const size_t i : {1U, 2U, 3U}) {
+    variant.tensors[i].shape = {1, 24, 4, 4};
+    variant.tensors[i].native_shape = {1, 2, 4, 4, 16};
+  }
+  variant.tensors[3].shape = {1, 48, 4, 4};
+  variant.tensors[3].native_shape = {1, 3, 4, 4, 16};
+  variant.tensors[3].size_bytes = 1024;
+  variant.tensors[2].kind = TensorKind::kInternal;
+  program::Step& step = variant.steps[1];
+  step.type = "Concat";
+  step.name = "Concat:c1";
+  step.inputs = {2, 2};
+  program::ConcatParams params{.axis = 1};
+  params.inputs = {{0, {16384, 15}}, {0, {1, 0}}};
+  params.output = {{16384, 14}, 0};
+  step.params = params;
+  return program;
+}
+
+TEST(BoardModel, ChannelsThatFillNoBlockAreCopiedToScratchAndSelected) {
+  const program::Program program = joined();
+  const program::Variant& variant = program.variants[0];
+  const auto layer = layer_tasks(program, variant, variant.steps[1]);
+  ASSERT_TRUE(layer.ok()) << layer.status().message();
+  ASSERT_EQ(layer->tasks.size(), 3U);
+  ASSERT_EQ(layer->scratch.size(), 1U);
+  EXPECT_EQ(layer->scratch[0].name, "y_exSecondary");
+  EXPECT_EQ(layer->scratch[0].size_bytes, 64U * 16);  // 64 lanes of 16 pixels
+  EXPECT_EQ(layer->tasks[1].tensor(Operand::kOutput), "y_exSecondary");
+  const Command* const to = layer->tasks[1].task.find(target::reg::DPU_DST_BASE_ADDR);
+  ASSERT_NE(to, nullptr);
+  EXPECT_EQ(to->value, 32U * 16);
+  EXPECT_EQ(layer->tasks[2].task.units, 0x1dU);
+  ASSERT_EQ(layer->helpers.size(), 2U);
+  // Of 48 by 64 weights 48 are one: channel 24 is lane 32.
+  EXPECT_EQ(layer->helpers[0].bytes.size(), 48U * 64);
+  EXPECT_EQ(std::count(layer->helpers[0].bytes.begin(), layer->helpers[0].bytes.end(), 1), 48);
+}
+
+TEST(BoardModel, AnAveragePoolIsASumOfWeightsOfOne) {
+  program::Program program = two_layers();
+  program::Step& step = program.variants[0].steps[1];
+  step.type = "AveragePool";
+  step.inputs = {2};
+  program.variants[0].tensors[3].shape = {1, 16, 2, 2};
+  program.variants[0].tensors[3].native_shape = {1, 1, 2, 2, 16};
+  program::PoolParams params{.kind = program::PoolKind::kAverage};
+  params.kernel = params.stride = {2, 2};
+  params.by_count.assign(4, {3, {16384, 6}});  // x + 3, 256 / 4 in a unit 1024 times finer
+  params.output = {{16384, 24}, -3};
+  step.params = params;
+  const auto layer = layer_tasks(program, program.variants[0], step);
+  ASSERT_TRUE(layer.ok()) << layer.status().message();
+  ASSERT_EQ(layer->helpers.size(), 2U);
+  const int8_t* const weights = reinterpret_cast<const int8_t*>(layer->helpers[0].bytes.data());
+  EXPECT_EQ(weights[0], 1);
+  EXPECT_EQ(load<int32_t>(layer->helpers[1].bytes.data()), 12);  // four times the offset
+  const RegisterTask& task = layer->tasks.front().task;
+  EXPECT_EQ(task.find(target::reg::DPU_BS_MUL_CFG)->value, 0x601U);  // a shift of 6
+  EXPECT_EQ(task.find(target::reg::CNA_PAD_CON1)->value & 0xff, 0xfdU);
+
+  std::get<program::PoolParams>(step.params).pads = {1, 1, 1, 1};
+  const auto refused = layer_tasks(program, program.variants[0], step);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.status().message().find("windows count different numbers of pixels"),
+            std::string::npos);
+}
+
+TEST(BoardModel, ATableHasOneEntryInFourForEachByte) {
+  program::Program program = two_layers();
+  program::Step& step = program.variants[0].steps[1];
+  step.type = "Sigmoid";
+  step.inputs = {2};
+  program::TableParams params{.function = "Sigmoid", .table = {}};
+  for (int x = -128; x < 128; ++x) params.table.push_back(static_cast<int8_t>(-x - 1));
+  step.params = params;
+  const auto layer = layer_tasks(program, program.variants[0], step);
+  ASSERT_TRUE(layer.ok()) << layer.status().message();
+  ASSERT_EQ(layer->tasks.size(), 2U);
+  EXPECT_EQ(layer->loads, 1U);
+  const std::vector<Command>& load = layer->tasks[0].task.commands;
+  ASSERT_EQ(load.size(), 1097U);  // 69 words and twice 513 entries behind a selection
+  EXPECT_EQ(load[69].value, 0x20000U);
+  EXPECT_EQ(load[70].value, 127U);           // of -128
+  EXPECT_EQ(load[70 + 4].value, 126U);       // of -127
+  EXPECT_EQ(load[70 + 512].value, 0xffffU);  // of 0, where the upper table begins too
+  EXPECT_EQ(load[583].value, 0x30000U);
+  EXPECT_EQ(load[584].value, 0xffffU);
+  EXPECT_EQ(load[584 + 4 * 127].value, 0xff80U);
+  const RegisterTask& work = layer->tasks[1].task;
+  EXPECT_EQ(work.find(target::reg::DPU_S_POINTER)->value, 0x30U);
+  EXPECT_EQ(work.find(target::reg::DPU_LUT_LE_START)->value, 0xffffc000U);
+  EXPECT_EQ(work.find(target::reg::DPU_BN_MUL_CFG)->value, 128U << 16);
 }
 
 TEST(BoardModel, RefusesOtherChips) {

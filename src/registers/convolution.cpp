@@ -2,6 +2,7 @@
 #include "registers/convolution.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/checked_math.h"
 
@@ -15,7 +16,9 @@ using program::ConvParams;
 constexpr int64_t kAtomBytes = 16;
 constexpr int64_t kBankEntries = 512;
 constexpr uint32_t kUnits = 0x1d;  // CNA, CORE, DPU, DPU_RDMA
+constexpr uint32_t kUnitsWithoutReader = 0xd;
 constexpr uint32_t kPingPong = 0xe, kRestart = 0x30;
+constexpr int64_t kHalf = 2;                                     // of precision fields: float16
 constexpr uint16_t kCoreUnnamed = 0x3030, kDpuUnnamed = 0x40c4;  // always written as 0
 
 // Registers of a list, in its order, after the first six.
@@ -49,7 +52,9 @@ class ConvWriter {
     in_channels_ = layer.is_depthwise ? tile.channels : layer.in.channels;
     width_ = read_width(layer);
     entries_ = buffer_entries(layer.in, in_channels_, width_);
-    aligned_out_ = align_up<int64_t>(tile.channels, layer.is_depthwise ? 64 : 32);
+    is_float_ = layer.in.is_float;
+    aligned_out_ =
+        align_up<int64_t>(tile.channels, (layer.is_depthwise ? 64 : 32) / layer.in.element_bytes());
   }
 
   Result<RegisterTask> write() {
@@ -83,6 +88,7 @@ class ConvWriter {
   const ConvLayer& layer_;
   const ConvParams& p_;
   const ConvTile& tile_;
+  bool is_float_ = false;
   int64_t in_channels_ = 0, width_ = 0, entries_ = 0, aligned_out_ = 0;
   RegisterImage image_;
 };
@@ -91,6 +97,8 @@ void ConvWriter::write_fetch() {
   const Feature& in = layer_.in;
   const int64_t plane = in.plane_pixels();
   image_.set(reg::CNA_CONV_CON1__CONV_MODE, layer_.is_depthwise ? 3 : 0);
+  image_.set(reg::CNA_CONV_CON1__IN_PRECISION, is_float_ ? kHalf : 0);
+  image_.set(reg::CNA_CONV_CON1__PROC_PRECISION, is_float_ ? kHalf : 0);
   uint64_t row_bytes = static_cast<uint64_t>(in.width * kAtomBytes);
   int64_t line = 4 * in.width, surface = plane - line;
   if (in.is_picture) {
@@ -100,23 +108,31 @@ void ConvWriter::write_fetch() {
     image_.set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, 1);
     line = in.width;
     surface = in.width * (in.height - 1);
-    row_bytes = static_cast<uint64_t>(in.width * in.channels);
+    row_bytes = static_cast<uint64_t>(in.width * in.channels * in.element_bytes());
   } else if (width_ != in.width) {
     image_.set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, 1);
     line = in.width;
     surface = plane - width_;
   }
   image_.set(reg::CNA_CONV_CON2__FEATURE_GRAINS, grains());
-  image_.set(reg::CNA_CONV_CON3__CONV_X_STRIDE, p_.stride.w);
-  image_.set(reg::CNA_CONV_CON3__CONV_Y_STRIDE, p_.stride.h);
+  if (p_.transposed) {
+    // Steps of one over the input with cells of the border's value between its pixels.
+    image_.set(reg::CNA_CONV_CON1__DECONV, 1);
+    image_.set(reg::CNA_CONV_CON3__DECONV_X_STRIDE, p_.stride.w - 1);
+    image_.set(reg::CNA_CONV_CON3__DECONV_Y_STRIDE, p_.stride.h - 1);
+  }
+  image_.set(reg::CNA_CONV_CON3__CONV_X_STRIDE, p_.transposed ? 1 : p_.stride.w);
+  image_.set(reg::CNA_CONV_CON3__CONV_Y_STRIDE, p_.transposed ? 1 : p_.stride.h);
   image_.set(reg::CNA_CONV_CON3__ATROUS_X_DILATION, p_.dilation.w - 1);
   image_.set(reg::CNA_CONV_CON3__ATROUS_Y_DILATION, p_.dilation.h - 1);
   image_.set(reg::CNA_DATA_SIZE0__DATAIN_WIDTH, width_);
   image_.set(reg::CNA_DATA_SIZE0__DATAIN_HEIGHT, tile_.in_rows);
   constexpr int64_t kRealBlock = 64;
-  const int64_t aligned = align_up<int64_t>(in_channels_, kAtomBytes);
+  const int64_t aligned = align_up<int64_t>(in_channels_, in.lanes());
   image_.set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL, aligned);
-  image_.set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL, (in_channels_ - 1) % kRealBlock);
+  // Counted within a block, but in all of a transposed convolution.
+  image_.set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL,
+             p_.transposed ? in_channels_ - 1 : (in_channels_ - 1) % kRealBlock);
   image_.set(reg::CNA_DATA_SIZE2__DATAOUT_WIDTH, layer_.out.width);
   image_.set(reg::CNA_DATA_SIZE3__DATAOUT_ATOMICS, layer_.out.width * tile_.out_rows);
   // The converter of inputs is bypassed: int8 as stored.
@@ -128,14 +144,16 @@ void ConvWriter::write_fetch() {
   image_.set(reg::CNA_CVT_CON3__CVT_SCALE2, 1);
   image_.set(reg::CNA_CVT_CON4__CVT_SCALE3, 1);
   image_.set(reg::CNA_PAD_CON0__PAD_TOP, tile_.pad_top);
-  image_.set(reg::CNA_PAD_CON0__PAD_LEFT, p_.pads.left);
+  image_.set(reg::CNA_PAD_CON0__PAD_LEFT,
+             p_.transposed ? p_.kernel.w - 1 - p_.pads.left : p_.pads.left);
   // Depthwise layers take borders in pairs of bytes.
-  const auto zero = static_cast<uint32_t>(p_.pad_value);
+  const auto zero = is_float_ ? 0U : static_cast<uint32_t>(p_.pad_value);
   image_.set(reg::CNA_PAD_CON1, layer_.is_depthwise ? zero << 8 | (zero & 0xff) : zero);
-  const uint64_t channel_bytes =
-      static_cast<uint64_t>(layer_.is_depthwise ? tile_.first_channel * plane : 0);
-  image_.set_address(reg::CNA_FEATURE_DATA_ADDR, Operand::kFeature,
-                     static_cast<uint64_t>(tile_.first_in_row) * row_bytes + channel_bytes);
+  const uint64_t channel_bytes = static_cast<uint64_t>(
+      layer_.is_depthwise ? tile_.first_channel * in.element_bytes() * plane : 0);
+  image_.set_address(
+      reg::CNA_FEATURE_DATA_ADDR, Operand::kFeature,
+      layer_.in_bytes + static_cast<uint64_t>(tile_.first_in_row) * row_bytes + channel_bytes);
   constexpr int64_t kLongestBurst = 15;
   image_.set(reg::CNA_DMA_CON0__DATA_BURST_LEN, kLongestBurst);
   image_.set(reg::CNA_DMA_CON0__WEIGHT_BURST_LEN, kLongestBurst);
@@ -149,7 +167,8 @@ void ConvWriter::write_fetch() {
 void ConvWriter::write_weights() {
   int64_t kernels = 1, kernel_bytes = 0;
   uint64_t first_byte = 0;
-  const int64_t taps = int64_t{p_.kernel.h} * p_.kernel.w;
+  // Bytes of a channel.
+  const int64_t taps = int64_t{p_.kernel.h} * p_.kernel.w * layer_.in.element_bytes();
   if (layer_.is_depthwise) {
     // Blocks of 64 channels; the last one of the layer is 16 or 32 wide where that is enough.
     first_byte = static_cast<uint64_t>(taps * tile_.first_channel);
@@ -158,7 +177,9 @@ void ConvWriter::write_weights() {
         last ? static_cast<int64_t>(layer_.weight_bytes - first_byte) : taps * tile_.channels;
   } else {
     kernels = align_up<int64_t>(layer_.out.channels, 2);
-    kernel_bytes = taps * align_up<int64_t>(layer_.in.channels, kAtomBytes);
+    kernel_bytes = is_float_ ? static_cast<int64_t>(layer_.weight_bytes) / layer_.out.channels
+                             : taps * align_up<int64_t>(layer_.in.channels, kAtomBytes);
+    if (is_float_) kernels = layer_.out.channels;
   }
   image_.set(reg::CNA_WEIGHT_SIZE0, static_cast<uint32_t>(kernels * kernel_bytes));
   image_.set(reg::CNA_WEIGHT_SIZE1__WEIGHT_BYTES_PER_KERNEL, kernel_bytes);
@@ -172,9 +193,9 @@ void ConvWriter::write_buffer() {
   image_.set(reg::CNA_CBUF_CON0__DATA_BANK, tile_.data_banks);
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_BANK, tile_.weight_banks);
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_REUSE, tile_.reuses_weights ? 1 : 0);
-  constexpr int64_t kPictureAlign = 16;
-  const int64_t entries =
-      layer_.in.is_picture ? tile_.in_rows * align_up<int64_t>(width_, kPictureAlign) : entries_;
+  const int64_t entries = layer_.in.is_picture
+                              ? tile_.in_rows * align_up<int64_t>(width_, layer_.in.lanes())
+                              : entries_;
   image_.set(reg::CNA_CBUF_CON1,
              static_cast<uint32_t>(entries));  // a picture's needs more than the field has
 }
@@ -182,6 +203,7 @@ void ConvWriter::write_buffer() {
 // Rows of one fetch. The number does not change results; for features of several banks the vendor's is not always
 // explained (docs/fidelity.md, "Register lists").
 int64_t ConvWriter::grains() const {
+  if (p_.transposed) return tile_.in_rows + tile_.pad_top;
   const int64_t all = tile_.in_rows + tile_.pad_top + p_.kernel.h;
   if (entries_ * tile_.in_rows <= kBankEntries) return all;
   if (layer_.in.is_picture) return tile_.in_rows;
@@ -192,7 +214,8 @@ int64_t ConvWriter::grains() const {
 }
 
 void ConvWriter::write_array() {
-  image_.set(reg::CORE_MISC_CFG__QD_EN, 1);
+  image_.set(reg::CORE_MISC_CFG__QD_EN, is_float_ ? 0 : 1);
+  image_.set(reg::CORE_MISC_CFG__PROC_PRECISION, is_float_ ? kHalf : 0);
   image_.set(reg::CORE_MISC_CFG__DW_EN, layer_.is_depthwise ? 1 : 0);
   image_.set(reg::CORE_DATAOUT_SIZE_0__DATAOUT_WIDTH, layer_.out.width - 1);
   image_.set(reg::CORE_DATAOUT_SIZE_0__DATAOUT_HEIGHT, tile_.out_rows - 1);
@@ -201,8 +224,9 @@ void ConvWriter::write_array() {
 
 uint64_t ConvWriter::out_bytes() const {
   const Feature& out = layer_.out;
-  return static_cast<uint64_t>(tile_.first_out_row * out.width * kAtomBytes +
-                               tile_.first_channel * out.plane_pixels());
+  return layer_.out_bytes +
+         static_cast<uint64_t>(tile_.first_out_row * (out.width + out.row_gap) * kAtomBytes +
+                               tile_.first_channel * out.element_bytes() * out.plane_pixels());
 }
 
 void ConvWriter::write_output() {
@@ -213,6 +237,8 @@ void ConvWriter::write_output() {
   image_.set(reg::DPU_FEATURE_MODE_CFG__BURST_LEN, kLongestBurst);
   image_.set_address(reg::DPU_DST_BASE_ADDR, Operand::kOutput, out_bytes());
   image_.set(reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE, plane);
+  image_.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0, layer_.out.row_gap);
+  image_.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_1, layer_.out.row_gap);
   image_.set(reg::DPU_DATA_CUBE_WIDTH__WIDTH, layer_.out.width - 1);
   image_.set(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT, tile_.out_rows - 1);
   image_.set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, aligned_out_ - 1);
@@ -233,19 +259,30 @@ void ConvWriter::write_output() {
              layer_.is_depthwise ? kDepthwiseMode : 0);
   image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__BURST_LEN, kLongestBurst);
   image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__MRDMA_DISABLE, layer_.has_addend ? 0 : 1);
+  image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__PROC_PRECISION, is_float_ ? kHalf : 0);
+  image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, is_float_ ? kHalf : 0);
   image_.set(reg::DPU_RDMA_RDMA_WEIGHT, 0x01010101);
 }
 
 void ConvWriter::write_bias() {
+  if (!layer_.has_bias) {
+    image_.set(reg::DPU_BS_CFG__BS_BYPASS, 1);
+    image_.set(reg::DPU_BS_CFG__BS_ALU_BYPASS, 1);
+    image_.set(reg::DPU_BS_CFG__BS_MUL_BYPASS, 1);
+    image_.set(reg::DPU_BS_CFG__BS_RELU_BYPASS, 1);
+    image_.set(reg::DPU_BS_OW_CFG__OD_BYPASS, 1);
+    return;
+  }
   constexpr int64_t kAddition = 2;
-  const bool alone = layer_.bias_form == BiasForm::kAlone;
+  const bool alone = layer_.bias_form == BiasForm::kAlone || is_float_;
   constexpr int64_t kBytesAlone = 4, kBytesOfAll = 8;
   image_.set(reg::DPU_BS_CFG__BS_ALU_ALGO, kAddition);
   image_.set(reg::DPU_BS_CFG__BS_ALU_SRC, 1);
   image_.set(reg::DPU_BS_CFG__BS_RELU_BYPASS, 1);
   image_.set(reg::DPU_BS_CFG__BS_MUL_BYPASS, alone ? 1 : 0);
   image_.set(reg::DPU_BS_OW_CFG__OW_SRC, alone ? 0 : 1);
-  image_.set(reg::DPU_BS_OW_OP__OW_OP, alone ? layer_.weight_offset : 0);
+  image_.set(reg::DPU_BS_OW_CFG__OD_BYPASS, is_float_ ? 1 : 0);
+  image_.set(reg::DPU_BS_OW_OP__OW_OP, alone && !is_float_ ? layer_.weight_offset : 0);
   if (!alone) {
     image_.set(reg::DPU_BS_MUL_CFG__BS_MUL_SRC, 1);
     image_.set(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE, p_.multiplier_shift);
@@ -265,7 +302,9 @@ Status ConvWriter::write_activation() {
   image_.set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 1);
   image_.set(reg::DPU_BN_CFG__BN_RELU_BYPASS, p_.activation == Activation::kNone ? 1 : 0);
   image_.set(reg::DPU_BN_CFG__BN_RELUX_EN, clips ? 1 : 0);
-  if (clips) image_.set(reg::DPU_BN_RELUX_CMP_VALUE, static_cast<uint32_t>(p_.clip_limit));
+  const uint32_t limit =
+      is_float_ ? std::bit_cast<uint32_t>(p_.clip_limit_f32) : static_cast<uint32_t>(p_.clip_limit);
+  if (clips) image_.set(reg::DPU_BN_RELUX_CMP_VALUE, limit);
   if (p_.slope) {
     if (p_.slope->factor.size() != 1)
       return unsupported("no register form for a slope of each channel");
@@ -304,6 +343,14 @@ void ConvWriter::write_lookup(const program::LookupStage& lookup) {
 }
 
 void ConvWriter::write_conversion() {
+  if (is_float_) {
+    image_.set(reg::DPU_DATA_FORMAT__PROC_PRECISION, kHalf);
+    image_.set(reg::DPU_DATA_FORMAT__IN_PRECISION, kHalf);
+    image_.set(reg::DPU_DATA_FORMAT__OUT_PRECISION, kHalf);
+    image_.set(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, 1);
+    image_.set(reg::DPU_OUT_CVT_SCALE__FP32TOFP16_EN, 1);
+    return;
+  }
   image_.set(reg::DPU_OUT_CVT_OFFSET, static_cast<uint32_t>(p_.output.zero_point));
   image_.set(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, p_.output.scale.scale);
   image_.set(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT, p_.output.scale.shift);
@@ -345,7 +392,9 @@ void ConvWriter::write_addend() {
 
 RegisterTask ConvWriter::in_order() const {
   RegisterTask task;
-  task.units = kUnits;
+  // Without constants and addend nothing is read behind the array.
+  const bool reads = layer_.has_bias || layer_.has_addend;
+  task.units = reads ? kUnits : kUnitsWithoutReader;
   // Four registers of the fetch are written twice, first and in their place.
   for (const uint16_t offset :
        {reg::CNA_CBUF_CON0, reg::CNA_DCOMP_REGNUM, reg::CNA_DCOMP_CTRL, reg::CNA_CONV_CON1})
@@ -353,14 +402,18 @@ RegisterTask ConvWriter::in_order() const {
   // A list that uses tables follows the one that loads them into the first bank of the DPU's registers.
   const uint32_t pointer = p_.lookup ? kRestart : kPingPong;
   task.commands.push_back({reg::DPU_S_POINTER, pointer});
-  task.commands.push_back({reg::DPU_RDMA_RDMA_S_POINTER, pointer});
-  for (const uint16_t offset : kOrder) task.commands.push_back(image_.get(offset));
+  if (reads) task.commands.push_back({reg::DPU_RDMA_RDMA_S_POINTER, pointer});
+  constexpr uint16_t kReader = 0x5000;
+  for (const uint16_t offset : kOrder) {
+    if (reads || offset < kReader) task.commands.push_back(image_.get(offset));
+  }
   return task;
 }
 
 }  // namespace
 
 int64_t Feature::plane_pixels() const {
+  if (plane != 0) return plane;
   const int64_t pixels = height * width;
   return pixels == 1 ? 1 : align_up<int64_t>(pixels, std::max<int64_t>(plane_align, 1));
 }
@@ -384,6 +437,8 @@ Status check_layer(const ConvLayer& layer) {
   // Every row and column of the output reads the input.
   const int64_t reach_h = int64_t{p.kernel.h - 1} * p.dilation.h;
   const int64_t reach_w = int64_t{p.kernel.w - 1} * p.dilation.w;
+  if (p.transposed && (p.dilation.h != 1 || p.dilation.w != 1))
+    return unsupported("no register form for a transposed convolution with dilation");
   if (p.pads.top > reach_h || p.pads.left > reach_w)
     return unsupported("no register form for a border as wide as the kernel");
   return ok_status();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The register lists of an int8 convolution for RK3588: tiles that fit the convolution buffer, and one list for each.
+// The register lists of an int8 or float16 convolution for RK3588: tiles that fit the convolution buffer, and one list for each.
 // The rules come from the lists of vendor files (docs/fidelity.md, "Register lists"); what none of them shows is refused.
 #pragma once
 
@@ -16,11 +16,16 @@ namespace rk::registers {
 struct Feature {
   int64_t channels = 0, height = 0, width = 0;
   int64_t plane_align = 1;  // pixels of a channel block are padded to this
+  int64_t plane = 0;        // pixels from one block to the next where that is not the rule
+  int64_t row_gap = 0;      // of an output: pixels between two rows
   bool is_picture = false;  // packed NHWC, a model input of 1, 3 or 4 channels
   bool is_model_input = false;
   int32_t zero_point = 0;
+  bool is_float = false;  // float16 in place of int8
 
   int64_t plane_pixels() const;
+  int64_t lanes() const { return is_float ? 8 : 16; }  // of an atom
+  int64_t element_bytes() const { return is_float ? 2 : 1; }
 };
 
 // What the bias constant holds.
@@ -30,13 +35,15 @@ enum class BiasForm : uint8_t {
 };
 
 struct ConvLayer {
-  program::ConvParams params;  // integer form
+  program::ConvParams params;  // integer form, or float form where the features are float16
   Feature in, out;
   bool is_depthwise = false;
   uint64_t weight_bytes = 0;  // of the constant, blocks padded
   BiasForm bias_form = BiasForm::kAll;
-  int32_t weight_offset = 0;  // kAlone
-  bool has_addend = false;    // a feature of the output's extents
+  int32_t weight_offset = 0;             // kAlone
+  bool has_bias = true;                  // int8 layers always have one
+  bool has_addend = false;               // a feature of the output's extents
+  uint64_t in_bytes = 0, out_bytes = 0;  // from the start of the tensors to the features
 };
 
 // Part of a layer that one list computes.

@@ -57,6 +57,92 @@ TEST(RegisterConvolution, SmallLayerHasTheWordsOfTheVendorsFile) {
   EXPECT_EQ(encode(task->commands[4]), 0x10010000000e4004U);
 }
 
+void expect_words(const RegisterTask& task,
+                  const std::vector<std::pair<uint16_t, uint32_t>>& expected) {
+  for (const auto& [offset, word] : expected)
+    EXPECT_EQ(value(task, offset), word) << std::hex << offset;
+}
+
+// The same layer in float16.
+TEST(RegisterConvolution, FloatLayerHasTheWordsOfTheVendorsFile) {
+  ConvLayer layer = small_layer();
+  layer.in.is_float = layer.out.is_float = true;
+  const auto tiles = tile_convolution(layer);
+  ASSERT_TRUE(tiles.ok()) << tiles.status().message();
+  const auto task = write_convolution(layer, tiles->front());
+  ASSERT_TRUE(task.ok());
+  EXPECT_EQ(task->commands.size(), 126U);
+  expect_words(
+      *task,
+      {{0x100c, 0x120},   {0x1024, 0x70008}, {0x1030, 0x900}, {0x1034, 0x90},  {0x1044, 3},
+       {0x1088, 8},       {0x1184, 0},       {0x3010, 0x200}, {0x3018, 0xf},   {0x4010, 0x48000002},
+       {0x403c, 0xf000f}, {0x4040, 0x20150}, {0x4048, 0},     {0x4050, 0x126}, {0x4058, 0xf},
+       {0x4080, 0},       {0x4084, 0x10001}, {0x4088, 0},     {0x5014, 0xf},   {0x501c, 2},
+       {0x5044, 0x17850}});
+
+  layer.has_bias = false;
+  const auto bare = write_convolution(layer, tiles->front());
+  ASSERT_TRUE(bare.ok());
+  EXPECT_EQ(bare->units, 0xdU);
+  EXPECT_EQ(value(*bare, 0x4040), 0x53U);
+  EXPECT_EQ(bare->find(0x501c), nullptr);
+}
+
+// 12 channels of 7x9 to 20 of 14x18: the list of layer_deconv_2x.
+TEST(RegisterConvolution, TransposedLayerHasTheWordsOfTheVendorsFile) {
+  ConvLayer layer;
+  layer.in = {.channels = 12, .height = 7, .width = 9, .plane_align = 4, .zero_point = -4};
+  layer.out = {.channels = 20, .height = 14, .width = 18, .plane_align = 4};
+  layer.params.kernel = layer.params.stride = {2, 2};
+  layer.params.transposed = true;
+  layer.params.pad_value = -4;
+  layer.weight_bytes = 1280;
+  const auto tiles = tile_convolution(layer);
+  ASSERT_TRUE(tiles.ok()) << tiles.status().message();
+  ASSERT_EQ(tiles->size(), 1U);
+  const auto task = write_convolution(layer, tiles->front());
+  ASSERT_TRUE(task.ok());
+  expect_words(*task, {{0x100c, 0x10000},
+                       {0x1010, 0x80},
+                       {0x1014, 0x909},
+                       {0x1020, 0x90007},
+                       {0x1024, 0xb0010},
+                       {0x1028, 0x12},
+                       {0x102c, 0xfc},
+                       {0x1038, 0x2020014},
+                       {0x1040, 0x1b},
+                       {0x1044, 3},
+                       {0x1068, 0x11},
+                       {0x107c, 0x24},
+                       {0x1080, 0x1c},
+                       {0x1184, ~3U},
+                       {0x3014, 0xd0011},
+                       {0x40c0, 0x1f80}});
+}
+
+// Rows of the input that tiles of a transposed layer read: each output row y needs the input row y / 2.
+TEST(RegisterConvolution, TransposedLayersAreCutByRows) {
+  ConvLayer layer;
+  layer.in = {.channels = 512, .height = 80, .width = 80, .plane_align = 4};
+  layer.out = {.channels = 32, .height = 160, .width = 160, .plane_align = 4};
+  layer.params.kernel = layer.params.stride = {2, 2};
+  layer.params.transposed = true;
+  layer.weight_bytes = 32 * 4 * 512;
+  const auto tiles = tile_convolution(layer);
+  ASSERT_TRUE(tiles.ok()) << tiles.status().message();
+  ASSERT_GT(tiles->size(), 1U);
+  int64_t next = 0;
+  for (const ConvTile& tile : *tiles) {
+    EXPECT_EQ(tile.first_out_row, next);
+    next += tile.out_rows;
+    EXPECT_EQ(tile.first_in_row, tile.first_out_row / 2);
+    EXPECT_EQ(tile.first_in_row + tile.in_rows - 1, (next - 1) / 2);
+    // The kernel reaches one cell above the first row.
+    EXPECT_EQ(tile.pad_top, 1);
+  }
+  EXPECT_EQ(next, 160);
+}
+
 struct TileCase {
   const char* what;
   ConvLayer layer;
@@ -152,7 +238,7 @@ TEST(RegisterPooling, MaxPoolHasTheWordsOfTheVendorsFile) {
   layer.in = {.channels = 16, .height = 160, .width = 160, .plane_align = 4};
   layer.out = {.channels = 16, .height = 80, .width = 80, .plane_align = 4};
   layer.params.kernel = layer.params.stride = {2, 2};
-  const RegisterTask task = write_max_pool(layer);
+  const RegisterTask task = write_max_pool(layer, {0, 80});
   EXPECT_EQ(task.units, 0x60U);
   EXPECT_EQ(task.commands.size(), 26U);
   const std::pair<uint16_t, uint32_t> expected[] = {

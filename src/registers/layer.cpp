@@ -2,6 +2,8 @@
 // What a step of a Program is as a layer of the register writer, or why it is none.
 #include "registers/layer.h"
 
+#include <algorithm>
+
 namespace rk::registers {
 
 using program::kNone;
@@ -17,12 +19,18 @@ bool is_feature(const ProgramTensor& tensor) {
          tensor.shape[0] == 1 && tensor.layout == program::Layout::kNc1hwc2;
 }
 
+bool is_half_feature(const ProgramTensor& tensor) {
+  return tensor.dtype == DType::kF16 && tensor.shape.rank() == 4 && tensor.shape[0] == 1 &&
+         tensor.layout == program::Layout::kNc1hwc2;
+}
+
 Feature feature_of(const ProgramTensor& tensor) {
   Feature out{.channels = tensor.shape[1], .height = tensor.shape[2], .width = tensor.shape[3]};
-  out.plane_align = tensor.plane_align;
+  out.plane_align = std::max<int64_t>(tensor.plane_align, 1);
   out.is_model_input = tensor.kind == program::TensorKind::kInput;
   out.is_picture = out.is_model_input && tensor.width_align != 0;
   out.zero_point = tensor.zero_point;
+  out.is_float = tensor.dtype == DType::kF16;
   return out;
 }
 
@@ -39,23 +47,34 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
   const auto* params = std::get_if<program::ConvParams>(&step.params);
   if (params == nullptr) return no_form(step, "a step that is not a convolution");
   if (program.target != "rk3588") return no_form(step, str("the chip ", program.target));
-  if (params->transposed) return no_form(step, "a transposed convolution");
-  if (step.inputs.size() < 3 || step.inputs[1] == kNone || step.inputs[2] == kNone)
-    return no_form(step, "a convolution without weights or bias");
+  if (step.inputs.size() < 2 || step.inputs[1] == kNone)
+    return no_form(step, "a convolution without weights");
   const ProgramTensor& in = tensor_of(variant, step.inputs[0]);
   const ProgramTensor& weight = tensor_of(variant, step.inputs[1]);
   const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
-  if (!is_feature(in) || !is_feature(out))
-    return no_form(step, "features that are not int8 in blocks of channels, one sample");
-  if (weight.layout != program::Layout::kWeight || !weight.is_constant())
+  const bool is_float = is_half_feature(in) && is_half_feature(out);
+  if (!is_float && (!is_feature(in) || !is_feature(out)))
+    return no_form(step, "features that are not of one type in blocks of channels, one sample");
+  if (!is_float && (step.inputs.size() < 3 || step.inputs[2] == kNone))
+    return no_form(step, "a convolution without bias");
+  if (is_float && (params->transposed || params->lookup || params->slope ||
+                   (step.inputs.size() > 3 && step.inputs[3] != kNone)))
+    return no_form(step,
+                   "a float16 convolution that is transposed or has more than a limit behind it");
+  // Weights of a transposed convolution lie plain in a Program and in blocks in a file.
+  const auto layout = params->transposed ? program::Layout::kPlain : program::Layout::kWeight;
+  if ((weight.layout != layout && !is_float) || !weight.is_constant())
     return no_form(step, "weights that are not constant int8 blocks");
   ConvLayer layer{.params = *params, .in = feature_of(in), .out = feature_of(out)};
   layer.weight_bytes = program.weights[static_cast<size_t>(weight.weight)].bytes.size();
+  layer.has_bias = step.inputs.size() > 2 && step.inputs[2] != kNone;
   const bool grouped = params->group > 1;
   layer.is_depthwise =
       grouped && params->group == layer.in.channels && params->group == layer.out.channels;
   if (grouped && !layer.is_depthwise)
     return no_form(step, "a grouped convolution that is not depthwise");
+  if (params->transposed && layer.in.is_picture)
+    return no_form(step, "a transposed convolution on a picture");
   layer.has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone;
   if (layer.has_addend) {
     const ProgramTensor& addend = tensor_of(variant, step.inputs[3]);

@@ -14,6 +14,8 @@ namespace rk::registers {
 Status no_form(const program::Step& step, const std::string& what);
 // int8 in blocks of channels, one sample.
 bool is_feature(const program::ProgramTensor& tensor);
+// The same in float16.
+bool is_half_feature(const program::ProgramTensor& tensor);
 Feature feature_of(const program::ProgramTensor& tensor);
 
 }  // namespace rk::registers

@@ -13,7 +13,7 @@ namespace reg = target::reg;
 
 constexpr uint32_t kUnits = 0x60;  // PPU, PPU_RDMA
 constexpr int64_t kAtomBytes = 16;
-// Wider features are cut by the vendor's compiler, at places that are not known.
+// Wider features are cut: one of 176 pixels into halves. Where others are cut is not known.
 constexpr int64_t kWidest = 160;
 constexpr int64_t kLargestKernel = 8, kLargestStride = 8, kLargestPad = 7;
 
@@ -41,9 +41,6 @@ Result<PoolLayer> pool_layer(const program::Program& program, const program::Var
     return no_form(step, "features that are not int8 in blocks of channels, one sample");
   PoolLayer layer{*params, feature_of(in), feature_of(out)};
   if (layer.in.is_picture) return no_form(step, "a MaxPool of a picture");
-  if (layer.in.width > kWidest)
-    return no_form(
-        step, str("a MaxPool of ", layer.in.width, " pixels a row; up to ", kWidest, " are known"));
   const program::PoolParams& p = layer.params;
   const bool good =
       is_within(p.kernel.h, 1, kLargestKernel) && is_within(p.kernel.w, 1, kLargestKernel) &&
@@ -58,12 +55,23 @@ Result<PoolLayer> pool_layer(const program::Program& program, const program::Var
   return layer;
 }
 
-RegisterTask write_max_pool(const PoolLayer& layer) {
+std::vector<PoolPart> cut_max_pool(const PoolLayer& layer) {
+  const int64_t parts = std::min(ceil_div(layer.in.width, kWidest), layer.out.width);
+  const int64_t columns = ceil_div(layer.out.width, parts);
+  std::vector<PoolPart> cut;
+  for (int64_t first = 0; first < layer.out.width; first += columns)
+    cut.push_back({first, std::min(columns, layer.out.width - first)});
+  return cut;
+}
+
+RegisterTask write_max_pool(const PoolLayer& layer, const PoolPart& part) {
   const program::PoolParams& p = layer.params;
   // Windows end where the output does, before the input's end or in the border.
-  const int64_t reach_w = (layer.out.width - 1) * p.stride.w + p.kernel.w - p.pads.left;
+  const int64_t before = part.first_column * p.stride.w - p.pads.left;
+  const int64_t first = std::max<int64_t>(before, 0), left = first - before;
+  const int64_t reach_w = (part.columns - 1) * p.stride.w + p.kernel.w - left;
   const int64_t reach_h = (layer.out.height - 1) * p.stride.h + p.kernel.h - p.pads.top;
-  const int64_t width = std::min(reach_w, layer.in.width);
+  const int64_t width = std::min(reach_w, layer.in.width - first);
   const int64_t height = std::min(reach_h, layer.in.height);
   RegisterImage image;
   constexpr uint32_t kPingPong = 0xe;
@@ -73,28 +81,31 @@ RegisterTask write_max_pool(const PoolLayer& layer) {
   image.set(reg::PPU_DATA_CUBE_IN_WIDTH, static_cast<uint32_t>(width - 1));
   image.set(reg::PPU_DATA_CUBE_IN_HEIGHT, static_cast<uint32_t>(height - 1));
   image.set(reg::PPU_DATA_CUBE_IN_CHANNEL, static_cast<uint32_t>(channels - 1));
-  image.set(reg::PPU_DATA_CUBE_OUT_WIDTH, static_cast<uint32_t>(layer.out.width - 1));
+  image.set(reg::PPU_DATA_CUBE_OUT_WIDTH, static_cast<uint32_t>(part.columns - 1));
   image.set(reg::PPU_DATA_CUBE_OUT_HEIGHT, static_cast<uint32_t>(layer.out.height - 1));
   image.set(reg::PPU_DATA_CUBE_OUT_CHANNEL, static_cast<uint32_t>(channels - 1));
   image.set(reg::PPU_OPERATION_MODE_CFG__POOLING_METHOD, 1);
   image.set(reg::PPU_OPERATION_MODE_CFG__FLYING_MODE, 1);
+  image.set(reg::PPU_OPERATION_MODE_CFG__NOTCH_ADDR, layer.out.width - part.columns);
   image.set(reg::PPU_POOLING_KERNEL_CFG__KERNEL_WIDTH, p.kernel.w - 1);
   image.set(reg::PPU_POOLING_KERNEL_CFG__KERNEL_HEIGHT, p.kernel.h - 1);
   image.set(reg::PPU_POOLING_KERNEL_CFG__KERNEL_STRIDE_WIDTH, p.stride.w - 1);
   image.set(reg::PPU_POOLING_KERNEL_CFG__KERNEL_STRIDE_HEIGHT, p.stride.h - 1);
-  image.set(reg::PPU_POOLING_PADDING_CFG__PAD_LEFT, p.pads.left);
+  image.set(reg::PPU_POOLING_PADDING_CFG__PAD_LEFT, left);
   image.set(reg::PPU_POOLING_PADDING_CFG__PAD_TOP, p.pads.top);
   image.set(reg::PPU_POOLING_PADDING_CFG__PAD_RIGHT, reach_w - width);
   image.set(reg::PPU_POOLING_PADDING_CFG__PAD_BOTTOM, reach_h - height);
   const int64_t plane = layer.out.plane_pixels();
-  image.set_address(reg::PPU_DST_BASE_ADDR, Operand::kOutput, 0);
+  image.set_address(reg::PPU_DST_BASE_ADDR, Operand::kOutput,
+                    static_cast<uint64_t>(part.first_column * kAtomBytes));
   image.set(reg::PPU_DST_SURF_STRIDE__DST_SURF_STRIDE, plane);
   image.set(reg::PPU_DATA_FORMAT__INDEX_ADD, plane);
   image.set(reg::PPU_MISC_CTRL__BURST_LEN, 3);
   image.set(reg::PPU_RDMA_RDMA_CUBE_IN_WIDTH, static_cast<uint32_t>(width - 1));
   image.set(reg::PPU_RDMA_RDMA_CUBE_IN_HEIGHT, static_cast<uint32_t>(height - 1));
   image.set(reg::PPU_RDMA_RDMA_CUBE_IN_CHANNEL, static_cast<uint32_t>(channels - 1));
-  image.set_address(reg::PPU_RDMA_RDMA_SRC_BASE_ADDR, Operand::kFeature, 0);
+  image.set_address(reg::PPU_RDMA_RDMA_SRC_BASE_ADDR, Operand::kFeature,
+                    static_cast<uint64_t>(first * kAtomBytes));
   image.set(reg::PPU_RDMA_RDMA_SRC_LINE_STRIDE__SRC_LINE_STRIDE, layer.in.width);
   image.set(reg::PPU_RDMA_RDMA_SRC_SURF_STRIDE__SRC_SURF_STRIDE, layer.in.plane_pixels());
   image.set(reg::PPU_RDMA_RDMA_DATA_FORMAT, 1);

@@ -18,7 +18,9 @@ constexpr int64_t kMostResidentBanks =
     10;  // weights of 9.4 banks stay in the buffer, of 11.3 they do not
 
 // Bytes of a picture's pixel in the buffer.
-int64_t picture_pixel_bytes(int64_t channels) { return channels == 1 ? 4 : 16; }
+int64_t picture_pixel_bytes(const Feature& picture, int64_t channels) {
+  return (channels == 1 ? 4 : 16) * picture.element_bytes();
+}
 
 int64_t in_channels(const ConvLayer& layer, int64_t out_channels) {
   return layer.is_depthwise ? out_channels : layer.in.channels;
@@ -34,7 +36,7 @@ Banks weight_banks(const ConvLayer& layer) {
   const auto bytes = static_cast<int64_t>(layer.weight_bytes);
   Banks banks;
   banks.all_weights = ceil_div(bytes, kBankBytes);
-  const int64_t groups = ceil_div(layer.out.channels, kKernelGroup);
+  const int64_t groups = ceil_div(layer.out.channels, kKernelGroup / layer.in.element_bytes());
   const int64_t group_bytes = layer.is_depthwise ? 0 : ceil_div(bytes, groups);
   banks.least_weights = std::min(banks.all_weights, ceil_div(2 * group_bytes, kBankBytes));
   if (layer.is_depthwise) banks.least_weights = banks.all_weights;
@@ -49,6 +51,28 @@ int64_t needed_rows(const ConvLayer& layer, int64_t out_rows, int64_t pad_top) {
   return (out_rows - 1) * p.stride.h + kernel - pad_top;
 }
 
+// A transposed convolution reads its input with rows of the border's value between the rows, after as many of them as
+// the kernel reaches beyond the first.
+Result<ConvTile> transposed_tile_at(const ConvLayer& layer, int64_t rows_in_buffer, int64_t first) {
+  const program::ConvParams& p = layer.params;
+  const int64_t border = p.kernel.h - 1 - p.pads.top, first_cell = first - border;
+  ConvTile tile;
+  tile.first_out_row = first;
+  tile.first_in_row = first_cell <= 0 ? 0 : ceil_div<int64_t>(first_cell, p.stride.h);
+  tile.pad_top = tile.first_in_row * p.stride.h - first_cell;
+  const int64_t reach = (tile.first_in_row + rows_in_buffer) * p.stride.h + border - p.kernel.h + 1;
+  tile.out_rows = rows_in_buffer >= layer.in.height ? layer.out.height - first
+                                                    : std::min(layer.out.height, reach) - first;
+  if (tile.out_rows < 1 || tile.first_in_row >= layer.in.height) {
+    return unsupported(str("no register form for a transposed convolution where the buffer holds ",
+                           rows_in_buffer, " rows of the input"));
+  }
+  const int64_t last_cell = first_cell + tile.out_rows - 1 + p.kernel.h - 1;
+  const int64_t last = std::min(last_cell / p.stride.h, layer.in.height - 1);
+  tile.in_rows = last - tile.first_in_row + 1;
+  return tile;
+}
+
 struct Cut {
   int64_t rows_in_buffer = 0;
   int32_t data_banks = 0, weight_banks = 0;
@@ -58,6 +82,13 @@ struct Cut {
 // Output rows from `first` on whose input fits.
 Result<ConvTile> tile_at(const ConvLayer& layer, const Cut& cut, int64_t first) {
   const program::ConvParams& p = layer.params;
+  if (p.transposed) {
+    RK_ASSIGN(ConvTile tile, transposed_tile_at(layer, cut.rows_in_buffer, first));
+    tile.data_banks = cut.data_banks;
+    tile.weight_banks = cut.weight_banks;
+    tile.reuses_weights = cut.keeps_weights && first > 0;
+    return tile;
+  }
   const int64_t first_in = first * p.stride.h - p.pads.top;
   ConvTile tile;
   tile.first_out_row = first;
@@ -89,7 +120,9 @@ Result<ConvTile> tile_at(const ConvLayer& layer, const Cut& cut, int64_t first) 
 // Banks for all rows of `channels` output channels.
 int64_t full_banks(const ConvLayer& layer, int64_t channels) {
   const int64_t rows =
-      std::min(needed_rows(layer, layer.out.height, layer.params.pads.top), layer.in.height);
+      layer.params.transposed
+          ? layer.in.height
+          : std::min(needed_rows(layer, layer.out.height, layer.params.pads.top), layer.in.height);
   const int64_t entries = buffer_entries(layer.in, in_channels(layer, channels), read_width(layer));
   return std::max<int64_t>(ceil_div(entries * rows, kBankEntries), 1);
 }
@@ -112,17 +145,18 @@ Result<std::vector<ConvTile>> cut_rows(const ConvLayer& layer, const Cut& cut, i
 
 int64_t buffer_entries(const Feature& feature, int64_t channels, int64_t width) {
   if (feature.is_picture) {
-    const int64_t bytes = align_up<int64_t>(width, kAtomBytes) * picture_pixel_bytes(channels);
+    const int64_t bytes =
+        align_up<int64_t>(width, feature.lanes()) * picture_pixel_bytes(feature, channels);
     return ceil_div(bytes, kEntryBytes);
   }
   // Three atoms take the place of four.
-  const int64_t atoms = ceil_div(channels, kAtomBytes), rest = atoms % kAtomsPerEntry;
+  const int64_t atoms = ceil_div(channels, feature.lanes()), rest = atoms % kAtomsPerEntry;
   const int64_t partly = rest == 3 ? width : ceil_div(rest * width, kAtomsPerEntry);
   return atoms / kAtomsPerEntry * width + partly;
 }
 
 int64_t read_width(const ConvLayer& layer) {
-  if (layer.in.is_model_input) return layer.in.width;
+  if (layer.in.is_model_input || layer.params.transposed) return layer.in.width;
   const program::ConvParams& p = layer.params;
   const int64_t kernel = int64_t{p.kernel.w - 1} * p.dilation.w + 1;
   return std::min((layer.out.width - 1) * p.stride.w + kernel - p.pads.left, layer.in.width);
@@ -133,7 +167,7 @@ Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
   const Banks weights = weight_banks(layer);
   const int64_t full = full_banks(layer, layer.out.channels);
   Cut cut;
-  if (full + std::max<int64_t>(weights.least_weights, 1) <= kBanks) {
+  if (!layer.params.transposed && full + std::max<int64_t>(weights.least_weights, 1) <= kBanks) {
     cut = {.rows_in_buffer = needed_rows(layer, layer.out.height, 0),
            .data_banks = static_cast<int32_t>(full),
            .weight_banks = static_cast<int32_t>(kBanks - full)};
@@ -144,12 +178,12 @@ Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
   cut.weight_banks = static_cast<int32_t>(std::max<int64_t>(kept, 1));
   cut.data_banks = static_cast<int32_t>(kBanks - cut.weight_banks);
   int64_t chunk = layer.out.channels;
-  if (layer.is_depthwise && chunk > kDepthwiseBlock) {
+  const int64_t block = kDepthwiseBlock / layer.in.element_bytes();
+  if (layer.is_depthwise && chunk > block && full > cut.data_banks) {
     // Channels are cut before rows: the most blocks that fit as a whole, else one.
-    chunk = kDepthwiseBlock;
-    while (chunk + kDepthwiseBlock < layer.out.channels &&
-           full_banks(layer, chunk + kDepthwiseBlock) <= cut.data_banks)
-      chunk += kDepthwiseBlock;
+    chunk = block;
+    while (chunk + block < layer.out.channels && full_banks(layer, chunk + block) <= cut.data_banks)
+      chunk += block;
     cut.keeps_weights = false;
     const int64_t banks = full_banks(layer, chunk);
     if (banks <= cut.data_banks) {

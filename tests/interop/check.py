@@ -18,30 +18,32 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "vendor"))
 from check import unpack_corpus  # noqa: E402  (tests/vendor/check.py)
 
 
-# Networks whose lists the emulator executes; calibrated on the pictures of the signs.
-NETWORKS = ["signs/signs.onnx", "models/onnx/ultraface_rfb320_simplified/version-RFB-320_simplified.onnx",
-            "models/onnx/yunet_n_320/yunet_n_320_320.onnx", "models/onnx/fastestdet/FastestDet.onnx"]
+# Networks whose lists the emulator executes, calibrated on the pictures of the signs, and the vendor's files of the same
+# networks: their nodes of the CPU need no lists.
+NETWORKS = [("signs/signs.onnx", "signs"),
+            ("models/onnx/ultraface_rfb320_simplified/version-RFB-320_simplified.onnx", None),
+            ("models/onnx/yunet_n_320/yunet_n_320_320.onnx", "yunet_n_320"),
+            ("models/onnx/fastestdet/FastestDet.onnx", "fastestdet")]
 
 
 # Parts of the aim that nothing writes yet, so that the check cannot pass without them.
-UNWRITTEN = [("register lists of float16 layers", "all"), ("register lists for two and three cores", "all"),
+UNWRITTEN = [("register lists of float16 nodes other than convolutions", "all"), ("register lists for two and three cores", "all"),
              ("register lists for other chips than RK3588", "two chips")]
 
 
-def board_files(build):
+def board_files(build, options, suffix=""):
     """Files of ours with register lists, or none where the networks are not there."""
     assets = os.path.abspath(os.path.join(HERE, "..", "..", "..", "shared", "assets"))
     folder = os.path.join(build, "check-interop")
     os.makedirs(folder, exist_ok=True)
     files = []
-    for network in NETWORKS:
+    for network, _ in NETWORKS:
         model = os.path.join(assets, network)
         if not os.path.exists(model):
             return []
-        files.append(os.path.join(folder, os.path.splitext(os.path.basename(model))[0] + ".rknn"))
-        subprocess.run([os.path.join(build, "tools", "rknn", "rknn"), "convert", model, "-t", "rk3588", "--dataset",
-                        os.path.join(assets, "signs", "dataset.txt"), "--mean", "0,0,0", "--std", "255,255,255", "-o",
-                        files[-1], "--for-board"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        files.append(os.path.join(folder, os.path.splitext(os.path.basename(model))[0] + suffix + ".rknn"))
+        subprocess.run([os.path.join(build, "tools", "rknn", "rknn"), "convert", model, "-t", "rk3588", "--mean", "0,0,0",
+                        "--std", "255,255,255", "-o", files[-1], "--for-board"] + options(assets), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return files
 
 
@@ -59,12 +61,16 @@ def main():
         commands.append([os.path.join(programs, "constant_compare"), further])
     else:
         print("MISSING RK_VENDOR_FURTHER is not set: no source models beside vendor files")
-    own = board_files(build)
+    own = board_files(build, lambda assets: ["--dataset", os.path.join(assets, "signs", "dataset.txt")])
+    halves = board_files(build, lambda assets: ["--float"], "_f16")
     if own:
-        commands.append([os.path.join(programs, "own_lists")] + own)
+        pairs = [path + (f"={corpus}/rk3588/int8/{vendor}/model.rknn" if vendor and corpus else "")
+                 for path, (_, vendor) in zip(own, NETWORKS)]
+        commands.append([os.path.join(programs, "own_lists")] + pairs)
+        commands.append([os.path.join(programs, "own_lists"), "--float16"] + halves)
         peer = os.environ.get("RK_VENDOR_PYTHON")
         if peer:
-            commands.append([peer, os.path.join(HERE, "load_check.py")] + own)
+            commands.append([peer, os.path.join(HERE, "load_check.py")] + own + halves)
         else:
             print("SKIP load_rknn of the vendor's toolkit: RK_VENDOR_PYTHON names no Python that has it")
     else:

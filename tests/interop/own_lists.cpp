@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Register lists of our own files, executed by the emulator, beside the same nodes executed as a Program:
 //
-//   own_lists FILE.rknn ...      written by rknn convert --for-board
+//   own_lists FILE.rknn[=VENDOR.rknn] ...      written by rknn convert --for-board; the vendor's file of the same network
+//   own_lists --float16 FILE.rknn ...          the same of float16 files: only their convolutions have lists
 //
-// And each file read as a vendor's would be, without our section: the lifted steps must give the same bytes.
+// And each file read as a vendor's would be, without our section: the lifted steps must give the same bytes. Nodes that
+// the vendor's compiler leaves to the CPU, by name, need no list.
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <random>
+#include <set>
 
 #include "base/file.h"
 #include "format/container.h"
@@ -61,25 +65,60 @@ Status compare_paths(const std::vector<uint8_t>& file, Paths& paths) {
   return ok_status();
 }
 
+// Names of nodes that a file runs on the CPU.
+Result<std::set<std::string>> cpu_nodes(const std::string& path) {
+  std::set<std::string> names;
+  if (path.empty()) return names;
+  RK_ASSIGN(const std::vector<uint8_t> file, read_file(path));
+  RK_ASSIGN(const format::FileModel model, format::read_model(ByteSpan(file)));
+  for (const format::FileNode& node : model.graphs.front().nodes) {
+    if (node.processor == program::Processor::kCpu) names.insert(node.name);
+  }
+  return names;
+}
+
+struct Placement {
+  size_t nodes = 0, listed = 0, on_cpu = 0;
+  std::map<std::string, size_t> absent;  // by type
+};
+
+void count_nodes(const format::FileGraph& graph, const std::set<std::string>& cpu,
+                 Placement& placement) {
+  for (const format::FileNode& node : graph.nodes) {
+    if (node.type.ends_with("Operator")) continue;
+    const bool has_list = !node.task_counts.empty() && node.task_counts.front() != 0;
+    if (!has_list && cpu.contains(node.name)) {
+      ++placement.on_cpu;
+      continue;
+    }
+    ++placement.nodes;
+    placement.listed += has_list;
+    if (!has_list) ++placement.absent[node.type];
+  }
+}
+
 int run(const std::vector<std::string>& files) {
   vendor::Report report;
   Paths paths;
-  size_t nodes = 0, listed = 0;
-  for (const std::string& path : files) {
+  Placement placement;
+  for (const std::string& argument : files) {
+    const std::string path = argument.substr(0, argument.find('='));
+    const auto cpu = cpu_nodes(path == argument ? "" : argument.substr(path.size() + 1));
     const auto file = read_file(path);
+    if (!cpu.ok()) {
+      std::cerr << cpu.status().message() << "\n";
+      return 2;
+    }
     if (!file.ok()) {
       std::cerr << file.status().message() << "\n";
       return 2;
     }
     const auto model = format::read_model(ByteSpan(*file));
     if (model.ok()) {
-      for (const format::FileNode& node : model->graphs.front().nodes) {
-        if (node.type.ends_with("Operator")) continue;
-        ++nodes;
-        listed += !node.task_counts.empty() && node.task_counts.front() != 0;
-      }
+      count_nodes(model->graphs.front(), *cpu, placement);
     }
-    const Status status = vendor::check_nodes(path, "own", *file, report);
+    const Status status =
+        vendor::check_nodes(path, "own", *file, report, vendor::PlainOperands::kAsStored);
     if (!status.ok()) std::printf("not executed: %s: %s\n", path.c_str(), status.message().c_str());
     const Status both = compare_paths(*file, paths);
     if (!both.ok())
@@ -108,11 +147,64 @@ int run(const std::vector<std::string>& files) {
       "(%zu of %zu files) | "
       "0, all files | %s\n",
       paths.different, paths.tensors, paths.files, files.size(), same ? "ok" : "SHORT");
-  const bool complete = listed == nodes;
+  for (const auto& [type, count] : placement.absent)
+    std::printf("without a list: %zu of type %s\n", count, type.c_str());
+  const bool complete = placement.listed == placement.nodes;
   std::printf(
-      "FIGURE own files: nodes with a register list | %zu of %zu | all that the vendor places on "
-      "the NPU | %s\n",
-      listed, nodes, complete ? "ok" : "SHORT");
+      "FIGURE own files: nodes with a register list | %zu of %zu (%zu more are nodes of the CPU in "
+      "the vendor's file too) | all | %s\n",
+      placement.listed, placement.nodes, placement.on_cpu, complete ? "ok" : "SHORT");
+  return equal && same && complete ? 0 : 1;
+}
+
+// Results of float16 nodes are compared within the bars of tests/vendor/node_check.cpp.
+int run_float16(const std::vector<std::string>& files) {
+  vendor::Report report;
+  Paths paths;
+  size_t convolutions = 0, listed = 0;
+  for (const std::string& path : files) {
+    const auto file = read_file(path);
+    const auto model =
+        file.ok() ? format::read_model(ByteSpan(*file)) : Result<format::FileModel>(file.status());
+    if (!model.ok()) {
+      std::cerr << model.status().message() << "\n";
+      return 2;
+    }
+    for (const format::FileNode& node : model->graphs.front().nodes) {
+      if (!node.type.starts_with("Conv")) continue;
+      ++convolutions;
+      listed += !node.task_counts.empty() && node.task_counts.front() != 0;
+    }
+    const Status status =
+        vendor::check_nodes(path, "own", *file, report, vendor::PlainOperands::kAsStored);
+    if (!status.ok()) std::printf("not executed: %s: %s\n", path.c_str(), status.message().c_str());
+    const Status both = compare_paths(*file, paths);
+    if (!both.ok())
+      std::printf("not read as a vendor's: %s: %s\n", path.c_str(), both.message().c_str());
+  }
+  for (const std::string& difference : report.differences)
+    std::printf("different: %s\n", difference.c_str());
+  for (const auto& [reason, count] : report.not_modeled)
+    std::printf("not modeled: %zu: %s\n", count, reason.c_str());
+  const vendor::Tally& t = report.total;
+  const bool equal = t.tasks != 0 && t.compared == t.tasks && t.different + t.far_floats == 0;
+  std::printf(
+      "FIGURE own float16 lists: numbers of %zu tasks of %zu files that the emulator computes "
+      "farther "
+      "than 2e-3 of the peak from the Program | %llu of %llu (%zu of %zu tasks compared) | 0, all "
+      "compared | %s\n",
+      t.tasks, files.size(), static_cast<unsigned long long>(t.far_floats),
+      static_cast<unsigned long long>(t.floats), t.compared, t.tasks, equal ? "ok" : "SHORT");
+  const bool same = paths.files == files.size() && paths.different == 0;
+  std::printf(
+      "FIGURE own float16 files read as a vendor's: outputs unlike those through our section | %zu "
+      "of "
+      "%zu (%zu of %zu files) | 0, all files | %s\n",
+      paths.different, paths.tensors, paths.files, files.size(), same ? "ok" : "SHORT");
+  const bool complete = listed == convolutions;
+  std::printf(
+      "FIGURE own float16 files: convolutions with a register list | %zu of %zu | all | %s\n",
+      listed, convolutions, complete ? "ok" : "SHORT");
   return equal && same && complete ? 0 : 1;
 }
 
@@ -120,10 +212,12 @@ int run(const std::vector<std::string>& files) {
 }  // namespace rk::interop
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> files(argv + 1, argv + argc);
+  std::vector<std::string> files(argv + 1, argv + argc);
+  const bool halves = !files.empty() && files[0] == "--float16";
+  if (halves) files.erase(files.begin());
   if (files.empty()) {
-    std::cerr << "usage: own_lists FILE.rknn ...\n";
+    std::cerr << "usage: own_lists FILE.rknn[=VENDOR.rknn] ...\n";
     return 2;
   }
-  return rk::interop::run(files);
+  return halves ? rk::interop::run_float16(files) : rk::interop::run(files);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register lists of our writer beside those of vendor files (RK3588, int8), register by register:
+// Register lists of our writer beside those of vendor files (RK3588, int8 and float16), register by register:
 //
-//   register_compare FOLDER ...      every model.rknn of rk3588/int8 below the folders
+//   register_compare FOLDER ...      every model.rknn of rk3588/int8 and of rk3588/fp16 below the folders
 //
 // The layer's parameters come from the file's graph and its lifted step; the lists are ours. Addresses are not compared.
 // Lists of the vendor that leave registers to an earlier list are compared by the values in effect.
@@ -19,7 +19,7 @@
 #include "format/vendor/tasks.h"
 #include "format/vendor_model.h"
 #include "registers/convolution.h"
-#include "registers/pooling.h"
+#include "registers/layer_tasks.h"
 #include "tests/interop/on_folders.h"
 
 namespace rk::interop {
@@ -36,6 +36,8 @@ struct Tally {
   size_t files = 0, layers = 0, written = 0, same_tiles = 0;
   size_t tasks = 0, compared = 0, equal = 0;
   size_t pools = 0, equal_pools = 0;
+  size_t joins = 0, equal_joins = 0,
+         other_joins = 0;                // tasks of Concat and Add; nodes cut in another way
   std::map<uint16_t, size_t> different;  // by register
   std::map<uint16_t, std::string> example;
   std::map<std::string, size_t> refused;
@@ -48,8 +50,9 @@ struct VendorTask {
 };
 
 const FileNode* as_convolution(const FileNode& node) {
-  const bool conv = node.type.starts_with("Conv") && node.type != "ConvTranspose" &&
-                    std::holds_alternative<format::FileConvParams>(node.params);
+  const bool conv =
+      node.type == "ConvTranspose" || (node.type.starts_with("Conv") &&
+                                       std::holds_alternative<format::FileConvParams>(node.params));
   return conv && node.processor == program::Processor::kNpu ? &node : nullptr;
 }
 
@@ -61,6 +64,7 @@ uint64_t constant_bytes(const FileModel& model, const FileGraph& graph, int32_t 
 void take_constants(const FileModel& model, const FileGraph& graph, const FileNode& node,
                     const VendorTask& first, ConvLayer& layer) {
   layer.weight_bytes = constant_bytes(model, graph, node.inputs[1]);
+  if (layer.in.is_float) return;
   constexpr uint64_t kBytesOfAll = 8;
   const auto channels = static_cast<uint64_t>(layer.out.channels);
   if (constant_bytes(model, graph, node.inputs[2]) < channels * kBytesOfAll || channels == 1) {
@@ -141,23 +145,35 @@ void compare_layer(const std::string& name, const ConvLayer& layer,
   }
 }
 
-// A MaxPool of one task; others are cut, which no list of ours is.
-void compare_pool(const std::string& name, const program::Program& program,
-                  const program::Step& step, format::NodeTasks& tasks, Tally& tally) {
-  const auto layer = registers::pool_layer(program, program.main_variant(), step);
-  std::vector<VendorTask> theirs;
-  while (tasks.next_with(format::kUnitPpu) != nullptr) theirs.push_back({tasks.registers()});
-  if (!layer.ok() || theirs.size() != 1) return;
-  ++tally.pools;
-  tally.equal_pools +=
-      compare(registers::write_max_pool(*layer), theirs.front(), name + ": MaxPool", tally) == 0;
-}
-
 // Without the name of the node, so that equal reasons count together.
 std::string reason_of(const Status& status) {
   const std::string& text = status.message();
   const size_t at = text.find("no register form");
   return at == std::string::npos ? text.substr(0, 90) : text.substr(at);
+}
+
+// MaxPool, Concat and Add: all lists of a node.
+void compare_lists(const std::string& name, const program::Program& program,
+                   const program::Step& step, format::NodeTasks& tasks, Tally& tally) {
+  const bool pools = step.type == "MaxPool";
+  const auto layer = registers::layer_tasks(program, program.main_variant(), step);
+  std::vector<VendorTask> theirs;
+  while (tasks.next_with(pools ? format::kUnitPpu : format::kUnitDpu) != nullptr)
+    theirs.push_back({tasks.registers()});
+  if (!layer.ok()) {
+    ++tally.refused[reason_of(layer.status())];
+    return;
+  }
+  if (theirs.size() != layer->tasks.size()) {
+    ++tally.other_joins;
+    return;
+  }
+  for (size_t i = 0; i < theirs.size(); ++i) {
+    const bool equal =
+        compare(layer->tasks[i].task, theirs[i], name + ": " + step.name, tally) == 0;
+    ++(pools ? tally.pools : tally.joins);
+    (pools ? tally.equal_pools : tally.equal_joins) += equal;
+  }
 }
 
 Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, Tally& tally) {
@@ -175,9 +191,11 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
   format::NodeTasks tasks(lists);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     tasks.seek(i);
-    if (graph.nodes[i].type == "MaxPool") {
+    const std::string& type = graph.nodes[i].type;
+    if (type == "MaxPool" || type == "Concat" || type == "Add" || type == "AddRelu") {
       const auto step = steps.find(graph.nodes[i].outputs[0]);
-      if (step != steps.end()) compare_pool(name, program, *step->second, tasks, tally);
+      const bool on_npu = graph.nodes[i].processor == program::Processor::kNpu;
+      if (step != steps.end() && on_npu) compare_lists(name, program, *step->second, tasks, tally);
       continue;
     }
     const FileNode* const node = as_convolution(graph.nodes[i]);
@@ -226,12 +244,13 @@ void print(const Tally& tally) {
     std::printf("other tiles: %s\n", what.c_str());
 }
 
-int run(const std::vector<std::string>& folders) {
+Tally compare_files(const std::vector<std::string>& folders, const std::string& type) {
   std::set<fs::path> files;
   for (const std::string& folder : folders) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       const std::string path = entry.path().string();
-      if (entry.path().filename() == "model.rknn" && path.find("rk3588/int8/") != std::string::npos)
+      if (entry.path().filename() == "model.rknn" &&
+          path.find("rk3588/" + type + "/") != std::string::npos)
         files.insert(entry.path());
     }
   }
@@ -242,22 +261,41 @@ int run(const std::vector<std::string>& folders) {
     const Status status = compare_file(path.parent_path().filename().string(), *bytes, tally);
     if (!status.ok()) ++tally.refused[status.message().substr(0, 90)];
   }
-  print(tally);
-  const bool words = tally.compared != 0 && tally.equal * 10 >= tally.compared * 9;
-  std::printf(
-      "FIGURE registers: tasks of %zu convolutions of %zu files with the vendor's tiles, all words "
-      "equal | "
-      "%zu of %zu (%s) | >= 90 %% | %s\n",
-      tally.same_tiles, tally.files, tally.equal, tally.compared,
-      percent(tally.equal, tally.compared).c_str(), words ? "ok" : "SHORT");
-  const bool pools = tally.pools != 0 && tally.equal_pools * 10 >= tally.pools * 9;
-  std::printf(
-      "FIGURE registers: tasks of MaxPool, all words equal | %zu of %zu (%s) | >= 90 %% | %s\n",
-      tally.equal_pools, tally.pools, percent(tally.equal_pools, tally.pools).c_str(),
-      pools ? "ok" : "SHORT");
+  return tally;
+}
+
+bool print_figure(const std::string& what, size_t equal, size_t all) {
+  const bool good = all != 0 && equal * 10 >= all * 9;
+  std::printf("FIGURE registers: tasks of %s, all words equal | %zu of %zu (%s) | >= 90 %% | %s\n",
+              what.c_str(), equal, all, percent(equal, all).c_str(), good ? "ok" : "SHORT");
+  return good;
+}
+
+void print_counts(const Tally& tally) {
+  std::printf("COUNT nodes of Concat, Add and MaxPool with another number of tasks: %zu\n",
+              tally.other_joins);
   std::printf("COUNT convolutions: %zu, written %zu, with the vendor's tiles %zu\n", tally.layers,
               tally.written, tally.same_tiles);
-  return words && pools ? 0 : 1;
+}
+
+int run(const std::vector<std::string>& folders) {
+  const Tally tally = compare_files(folders, "int8");
+  print(tally);
+  bool good = print_figure(
+      str(tally.same_tiles, " convolutions of ", tally.files, " files with the vendor's tiles"),
+      tally.equal, tally.compared);
+  good = print_figure("MaxPool", tally.equal_pools, tally.pools) && good;
+  good = print_figure("Concat and Add", tally.equal_joins, tally.joins) && good;
+  print_counts(tally);
+  std::printf("float16\n");
+  const Tally halves = compare_files(folders, "fp16");
+  print(halves);
+  good = print_figure(str(halves.same_tiles, " float16 convolutions of ", halves.files,
+                          " files with the vendor's tiles"),
+                      halves.equal, halves.compared) &&
+         good;
+  print_counts(halves);
+  return good ? 0 : 1;
 }
 
 }  // namespace

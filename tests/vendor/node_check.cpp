@@ -34,9 +34,7 @@ double float_bar(const FileNode& node) {
 }
 
 // The lifted step has the function and not the chip's way to it: int8 results may be a step off.
-bool is_by_definition(const FileNode& node) {
-  return node.type == "exNorm";
-}
+bool is_by_definition(const FileNode& node) { return node.type == "exNorm"; }
 
 // Stored elements of a model input: any int8; for float16 numbers between -2 and 2.
 std::vector<uint8_t> random_elements(const FileTensor& tensor, std::mt19937& random) {
@@ -55,8 +53,13 @@ std::vector<uint8_t> random_elements(const FileTensor& tensor, std::mt19937& ran
 
 class FileCheck {
  public:
-  FileCheck(std::string name, std::string kind, const std::vector<uint8_t>& file, Report& report)
-      : name_(std::move(name)), kind_(std::move(kind)), file_(file), report_(report) {}
+  FileCheck(std::string name, std::string kind, const std::vector<uint8_t>& file, Report& report,
+            PlainOperands plain)
+      : name_(std::move(name)),
+        kind_(std::move(kind)),
+        file_(file),
+        report_(report),
+        plain_operands_(plain) {}
 
   Status run() {
     RK_ASSIGN(model_, format::read_model(ByteSpan(file_)));
@@ -123,6 +126,7 @@ class FileCheck {
       // A tensor of another layout stays as the tasks left it.
       (void)emulator.store(operand, known->second);
       plain |= node.type != "InputOperator" &&
+               plain_operands_ == PlainOperands::kLaidOutByRuntime &&
                model_.graphs.front().tensors[static_cast<size_t>(operand)].layout !=
                    program::Layout::kNc1hwc2;
     }
@@ -201,8 +205,7 @@ class FileCheck {
       const FileTensor& tensor = model_.graphs.front().tensors[static_cast<size_t>(output)];
       Tally one;
       if (tensor.dtype == DType::kF16) {
-        compare_halves(*got, wanted->second,
-                       {float_bar(node), has_table ? kTableError : 0}, one);
+        compare_halves(*got, wanted->second, {float_bar(node), has_table ? kTableError : 0}, one);
       } else if (is_by_definition(node)) {
         one.floats = got->size();
         for (size_t i = 0; i < got->size(); ++i) {
@@ -245,6 +248,7 @@ class FileCheck {
   std::string name_, kind_;
   const std::vector<uint8_t>& file_;
   Report& report_;
+  PlainOperands plain_operands_;
   format::FileModel model_;
   std::map<int32_t, std::vector<uint8_t>> values_;
 };
@@ -252,8 +256,8 @@ class FileCheck {
 }  // namespace
 
 Status check_nodes(const std::string& name, const std::string& kind,
-                   const std::vector<uint8_t>& file, Report& report) {
-  return FileCheck(name, kind, file, report).run();
+                   const std::vector<uint8_t>& file, Report& report, PlainOperands plain) {
+  return FileCheck(name, kind, file, report, plain).run();
 }
 
 }  // namespace rk::vendor

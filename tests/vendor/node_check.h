@@ -29,8 +29,13 @@ struct Report {
   Tally total;
 };
 
+// In a vendor's file the runtime brings operands of plain layout into the form that the tasks read. Tasks of our own
+// files read them as they are.
+enum class PlainOperands { kLaidOutByRuntime, kAsStored };
+
 // Adds to the report; `kind` says which chip and type ("rk3588 int8").
 Status check_nodes(const std::string& name, const std::string& kind,
-                   const std::vector<uint8_t>& file, Report& report);
+                   const std::vector<uint8_t>& file, Report& report,
+                   PlainOperands plain = PlainOperands::kLaidOutByRuntime);
 
 }  // namespace rk::vendor

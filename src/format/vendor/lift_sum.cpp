@@ -133,6 +133,11 @@ std::optional<ConcatParams> concat_from_registers(LiftContext& c,
   std::vector<bool> found(inputs.size());
   bool identity = true;
   while (const Task* task = c.tasks.next()) {
+    // Operands that do not fill their blocks are copied to scratch; a convolution then leaves out what is between them.
+    const auto feature = c.lists.address_of(*task, reg::CNA_FEATURE_DATA_ADDR);
+    if ((task->units & kUnitCna) != 0 && feature &&
+        std::find(inputs.begin(), inputs.end(), feature->tensor) == inputs.end())
+      continue;
     const auto source = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
     const auto copy = copy_stage(c, *task, p.output.zero_point);
     if (!source || !copy) return std::nullopt;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// AveragePool as a depthwise convolution with weights of one: the sum of a window, its zero points in the bias, and the
+// step's own two scales as multiplier and output stage.
+#include "base/checked_math.h"
+#include "program/native_layout.h"
+#include "registers/layer.h"
+#include "registers/layer_tasks.h"
+#include "target/target.h"
+
+namespace rk::registers {
+namespace {
+
+// Every window counts all of its taps.
+bool counts_all(const program::PoolParams& p, const Feature& in, const Feature& out) {
+  const bool padded =
+      p.pads.top != 0 || p.pads.left != 0 || p.pads.bottom != 0 || p.pads.right != 0;
+  const int64_t reach_h = (out.height - 1) * p.stride.h + p.kernel.h;
+  const int64_t reach_w = (out.width - 1) * p.stride.w + p.kernel.w;
+  return (p.count_include_pad || !padded) && reach_h <= in.height + p.pads.top + p.pads.bottom &&
+         reach_w <= in.width + p.pads.left + p.pads.right;
+}
+
+}  // namespace
+
+Result<LayerTasks> average_pool_tasks(const program::Program& program,
+                                      const program::Variant& variant, const program::Step& step) {
+  const auto& p = std::get<program::PoolParams>(step.params);
+  const program::ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
+  const program::ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
+  if (!is_feature(in) || !is_feature(out))
+    return no_form(step, "features that are not int8 in blocks of channels, one sample");
+  const size_t taps = static_cast<size_t>(int64_t{p.kernel.h} * p.kernel.w);
+  ConvLayer layer{.params = {}, .in = feature_of(in), .out = feature_of(out)};
+  layer.is_depthwise = true;
+  if (layer.in.is_picture) return no_form(step, "an AveragePool of a picture");
+  if (!counts_all(p, layer.in, layer.out) || p.by_count.size() < taps)
+    return no_form(step, "an AveragePool whose windows count different numbers of pixels");
+  const program::InputStage& stage = p.by_count[taps - 1];
+  layer.params.kernel = p.kernel;
+  layer.params.stride = p.stride;
+  layer.params.pads = p.pads;
+  layer.params.group = static_cast<int32_t>(layer.in.channels);
+  layer.params.pad_value = -stage.offset;
+  layer.params.multiplier_shift = stage.scale.shift;
+  layer.params.output = p.output;
+  constexpr int32_t kMostShift = 63;
+  if (stage.scale.shift < 0 || stage.scale.shift > kMostShift || stage.scale.scale > INT16_MAX)
+    return no_form(step, "a scale beyond the registers' fields");
+
+  RK_ASSIGN(const target::Target* target, target::find_target(program.target));
+  const target::WeightLayout& layout = target->weights_i8;
+  const auto channels = static_cast<size_t>(layer.in.channels);
+  LayerTasks tasks;
+  HelperConstant weights{.name = out.name + "_pool_weight", .dtype = DType::kI8};
+  weights.layout = program::Layout::kWeight;
+  weights.shape = Shape{1, layer.in.channels, p.kernel.h, p.kernel.w};
+  weights.native_shape =
+      program::native_weight_shape(layout, weights.shape, program::WeightUse::kDepthwise);
+  const std::vector<int8_t> ones(channels * taps, 1);
+  const std::vector<int16_t> zeros(channels, 0);
+  weights.bytes = program::pack_weights(ones, weights.shape, zeros, weights.native_shape);
+  layer.weight_bytes = weights.bytes.size();
+  program::BiasBlock block;
+  block.bias.assign(channels, static_cast<int32_t>(taps) * stage.offset);
+  block.offset = zeros;
+  block.multiplier.assign(channels, static_cast<int16_t>(stage.scale.scale));
+  HelperConstant bias{.name = out.name + "_pool_weight_bias", .dtype = DType::kI32};
+  bias.shape = Shape{layer.in.channels};
+  bias.bytes = program::pack_bias(block, layout.bias_group, std::max(layout.bias_channel_align, 1));
+  bias.native_shape = {static_cast<int32_t>(bias.bytes.size() / sizeof(int32_t))};
+
+  RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
+  for (const ConvTile& tile : tiles) {
+    RK_ASSIGN(RegisterTask task, write_convolution(layer, tile));
+    BoundTask bound{std::move(task), {}};
+    bound.tensors[static_cast<size_t>(Operand::kFeature)] = in.name;
+    bound.tensors[static_cast<size_t>(Operand::kWeight)] = weights.name;
+    bound.tensors[static_cast<size_t>(Operand::kBias)] = bias.name;
+    bound.tensors[static_cast<size_t>(Operand::kOutput)] = out.name;
+    tasks.tasks.push_back(std::move(bound));
+  }
+  tasks.helpers.push_back(std::move(weights));
+  tasks.helpers.push_back(std::move(bias));
+  return tasks;
+}
+
+}  // namespace rk::registers

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registers/dpu.h"
+
+#include <algorithm>
+
+#include "base/checked_math.h"
+
+namespace rk::registers {
+namespace {
+
+namespace reg = target::reg;
+
+constexpr uint32_t kUnits = 0x18;  // DPU, DPU_RDMA
+constexpr int64_t kAtomBytes = 16;
+constexpr int64_t kMostExtent = 8191, kMostChannels = 8192;
+constexpr int64_t kAddition = 2, kLongestBurst = 15, kToMemory = 2;
+
+// Registers of a list, in its order.
+constexpr uint16_t kOrder[] = {
+    0x4004, 0x5004, 0x400c, 0x4010, 0x4014, 0x4020, 0x4024, 0x4030, 0x4034, 0x4038, 0x403c, 0x4040,
+    0x4044, 0x4048, 0x404c, 0x4050, 0x4054, 0x4058, 0x405c, 0x4060, 0x4064, 0x4068, 0x406c, 0x4070,
+    0x4074, 0x4078, 0x407c, 0x4080, 0x4084, 0x4088, 0x4090, 0x4094, 0x4098, 0x409c, 0x40a0, 0x40a4,
+    0x40a8, 0x40ac, 0x40c0, 0x40c4, 0x4100, 0x4104, 0x4108, 0x410c, 0x4110, 0x4114, 0x4118, 0x411c,
+    0x4120, 0x4124, 0x4128, 0x412c, 0x500c, 0x5010, 0x5014, 0x5018, 0x501c, 0x5020, 0x5028, 0x502c,
+    0x5034, 0x5038, 0x5040, 0x5044, 0x5048, 0x504c, 0x5064, 0x5068, 0x506c};
+
+void write_extents(const DpuTask& t, RegisterImage& image) {
+  image.set(reg::DPU_FEATURE_MODE_CFG__FLYING_MODE, 1);
+  image.set(reg::DPU_FEATURE_MODE_CFG__OUTPUT_MODE, kToMemory);
+  image.set(reg::DPU_FEATURE_MODE_CFG__BURST_LEN, kLongestBurst);
+  image.set_address(reg::DPU_DST_BASE_ADDR, Operand::kOutput, t.out_bytes);
+  image.set(reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE, t.out_plane);
+  image.set(reg::DPU_DATA_CUBE_WIDTH__WIDTH, t.width - 1);
+  image.set(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT, t.height - 1);
+  image.set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, t.channels - 1);
+  image.set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL, t.channels - 1);
+  image.set(reg::DPU_BS_OW_CFG__OD_BYPASS, 1);
+  image.set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, t.channels - 1);
+  image.set(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA, t.width - 1);
+  image.set(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA, t.height - 1);
+  image.set(reg::DPU_SURFACE_ADD__SURF_ADD, t.out_plane);
+  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_WIDTH__WIDTH, t.width - 1);
+  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_HEIGHT__HEIGHT, t.height - 1);
+  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL__CHANNEL, t.channels - 1);
+  image.set_address(reg::DPU_RDMA_RDMA_SRC_BASE_ADDR, Operand::kFeature, t.source_bytes);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__FLYING_MODE, 1);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__BURST_LEN, kLongestBurst);
+  image.set(reg::DPU_RDMA_RDMA_SURF_NOTCH__SURF_NOTCH_ADDR, t.source_plane - t.height * t.width);
+  image.set(reg::DPU_RDMA_RDMA_WEIGHT, 0x01010101);
+}
+
+void write_source(const DpuTask& t, RegisterImage& image) {
+  image.set(reg::DPU_BS_CFG__BS_RELU_BYPASS, 1);
+  if (!t.source) {
+    image.set(reg::DPU_BS_CFG__BS_BYPASS, 1);
+    image.set(reg::DPU_BS_CFG__BS_ALU_BYPASS, 1);
+    image.set(reg::DPU_BS_CFG__BS_MUL_BYPASS, 1);
+    return;
+  }
+  image.set(reg::DPU_BS_CFG__BS_ALU_ALGO, kAddition);
+  image.set(reg::DPU_BS_ALU_CFG, static_cast<uint32_t>(t.source->offset));
+  const bool multiplies = t.source->scale != ScaleShift{1, 0};
+  image.set(reg::DPU_BS_CFG__BS_MUL_BYPASS, multiplies ? 0 : 1);
+  if (!multiplies) return;
+  image.set(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND, t.source->scale.scale);
+  image.set(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE, t.source->scale.shift);
+  image.set(reg::DPU_DATA_FORMAT__BS_MUL_SHIFT_VALUE_NEG, t.source->scale.shift);
+}
+
+// Entries of a table lie 32 steps apart, from -16384 to 0 and on to 16384; a stored byte is multiplied by 128, so that
+// every fourth entry is the result of one byte.
+constexpr int64_t kTableStart = -16384, kEntryShift = 5, kPerByte = 128, kEntriesPerByte = 4;
+
+void write_lookup(const DpuTask& t, RegisterImage& image) {
+  image.set(reg::DPU_BN_CFG__BN_RELU_BYPASS, 1);
+  if (!t.looks_up) {
+    image.set(reg::DPU_BN_CFG__BN_BYPASS, 1);
+    image.set(reg::DPU_BN_CFG__BN_ALU_BYPASS, 1);
+    image.set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 1);
+    return;
+  }
+  image.set(reg::DPU_BN_CFG__BN_ALU_ALGO, kAddition);
+  image.set(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND, kPerByte);
+  image.set(reg::DPU_LUT_CFG__LUT_LO_LE_MUX, 2);
+  image.set(reg::DPU_LUT_CFG__LUT_OFLOW_PRIORITY, 1);
+  image.set(reg::DPU_LUT_CFG__LUT_HYBRID_PRIORITY, 1);
+  image.set(reg::DPU_LUT_INFO__LUT_LE_INDEX_SELECT, kEntryShift);
+  image.set(reg::DPU_LUT_INFO__LUT_LO_INDEX_SELECT, kEntryShift);
+  image.set(reg::DPU_LUT_LE_START, static_cast<uint32_t>(kTableStart));
+  image.set(reg::DPU_LUT_LO_END, static_cast<uint32_t>(-kTableStart));
+}
+
+void write_addend(const DpuTask& t, RegisterImage& image) {
+  image.set(reg::DPU_EW_CFG__EW_LUT_BYPASS, t.looks_up ? 0 : 1);
+  image.set(reg::DPU_EW_CFG__EW_RELU_BYPASS, t.activation == program::Activation::kNone ? 1 : 0);
+  if (!t.addend) {
+    image.set(reg::DPU_EW_CFG__EW_BYPASS, t.looks_up ? 0 : 1);
+    image.set(reg::DPU_EW_CFG__EW_OP_BYPASS, 1);
+    image.set(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS, 1);
+    image.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, 1);
+    image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE, 1);
+    return;
+  }
+  image.set(reg::DPU_EW_CFG__EW_OP_SRC, 1);
+  image.set(reg::DPU_EW_CFG__EW_ALU_ALGO, kAddition);
+  image.set(reg::DPU_EW_CFG__EDATA_SIZE, 1);
+  image.set(reg::DPU_EW_CFG__EW_DATA_MODE, 1);
+  image.set(reg::DPU_EW_CFG__EW_CVT_TYPE, 1);
+  image.set(reg::DPU_EW_CVT_OFFSET_VALUE, static_cast<uint32_t>(t.addend->offset));
+  image.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, t.addend->scale.scale);
+  image.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT, t.addend->scale.shift);
+  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, 1);
+  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE, 1);
+  image.set_address(reg::DPU_RDMA_RDMA_EW_BASE_ADDR, Operand::kAddend, t.addend_bytes);
+  image.set(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE, t.addend_plane);
+  image.set(reg::DPU_RDMA_RDMA_EW_SURF_NOTCH__EW_SURF_NOTCH, t.addend_plane - t.height * t.width);
+}
+
+}  // namespace
+
+Result<RegisterTask> write_dpu(const DpuTask& t) {
+  const auto within = [](int64_t value, int64_t most) { return value >= 1 && value <= most; };
+  if (!within(t.height, kMostExtent) || !within(t.width, kMostExtent) ||
+      !within(t.channels, kMostChannels) || t.channels % kAtomBytes != 0)
+    return unsupported("no register form for extents beyond the registers' fields");
+  if (t.activation == program::Activation::kClip)
+    return unsupported("no register form for a limit after an addend");
+  // A list that uses tables follows the one that loads them into the first bank of the DPU's registers.
+  constexpr uint32_t kPingPong = 0xe, kRestart = 0x30;
+  RegisterImage image;
+  image.set(reg::DPU_S_POINTER, t.looks_up ? kRestart : kPingPong);
+  image.set(reg::DPU_RDMA_RDMA_S_POINTER, t.looks_up ? kRestart : kPingPong);
+  write_extents(t, image);
+  write_source(t, image);
+  write_lookup(t, image);
+  write_addend(t, image);
+  image.set(reg::DPU_OUT_CVT_OFFSET, static_cast<uint32_t>(t.output.zero_point));
+  image.set(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, t.output.scale.scale);
+  image.set(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT, t.output.scale.shift);
+  RegisterTask task;
+  task.units = kUnits;
+  for (const uint16_t offset : kOrder) task.commands.push_back(image.get(offset));
+  return task;
+}
+
+Result<RegisterTask> write_table_load(std::span<const int8_t> results) {
+  constexpr size_t kBytes = 256;
+  if (results.size() != kBytes)
+    return unsupported(str("no register form for a table of ", results.size(), " results"));
+  DpuTask nothing{.channels = kAtomBytes, .height = 1, .width = 1};
+  nothing.source_plane = nothing.out_plane = 1;
+  RK_ASSIGN(RegisterTask task, write_dpu(nothing));
+  const auto entry = [&](int64_t index) {
+    const int64_t byte = std::min<int64_t>(index / kEntriesPerByte, kBytes - 1);
+    return static_cast<uint16_t>(int16_t{results[static_cast<size_t>(byte)]});
+  };
+  constexpr int64_t kHalf = kBytes / 2 * kEntriesPerByte;
+  constexpr uint32_t kWriteLow = 0x20000, kWriteHigh = 0x30000;
+  for (const uint32_t table : {kWriteLow, kWriteHigh}) {
+    task.commands.push_back({reg::DPU_LUT_ACCESS_CFG, table});
+    const int64_t first = table == kWriteLow ? 0 : kHalf;
+    for (int64_t i = 0; i <= kHalf; ++i)
+      task.commands.push_back({reg::DPU_LUT_ACCESS_DATA, entry(first + i)});
+  }
+  return task;
+}
+
+}  // namespace rk::registers

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The register list of a task that the DPU does alone (RK3588): a feature is read, brought to another scale, added to
+// another feature, and written. The rules come from the Concat, Split and Add nodes of vendor files.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/status.h"
+#include "program/program.h"
+#include "registers/task.h"
+
+namespace rk::registers {
+
+// A cube of int8 in blocks of 16 channels. Planes are counted in pixels, from one block to the next.
+struct DpuTask {
+  int64_t channels = 0, height = 0, width = 0;  // channels: a multiple of 16
+  int64_t source_plane = 0, addend_plane = 0, out_plane = 0;
+  uint64_t source_bytes = 0, addend_bytes = 0, out_bytes = 0;  // from the start of the tensors
+  // rne((x + offset) * scale / 2^shift); absent: as stored. A scale of {1, 0} leaves the multiplier out.
+  std::optional<program::InputStage> source;
+  std::optional<program::InputStage> addend;  // absent: no second feature
+  program::Activation activation = program::Activation::kNone;
+  program::OutputStage output{{1, 0}, 0};
+  bool looks_up =
+      false;  // in the table that the task before has loaded: 256 results of stored bytes
+};
+
+Result<RegisterTask> write_dpu(const DpuTask& task);
+
+// Loads the results of the bytes -128 to 127 into the DPU's two tables. Source and output are the table's own tensor.
+Result<RegisterTask> write_table_load(std::span<const int8_t> results);
+
+}  // namespace rk::registers

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Concat over channels and Add: tasks of the DPU, and a selection where channels do not fill whole blocks.
+#include <numeric>
+
+#include "base/checked_math.h"
+#include "registers/dpu.h"
+#include "registers/layer.h"
+#include "registers/layer_tasks.h"
+#include "registers/selection.h"
+
+namespace rk::registers {
+namespace {
+
+using program::ConcatParams;
+using program::InputStage;
+using program::ProgramTensor;
+
+constexpr int64_t kLanes = 16;
+constexpr ScaleShift kUnity{16384, 14};
+
+const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
+  return variant.tensors[static_cast<size_t>(index)];
+}
+
+// Copies one operand of a Concat behind the channels before it.
+DpuTask copy_of(const ConcatParams& params, size_t input, const ProgramTensor& from,
+                const ProgramTensor& to) {
+  DpuTask task;
+  task.height = from.shape[2];
+  task.width = from.shape[3];
+  task.channels = align_up<int64_t>(from.shape[1], kLanes);
+  task.source_plane = feature_of(from).plane_pixels();
+  task.out_plane = feature_of(to).plane_pixels();
+  if (params.identity) return task;
+  const InputStage& stage = params.inputs[input];
+  const bool one_rounding = params.output.scale == kUnity;
+  if (one_rounding && stage == InputStage{-params.output.zero_point, {1, 0}}) return task;
+  task.source = one_rounding ? InputStage{stage.offset, {1, 0}} : stage;
+  task.output = params.output;
+  if (one_rounding) task.output.scale = stage.scale;
+  return task;
+}
+
+BoundTask bind(RegisterTask task, const std::string& from, const std::string& to) {
+  BoundTask bound{std::move(task), {}};
+  bound.tensors[static_cast<size_t>(Operand::kFeature)] = from;
+  bound.tensors[static_cast<size_t>(Operand::kOutput)] = to;
+  return bound;
+}
+
+// Operands one after the other in whole blocks; the selection leaves out the lanes between them.
+Selection close_gaps(const program::Variant& variant, const program::Step& step,
+                     const ProgramTensor& out, const ScratchFeature& scratch) {
+  Selection s;
+  s.in = s.out = feature_of(out);
+  s.in.channels = scratch.shape[1];
+  s.zero_point = out.zero_point;
+  s.from = scratch.name;
+  s.to = out.name;
+  s.helper = out.name + "_conv_weight";
+  int64_t first = 0;
+  for (const int32_t input : step.inputs) {
+    const int64_t channels = tensor_of(variant, input).shape[1];
+    for (int64_t c = 0; c < channels; ++c) s.picks.push_back(first + c);
+    first += align_up(channels, kLanes);
+  }
+  return s;
+}
+
+}  // namespace
+
+Result<LayerTasks> concat_tasks(const program::Program& program, const program::Variant& variant,
+                                const program::Step& step) {
+  const auto& params = std::get<ConcatParams>(step.params);
+  const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
+  if (!is_feature(out) || params.axis != 1)
+    return no_form(step, "a Concat that does not join channels of int8 features, one sample");
+  if (!params.identity && params.inputs.size() != step.inputs.size())
+    return no_form(step, "a Concat without a stage for each operand");
+  bool whole = true;
+  int64_t lanes = 0;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const ProgramTensor& from = tensor_of(variant, step.inputs[i]);
+    if (!is_feature(from) || from.kind == program::TensorKind::kInput)
+      return no_form(step, "a Concat of operands that are not int8 features inside the model");
+    const bool last = i + 1 == step.inputs.size();
+    whole = whole && (last || from.shape[1] % kLanes == 0);
+    lanes += align_up<int64_t>(from.shape[1], kLanes);
+  }
+  LayerTasks tasks;
+  tasks.form = LayerForm::kIdentical;
+  const auto plane = static_cast<uint64_t>(feature_of(out).plane_pixels());
+  ScratchFeature scratch{.name = out.name + "_exSecondary"};
+  scratch.shape = Shape{1, lanes, out.shape[2], out.shape[3]};
+  scratch.plane_align = out.plane_align;
+  scratch.size_bytes = static_cast<uint64_t>(lanes) * plane;
+  scratch.scale = out.scale;
+  scratch.zero_point = out.zero_point;
+  const std::string& to = whole ? out.name : scratch.name;
+  uint64_t first = 0;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const ProgramTensor& from = tensor_of(variant, step.inputs[i]);
+    DpuTask copy = copy_of(params, i, from, out);
+    copy.out_bytes = first * plane;
+    RK_ASSIGN(RegisterTask task, write_dpu(copy));
+    tasks.tasks.push_back(bind(std::move(task), from.name, to));
+    first += static_cast<uint64_t>(copy.channels);
+  }
+  if (whole) return tasks;
+  tasks.scratch.push_back(scratch);
+  RK_TRY(add_selection(program, close_gaps(variant, step, out, scratch), tasks));
+  return tasks;
+}
+
+Result<LayerTasks> sum_tasks(const program::Variant& variant, const program::Step& step) {
+  const auto& params = std::get<program::SumParams>(step.params);
+  const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
+  if (step.inputs.size() != 2 || params.inputs.size() != 2)
+    return no_form(step, "a sum of other than two int8 operands");
+  for (const int32_t input : step.inputs) {
+    const ProgramTensor& from = tensor_of(variant, input);
+    if (!is_feature(from) || from.shape != out.shape || from.kind == program::TensorKind::kInput)
+      return no_form(step, "operands that are not int8 features of the result's extents");
+  }
+  if (!is_feature(out)) return no_form(step, "a result that is not an int8 feature");
+  const ProgramTensor& a = tensor_of(variant, step.inputs[0]);
+  const ProgramTensor& b = tensor_of(variant, step.inputs[1]);
+  DpuTask sum;
+  sum.height = out.shape[2];
+  sum.width = out.shape[3];
+  sum.channels = align_up<int64_t>(out.shape[1], kLanes);
+  sum.source_plane = feature_of(a).plane_pixels();
+  sum.addend_plane = feature_of(b).plane_pixels();
+  sum.out_plane = feature_of(out).plane_pixels();
+  sum.source = params.inputs[0];
+  sum.addend = params.inputs[1];
+  sum.activation = params.activation;
+  sum.output = params.output;
+  RK_ASSIGN(RegisterTask task, write_dpu(sum));
+  BoundTask bound = bind(std::move(task), a.name, out.name);
+  bound.tensors[static_cast<size_t>(Operand::kAddend)] = b.name;
+  LayerTasks tasks;
+  tasks.form = LayerForm::kIdentical;
+  tasks.tasks.push_back(std::move(bound));
+  return tasks;
+}
+
+}  // namespace rk::registers

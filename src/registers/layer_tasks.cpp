@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registers/layer_tasks.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked_math.h"
+#include "base/half.h"
+#include "program/native_layout.h"
+#include "registers/layer.h"
+#include "registers/pooling.h"
+#include "target/target.h"
+
+namespace rk::registers {
+namespace {
+
+using program::ProgramTensor;
+using program::Step;
+
+const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
+  return variant.tensors[static_cast<size_t>(index)];
+}
+
+// Kernels of a transposed convolution in the chip's blocks: input and output change places, rows and columns run
+// backwards. It takes the place of the plain weight in the file.
+Result<HelperConstant> turned_weights(const program::Program& program,
+                                      const program::Variant& variant, const Step& step,
+                                      bool is_depthwise) {
+  const ProgramTensor& weight = tensor_of(variant, step.inputs[1]);
+  RK_ASSIGN(const target::Target* target, target::find_target(program.target));
+  RK_ASSIGN(const program::ConvConstants constants,
+            program::unpack_conv_constants(program, variant, step));
+  const Shape& plain = weight.shape;  // IOHW, or C 1 H W
+  const int64_t inputs = is_depthwise ? 1 : plain[0], outputs = is_depthwise ? plain[0] : plain[1];
+  const int64_t taps = plain[2] * plain[3];
+  std::vector<int8_t> turned(constants.weights.size());
+  for (int64_t i = 0; i < inputs; ++i) {
+    for (int64_t o = 0; o < outputs; ++o) {
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        turned[static_cast<size_t>((o * inputs + i) * taps + tap)] =
+            constants.weights[static_cast<size_t>((i * outputs + o) * taps + taps - 1 - tap)];
+      }
+    }
+  }
+  HelperConstant out{.name = weight.name, .dtype = DType::kI8};
+  out.layout = program::Layout::kWeight;
+  out.shape = plain;
+  const Shape native = is_depthwise ? Shape{1, outputs, plain[2], plain[3]}
+                                    : Shape{outputs, inputs, plain[2], plain[3]};
+  out.native_shape = program::native_weight_shape(
+      target->weights_i8, native,
+      is_depthwise ? program::WeightUse::kDepthwise : program::WeightUse::kDense);
+  out.bytes = program::pack_weights(turned, native, constants.channels.offset, out.native_shape);
+  return out;
+}
+
+// The element of the plain weight at each place of the chip's blocks; -1 where there is none.
+Result<std::vector<int64_t>> block_places(const std::vector<int32_t>& native, const Shape& shape) {
+  size_t places = 0;
+  for (size_t i = 0; i + 5 < native.size(); i += 6) {
+    size_t group = 1;
+    for (size_t j = 0; j < 6; ++j) group *= static_cast<size_t>(native[i + j]);
+    places += group;
+  }
+  std::vector<uint8_t> numbers(places * sizeof(uint32_t));
+  for (uint32_t i = 0; i < places; ++i) std::memcpy(numbers.data() + i * sizeof i, &i, sizeof i);
+  RK_ASSIGN(const std::vector<uint8_t> plain,
+            program::unpack_weight_elements(numbers, native, shape, sizeof(uint32_t)));
+  std::vector<int64_t> elements(places, -1);
+  for (size_t i = 0; i * sizeof(uint32_t) < plain.size(); ++i)
+    elements[load<uint32_t>(plain.data() + i * sizeof(uint32_t))] = static_cast<int64_t>(i);
+  return elements;
+}
+
+// Blocks of float16 weights, as vendor files for RK3588 have them. What is left of the input channels takes a quarter of a
+// block, half or all of it.
+target::WeightLayout half_layout(const Shape& shape) {
+  target::WeightLayout layout{.oc2 = 16, .oc2_min = 1, .ic2 = 32};
+  layout.ic_small = shape[1] % layout.ic2 <= 8 ? 8 : 16;
+  layout.first_layer_ic = 8;
+  layout.depthwise_c2 = 32;
+  return layout;
+}
+
+uint16_t half_at(const ProgramTensor& tensor, ByteSpan bytes, size_t i) {
+  return tensor.dtype == DType::kF32 ? float_to_half(load<float>(bytes.data() + i * sizeof(float)))
+                                     : load<uint16_t>(bytes.data() + i * sizeof(uint16_t));
+}
+
+// Weights of a float16 convolution in the chip's blocks, and its bias. They take the places of the plain ones.
+Status add_float_constants(const program::Program& program, const program::Variant& variant,
+                           const Step& step, const ConvLayer& layer, LayerTasks& tasks) {
+  const ProgramTensor& weight = tensor_of(variant, step.inputs[1]);
+  if (weight.dtype != DType::kF16 && weight.dtype != DType::kF32)
+    return no_form(step, "float16 features with narrow weights");
+  const ByteSpan bytes = program.weights[static_cast<size_t>(weight.weight)].bytes;
+  const Shape& plain = weight.shape;
+  const Shape shape = layer.is_depthwise ? Shape{1, plain[0], plain[2], plain[3]} : plain;
+  const auto use = layer.is_depthwise    ? program::WeightUse::kDepthwise
+                   : layer.in.is_picture ? program::WeightUse::kPicture
+                                         : program::WeightUse::kDense;
+  HelperConstant blocks{.name = weight.name, .dtype = DType::kF16};
+  blocks.layout = program::Layout::kWeight;
+  blocks.shape = shape;
+  blocks.native_shape = program::native_weight_shape(half_layout(shape), shape, use);
+  RK_ASSIGN(const std::vector<int64_t> places, block_places(blocks.native_shape, shape));
+  blocks.bytes.resize(places.size() * sizeof(uint16_t));
+  for (size_t i = 0; i < places.size(); ++i) {
+    const uint16_t half =
+        places[i] < 0 ? 0 : half_at(weight, bytes, static_cast<size_t>(places[i]));
+    std::memcpy(blocks.bytes.data() + i * sizeof half, &half, sizeof half);
+  }
+  tasks.helpers.push_back(std::move(blocks));
+  if (!layer.has_bias) return ok_status();
+  // The reader takes whole groups of channels.
+  const ProgramTensor& given = tensor_of(variant, step.inputs[2]);
+  if (given.dtype != DType::kF32 || !given.is_constant())
+    return no_form(step, "a bias that is not constant float32");
+  const int64_t padded = align_up<int64_t>(layer.out.channels, 32);
+  HelperConstant bias{.name = given.name, .dtype = DType::kF32};
+  bias.bytes.resize(static_cast<size_t>(padded) * sizeof(float));
+  const ByteSpan from = program.weights[static_cast<size_t>(given.weight)].bytes;
+  if (from.size() > bias.bytes.size()) return no_form(step, "a bias of more than its channels");
+  std::copy(from.begin(), from.end(), bias.bytes.begin());
+  bias.shape = Shape{layer.out.channels};
+  bias.native_shape = {static_cast<int32_t>(padded)};
+  tasks.helpers.push_back(std::move(bias));
+  return ok_status();
+}
+
+Result<LayerTasks> max_pool_tasks(const program::Program& program, const program::Variant& variant,
+                                  const Step& step) {
+  RK_ASSIGN(const PoolLayer layer, pool_layer(program, variant, step));
+  LayerTasks tasks;
+  tasks.form = LayerForm::kIdentical;
+  for (const PoolPart& part : cut_max_pool(layer)) {
+    BoundTask bound{write_max_pool(layer, part), {}};
+    bound.tensors[static_cast<size_t>(Operand::kFeature)] = tensor_of(variant, step.inputs[0]).name;
+    bound.tensors[static_cast<size_t>(Operand::kOutput)] = tensor_of(variant, step.outputs[0]).name;
+    tasks.tasks.push_back(std::move(bound));
+  }
+  return tasks;
+}
+
+}  // namespace
+
+Result<LayerTasks> convolution_tasks(const program::Program& program,
+                                     const program::Variant& variant, const Step& step) {
+  RK_ASSIGN(ConvLayer layer, conv_layer(program, variant, step));
+  constexpr int64_t kRowAlign = 16;
+  if (layer.in.is_picture && layer.in.width % kRowAlign != 0)
+    return no_form(step,
+                   str("a picture of ", layer.in.width, " pixels a row; 16 divides those it has"));
+  if (layer.params.lookup) return no_form(step, "loading lookup tables");
+  LayerTasks tasks;
+  // No vendor file has a transposed depthwise convolution.
+  tasks.form =
+      layer.params.transposed && layer.is_depthwise ? LayerForm::kEmulated : LayerForm::kIdentical;
+  if (layer.params.transposed) {
+    RK_ASSIGN(HelperConstant weights, turned_weights(program, variant, step, layer.is_depthwise));
+    layer.weight_bytes = weights.bytes.size();
+    tasks.helpers.push_back(std::move(weights));
+  }
+  if (layer.in.is_float) {
+    RK_TRY(add_float_constants(program, variant, step, layer, tasks));
+    layer.weight_bytes = tasks.helpers[0].bytes.size();
+    tasks.form = LayerForm::kEmulated;
+  }
+  RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
+  for (const ConvTile& tile : tiles) {
+    RK_ASSIGN(RegisterTask task, write_convolution(layer, tile));
+    BoundTask bound{std::move(task), {}};
+    const auto name = [&](Operand operand, int32_t tensor) {
+      bound.tensors[static_cast<size_t>(operand)] = tensor_of(variant, tensor).name;
+    };
+    name(Operand::kFeature, step.inputs[0]);
+    name(Operand::kWeight, step.inputs[1]);
+    if (layer.has_bias) name(Operand::kBias, step.inputs[2]);
+    if (layer.has_addend) name(Operand::kAddend, step.inputs[3]);
+    name(Operand::kOutput, step.outputs[0]);
+    tasks.tasks.push_back(std::move(bound));
+    if (!has_known_fetch(layer, tile)) tasks.form = LayerForm::kEmulated;
+  }
+  return tasks;
+}
+
+Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
+                               const Step& step) {
+  if (const auto* pool = std::get_if<program::PoolParams>(&step.params)) {
+    return pool->kind == program::PoolKind::kMax ? max_pool_tasks(program, variant, step)
+                                                 : average_pool_tasks(program, variant, step);
+  }
+  if (std::holds_alternative<program::ConcatParams>(step.params))
+    return concat_tasks(program, variant, step);
+  if (std::holds_alternative<program::SumParams>(step.params)) return sum_tasks(variant, step);
+  if (std::holds_alternative<program::ConvParams>(step.params))
+    return convolution_tasks(program, variant, step);
+  if (std::holds_alternative<program::OpParams>(step.params))
+    return move_tasks(program, variant, step);
+  return table_tasks(variant, step);
+}
+
+}  // namespace rk::registers

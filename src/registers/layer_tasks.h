@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step is to a board: its lists, bound to tensors, and what these need beside the step's own operands.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "program/program.h"
+#include "registers/convolution.h"
+#include "registers/task.h"
+
+namespace rk::registers {
+
+enum class LayerForm : uint8_t {
+  kIdentical,  // every word follows a rule that vendor files confirm
+  kEmulated,  // the emulator computes the same bytes; the vendor's compiler may do it in another way
+  kAbsent,    // no list; the runtime of a board would have to compute the node itself
+};
+
+// A list and the tensors whose addresses its words take, by name.
+struct BoundTask {
+  RegisterTask task;
+  std::array<std::string, 6> tensors;  // by Operand
+
+  const std::string& tensor(Operand operand) const { return tensors[static_cast<size_t>(operand)]; }
+};
+
+struct HelperConstant {
+  std::string name;
+  DType dtype = DType::kI8;
+  program::Layout layout = program::Layout::kPlain;
+  Shape shape;
+  std::vector<int32_t> native_shape;
+  std::vector<uint8_t> bytes;
+  program::TensorKind kind = program::TensorKind::kHelperConstant;
+};
+
+// A feature that only the tasks of the step see.
+struct ScratchFeature {
+  std::string name;
+  Shape shape;  // [1, C, H, W]
+  uint32_t plane_align = 0;
+  uint64_t size_bytes = 0;
+  float scale = 0;
+  int32_t zero_point = 0;
+};
+
+struct LayerTasks {
+  std::vector<BoundTask> tasks;
+  LayerForm form = LayerForm::kEmulated;
+  std::vector<HelperConstant> helpers;
+  std::vector<ScratchFeature> scratch;
+  size_t loads = 0;  // tasks that only load a table
+};
+
+// The lists of a step; kUnsupported says what has none.
+Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
+                               const program::Step& step);
+
+// By kind of step, each kUnsupported for what it has no form for.
+Result<LayerTasks> convolution_tasks(const program::Program& program,
+                                     const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> concat_tasks(const program::Program& program, const program::Variant& variant,
+                                const program::Step& step);
+Result<LayerTasks> sum_tasks(const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> table_tasks(const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> average_pool_tasks(const program::Program& program,
+                                      const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> move_tasks(const program::Program& program, const program::Variant& variant,
+                              const program::Step& step);
+
+}  // namespace rk::registers

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that only move bytes (Reshape, Transpose, Slice, Squeeze, Unsqueeze). Where each byte of the result comes from is
+// computed by the operator's definition; what is written follows from the pattern that these places have:
+// whole blocks of channels are copied, lanes within blocks are selected by a convolution.
+#include <algorithm>
+#include <optional>
+
+#include "base/checked_math.h"
+#include "registers/dpu.h"
+#include "registers/layer.h"
+#include "registers/layer_tasks.h"
+#include "registers/selection.h"
+
+namespace rk::registers {
+namespace {
+
+using program::OpParams;
+using program::ProgramTensor;
+using program::Step;
+
+constexpr int64_t kLanes = 16;
+constexpr int64_t kMostElements = int64_t{1} << 24;
+
+const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
+  return variant.tensors[static_cast<size_t>(index)];
+}
+
+// For each element of the result, in its plain order, the element of the operand.
+using Sources = std::vector<int64_t>;
+
+std::vector<int64_t> strides_of(const Shape& shape) {
+  std::vector<int64_t> strides(static_cast<size_t>(shape.rank()), 1);
+  for (int i = shape.rank() - 2; i >= 0; --i)
+    strides[static_cast<size_t>(i)] = strides[static_cast<size_t>(i) + 1] * shape[i + 1];
+  return strides;
+}
+
+// Places first + sum of index * step over the axes of `shape`.
+Sources walk(const Shape& shape, int64_t first, const std::vector<int64_t>& steps) {
+  Sources sources;
+  std::vector<int64_t> index(static_cast<size_t>(shape.rank()), 0);
+  int64_t at = first;
+  for (int64_t i = 0; i < shape.elements(); ++i) {
+    sources.push_back(at);
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      const auto a = static_cast<size_t>(axis);
+      at += steps[a];
+      if (++index[a] < shape[axis]) break;
+      at -= steps[a] * shape[axis];
+      index[a] = 0;
+    }
+  }
+  return sources;
+}
+
+std::optional<std::vector<int64_t>> constant_of(const program::Program& program,
+                                                const program::Variant& variant, const Step& step,
+                                                size_t input) {
+  if (input >= step.inputs.size() || step.inputs[input] == program::kNone) return std::nullopt;
+  const ProgramTensor& tensor = tensor_of(variant, step.inputs[input]);
+  if (!tensor.is_constant() || tensor.dtype != DType::kI64) return std::nullopt;
+  const ByteSpan bytes = program.weights[static_cast<size_t>(tensor.weight)].bytes;
+  std::vector<int64_t> values(bytes.size() / sizeof(int64_t));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = load<int64_t>(bytes.data() + i * sizeof(int64_t));
+  return values;
+}
+
+std::optional<Sources> slice_sources(const program::Program& program,
+                                     const program::Variant& variant, const Step& step,
+                                     const Shape& from, const Shape& to) {
+  const auto starts = constant_of(program, variant, step, 1);
+  const auto axes = constant_of(program, variant, step, 3);
+  const auto steps = constant_of(program, variant, step, 4);
+  if (!starts || !axes || axes->size() != starts->size() || (step.inputs.size() > 4 && !steps) ||
+      (steps && steps->size() != starts->size()))
+    return std::nullopt;
+  std::vector<int64_t> stride = strides_of(from);
+  int64_t first = 0;
+  for (size_t i = 0; i < axes->size(); ++i) {
+    const int64_t axis = (*axes)[i] < 0 ? (*axes)[i] + from.rank() : (*axes)[i];
+    if (axis < 0 || axis >= from.rank()) return std::nullopt;
+    const int64_t extent = from[static_cast<int>(axis)];
+    int64_t start = (*starts)[i] < 0 ? (*starts)[i] + extent : (*starts)[i];
+    if (steps && (*steps)[i] != 1) return std::nullopt;
+    start = std::clamp<int64_t>(start, 0, extent);
+    if (start + to[static_cast<int>(axis)] > extent) return std::nullopt;
+    first += start * stride[static_cast<size_t>(axis)];
+  }
+  return walk(to, first, stride);
+}
+
+std::optional<Sources> sources_of(const program::Program& program, const program::Variant& variant,
+                                  const Step& step, const OpParams& params) {
+  const Shape& from = tensor_of(variant, step.inputs[0]).shape;
+  const Shape& to = tensor_of(variant, step.outputs[0]).shape;
+  if (to.elements() < 1 || to.elements() > kMostElements) return std::nullopt;
+  if (params.op == "Slice" && from.rank() == to.rank())
+    return slice_sources(program, variant, step, from, to);
+  if (from.elements() != to.elements()) return std::nullopt;
+  if (params.op == "Transpose") {
+    const auto found = params.attrs.find("perm");
+    if (found == params.attrs.end()) return std::nullopt;
+    const auto* perm = std::get_if<std::vector<int64_t>>(&found->second);
+    if (perm == nullptr || static_cast<int>(perm->size()) != from.rank()) return std::nullopt;
+    const std::vector<int64_t> stride = strides_of(from);
+    std::vector<int64_t> steps;
+    for (const int64_t axis : *perm) {
+      if (axis < 0 || axis >= from.rank()) return std::nullopt;
+      steps.push_back(stride[static_cast<size_t>(axis)]);
+    }
+    return walk(to, 0, steps);
+  }
+  if (params.op == "Reshape" || params.op == "Squeeze" || params.op == "Unsqueeze" ||
+      params.op == "Flatten")
+    return walk(to, 0, strides_of(to));
+  return std::nullopt;
+}
+
+// Samples and channels of a feature as planes of 16 lanes, one sample after the other.
+struct Planes {
+  int64_t samples = 0, channels = 0, pixels = 0, blocks = 0, plane = 0;
+
+  int64_t count() const { return samples * blocks; }
+  int64_t lane(int64_t sample, int64_t channel) const { return sample * blocks * kLanes + channel; }
+};
+
+Planes planes_of(const ProgramTensor& t) {
+  Planes p{t.shape[0], t.shape[1], t.shape[2] * t.shape[3], ceil_div(t.shape[1], kLanes), 0};
+  p.plane = feature_of(t).plane_pixels();
+  return p;
+}
+
+bool is_blocked(const ProgramTensor& t) {
+  return t.dtype == DType::kI8 && t.layout == program::Layout::kNc1hwc2 && t.shape.rank() == 4 &&
+         t.kind != program::TensorKind::kInput;
+}
+
+// The lane of the operand for each lane of the result (-1: no channel) where pixels stay in their places.
+std::optional<std::vector<int64_t>> lanes_of(const Sources& sources, const Planes& from,
+                                             const Planes& to) {
+  if (from.pixels != to.pixels) return std::nullopt;
+  std::vector<int64_t> lanes(static_cast<size_t>(to.count() * kLanes), -1);
+  for (int64_t sample = 0; sample < to.samples; ++sample) {
+    for (int64_t channel = 0; channel < to.channels; ++channel) {
+      const int64_t at = (sample * to.channels + channel) * to.pixels;
+      const int64_t first = sources[static_cast<size_t>(at)];
+      if (first % from.pixels != 0 || first / from.pixels >= from.samples * from.channels)
+        return std::nullopt;
+      for (int64_t pixel = 0; pixel < to.pixels; ++pixel) {
+        if (sources[static_cast<size_t>(at + pixel)] != first + pixel) return std::nullopt;
+      }
+      const int64_t plane = first / from.pixels;
+      lanes[static_cast<size_t>(to.lane(sample, channel))] =
+          from.lane(plane / from.channels, plane % from.channels);
+    }
+  }
+  return lanes;
+}
+
+// The block of the operand that block `to` of the result repeats; -1 when lanes change places.
+int64_t repeated_block(const std::vector<int64_t>& lanes, int64_t to) {
+  const int64_t first = lanes[static_cast<size_t>(to * kLanes)];
+  if (first < 0 || first % kLanes != 0) return -1;
+  for (int64_t lane = 0; lane < kLanes; ++lane) {
+    const int64_t from = lanes[static_cast<size_t>(to * kLanes + lane)];
+    if (from >= 0 && from != first + lane) return -1;
+  }
+  return first / kLanes;
+}
+
+struct Move {
+  const program::Program& program;
+  const ProgramTensor& in;
+  const ProgramTensor& out;
+};
+
+Result<LayerTasks> copy_blocks(const Move& m, const std::vector<int64_t>& blocks) {
+  const Planes from = planes_of(m.in), to = planes_of(m.out);
+  LayerTasks tasks;
+  for (size_t first = 0; first < blocks.size();) {
+    size_t last = first + 1;
+    while (last < blocks.size() && blocks[last] == blocks[last - 1] + 1) ++last;
+    DpuTask copy;
+    copy.channels = static_cast<int64_t>(last - first) * kLanes;
+    copy.height = m.out.shape[2];
+    copy.width = m.out.shape[3];
+    copy.source_plane = from.plane;
+    copy.out_plane = to.plane;
+    copy.source_bytes = static_cast<uint64_t>(blocks[first] * from.plane * kLanes);
+    copy.out_bytes = first * static_cast<uint64_t>(to.plane * kLanes);
+    RK_ASSIGN(RegisterTask task, write_dpu(copy));
+    BoundTask bound{std::move(task), {}};
+    bound.tensors[static_cast<size_t>(Operand::kFeature)] = m.in.name;
+    bound.tensors[static_cast<size_t>(Operand::kOutput)] = m.out.name;
+    tasks.tasks.push_back(std::move(bound));
+    first = last;
+  }
+  return tasks;
+}
+
+// Whole pairs of blocks leave the array: the result must have room for them.
+bool has_room(const ProgramTensor& out, int64_t end_bytes) {
+  return static_cast<uint64_t>(end_bytes) <= out.size_bytes;
+}
+
+constexpr int64_t kPairOfBlocks = 32;
+
+Feature view(int64_t channels, int64_t height, int64_t width, int64_t plane) {
+  Feature feature{.channels = channels, .height = height, .width = width};
+  feature.plane = plane;
+  return feature;
+}
+
+Selection selection_between(const Move& m) {
+  Selection s;
+  s.zero_point = m.in.zero_point;
+  s.from = m.in.name;
+  s.to = m.out.name;
+  s.helper = m.out.name + "_conv_weight";
+  return s;
+}
+
+Result<LayerTasks> select_lanes(const Move& m, std::vector<int64_t> lanes) {
+  const Planes from = planes_of(m.in), to = planes_of(m.out);
+  Selection s = selection_between(m);
+  s.in = view(from.count() * kLanes, m.in.shape[2], m.in.shape[3], from.plane);
+  s.out = view(to.count() * kLanes, m.out.shape[2], m.out.shape[3], to.plane);
+  s.picks = std::move(lanes);
+  if (!has_room(m.out, align_up(s.out.channels, kPairOfBlocks) * to.plane))
+    return unsupported("no register form for a move into an odd number of blocks");
+  LayerTasks tasks;
+  RK_TRY(add_selection(m.program, s, tasks));
+  return tasks;
+}
+
+// Where the result has no room for pairs of blocks they go to scratch, and from there on: `cube` says what and to where.
+Status copy_from_scratch(const Move& m, DpuTask cube, LayerTasks& tasks) {
+  ScratchFeature scratch{.name = m.out.name + "_exSecondary"};
+  scratch.shape = Shape{1, align_up(cube.channels, kPairOfBlocks), 1, cube.source_plane};
+  scratch.size_bytes = static_cast<uint64_t>(scratch.shape.elements());
+  scratch.scale = m.out.scale;
+  scratch.zero_point = m.out.zero_point;
+  RK_ASSIGN(RegisterTask task, write_dpu(cube));
+  BoundTask bound{std::move(task), {}};
+  bound.tensors[static_cast<size_t>(Operand::kFeature)] = scratch.name;
+  bound.tensors[static_cast<size_t>(Operand::kOutput)] = m.out.name;
+  tasks.tasks.push_back(std::move(bound));
+  tasks.scratch.push_back(std::move(scratch));
+  return ok_status();
+}
+
+// [1, C, H, W] to [1, H, W, C]: rows become channels. For each C one selection among the lanes of all rows.
+Result<LayerTasks> rows_to_channels(const Move& m) {
+  const int64_t channels = m.in.shape[1], height = m.in.shape[2], width = m.in.shape[3];
+  const Planes from = planes_of(m.in), to = planes_of(m.out);
+  const bool room = has_room(m.out, align_up(height, kPairOfBlocks) * to.plane);
+  LayerTasks tasks;
+  for (int64_t c = 0; c < channels; ++c) {
+    Selection s = selection_between(m);
+    if (!room) s.to = m.out.name + "_exSecondary";
+    s.in = view(height * kLanes, width, 1, width);
+    s.in_bytes = static_cast<uint64_t>(c / kLanes * from.plane * kLanes);
+    s.out = view(height, width, 1, to.plane);
+    s.out.row_gap = channels - 1;
+    s.out_bytes = static_cast<uint64_t>(c * kLanes);
+    s.helper += str("_", c % kLanes);
+    for (int64_t y = 0; y < height; ++y) s.picks.push_back(y * kLanes + c % kLanes);
+    RK_TRY(add_selection(m.program, s, tasks));
+  }
+  if (room) return tasks;
+  DpuTask copy{.channels = align_up(height, kLanes), .height = width, .width = channels};
+  copy.source_plane = copy.out_plane = to.plane;
+  RK_TRY(copy_from_scratch(m, copy, tasks));
+  return tasks;
+}
+
+// A feature in plain order: 16 pixels of a channel become one atom, the channels of a block follow each other.
+Result<LayerTasks> flatten(const Move& m) {
+  const Planes from = planes_of(m.in);
+  const int64_t atoms = from.pixels / kLanes;
+  LayerTasks tasks;
+  for (int64_t block = 0; block < from.count(); ++block) {
+    const int64_t lanes = std::min(kLanes, from.channels - block * kLanes);
+    Selection s = selection_between(m);
+    s.in = view(kLanes, atoms, kLanes, from.plane);
+    s.in_bytes = static_cast<uint64_t>(block * from.plane * kLanes);
+    s.out = view(lanes * kLanes, atoms, 1, atoms);
+    s.out_bytes = static_cast<uint64_t>(block * kLanes * from.pixels);
+    s.taps = kLanes;
+    s.helper += str("_", lanes);
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      for (int64_t pixel = 0; pixel < kLanes; ++pixel) s.picks.push_back(pixel * kLanes + lane);
+    const int64_t end = static_cast<int64_t>(s.out_bytes) + (lanes + lanes % 2) * from.pixels;
+    if (has_room(m.out, end)) {
+      RK_TRY(add_selection(m.program, s, tasks));
+    } else {
+      DpuTask copy{.channels = lanes * kLanes, .height = 1, .width = atoms};
+      copy.source_plane = copy.out_plane = atoms;
+      copy.out_bytes = s.out_bytes;
+      s.to = m.out.name + "_exSecondary";
+      s.out_bytes = 0;
+      RK_TRY(add_selection(m.program, s, tasks));
+      RK_TRY(copy_from_scratch(m, copy, tasks));
+    }
+  }
+  return tasks;
+}
+
+bool is_channels_last(const OpParams& params) {
+  if (params.op != "Transpose") return false;
+  const auto found = params.attrs.find("perm");
+  const auto* perm =
+      found == params.attrs.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
+  return perm != nullptr && *perm == std::vector<int64_t>{0, 2, 3, 1};
+}
+
+bool is_plain(const ProgramTensor& t) {
+  return t.dtype == DType::kI8 && t.layout != program::Layout::kNc1hwc2 &&
+         t.layout != program::Layout::kWeight;
+}
+
+}  // namespace
+
+Result<LayerTasks> move_tasks(const program::Program& program, const program::Variant& variant,
+                              const Step& step) {
+  const auto& params = std::get<OpParams>(step.params);
+  if (step.inputs.empty() || step.inputs[0] == program::kNone || step.outputs.size() != 1)
+    return no_form(step, str("the operator ", params.op));
+  const ProgramTensor& in = tensor_of(variant, step.inputs[0]);
+  const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
+  const auto sources = sources_of(program, variant, step, params);
+  if (!sources) return no_form(step, str("the operator ", params.op));
+  if (in.dtype != DType::kI8 || in.scale != out.scale || in.zero_point != out.zero_point)
+    return no_form(step, "a move between different types or scales");
+  const Move move{program, in, out};
+  if (!is_blocked(in)) return no_form(step, "a move of other than int8 in blocks of channels");
+  const Planes from = planes_of(in);
+  if (is_blocked(out)) {
+    if (const auto lanes = lanes_of(*sources, from, planes_of(out))) {
+      std::vector<int64_t> blocks;
+      for (int64_t i = 0; i * kLanes < static_cast<int64_t>(lanes->size()); ++i)
+        blocks.push_back(repeated_block(*lanes, i));
+      if (std::ranges::find(blocks, -1) == blocks.end()) return copy_blocks(move, blocks);
+      return select_lanes(move, *lanes);
+    }
+    if (is_channels_last(params) && from.samples == 1) return rows_to_channels(move);
+    return no_form(step, "a move of pixels");
+  }
+  const bool in_order = std::ranges::is_sorted(*sources) && sources->front() == 0;
+  if (!is_plain(out) || !in_order || from.samples != 1 ||
+      static_cast<int64_t>(sources->size()) != from.channels * from.pixels)
+    return no_form(step, "a move into plain order that changes it");
+  if (from.pixels % kLanes != 0)
+    return no_form(
+        step, str("planes of ", from.pixels, " pixels in plain order; 16 divides those it has"));
+  return flatten(move);
+}
+
+}  // namespace rk::registers
