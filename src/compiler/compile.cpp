@@ -46,7 +46,7 @@ Result<program::Variant> compile_variant(const Graph& graph, const target::Targe
     builder.variant().outputs.push_back(tensor);
   }
   RK_TRY(assign_layouts(target, builder.variant()));
-  assign_memory(target, builder.variant());
+  RK_TRY(assign_memory(target, builder.variant()));
   if (!options.single_core) program::split_over_cores(target, builder.variant());
   return std::move(builder.variant());
 }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/checked_math.h"
+#include "compiler/scratch.h"
 #include "program/cost.h"
 #include "program/native_layout.h"
 #include "target/memory_rules.h"
@@ -25,6 +26,8 @@ FeatureUse use_of(const target::Target& target, const program::Variant& variant,
     const bool depthwise = conv->group > 1 && in.rank() == 4 && conv->group == in[1];
     return depthwise ? FeatureUse::kDepthwiseOutput : FeatureUse::kConvOutput;
   }
+  if (resize_form(target, variant, step) != ResizeForm::kRepeats)
+    return FeatureUse::kDepthwiseOutput;
   const auto* pool = std::get_if<program::PoolParams>(&step.params);
   return pool != nullptr && pool->kind == program::PoolKind::kAverage ? FeatureUse::kDepthwiseOutput
                                                                       : FeatureUse::kOther;

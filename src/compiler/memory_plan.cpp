@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/checked_math.h"
+#include "compiler/chip_steps.h"
 #include "compiler/scratch.h"
 #include "program/arena.h"
 #include "program/cost.h"
@@ -36,8 +37,9 @@ bool same_bytes(const program::ProgramTensor& from, const program::ProgramTensor
   return full(picture) && pixels(picture.shape) == 1;
 }
 
-// An activation has the place of what it reads when nobody else does, and a Reshape that moves no byte.
-Homes homes(const program::Variant& variant) {
+// An activation has the place of what it reads when nobody else does, and a Reshape that moves no byte. Behind other steps
+// than convolutions only Relu and Clip do.
+Homes homes(const target::Target& target, const program::Variant& variant) {
   Homes homes{.of = std::vector<size_t>(variant.tensors.size()),
               .joins_before = std::vector<bool>(variant.steps.size(), false)};
   std::vector<size_t> readers(variant.tensors.size(), 0);
@@ -45,10 +47,11 @@ Homes homes(const program::Variant& variant) {
   for (const program::Step& step : variant.steps)
     for (const int32_t in : step.inputs)
       if (in != program::kNone) ++readers[static_cast<size_t>(in)];
+  const std::vector<bool> alone = activations_alone(target, variant);
   for (size_t s = 0; s < variant.steps.size(); ++s) {
     const program::Step& step = variant.steps[s];
     const auto* op = std::get_if<program::OpParams>(&step.params);
-    const bool joins = program::joins_step_before(step);
+    const bool joins = program::joins_step_before(step) && !alone[s];
     const bool reshapes = op != nullptr && op->op == "Reshape" && step.inputs[0] != program::kNone;
     if ((!joins && !reshapes) || step.outputs.size() != 1) continue;
     const auto in = static_cast<size_t>(step.inputs[0]), out = static_cast<size_t>(step.outputs[0]);
@@ -154,10 +157,11 @@ std::vector<int64_t> turns(const program::Variant& variant, const std::vector<bo
 
 }  // namespace
 
-void assign_memory(const target::Target& target, program::Variant& variant) {
+Status assign_memory(const target::Target& target, program::Variant& planned) {
+  RK_ASSIGN(program::Variant variant, chip_steps(target, planned));
   const auto steps = static_cast<int64_t>(variant.steps.size());
   std::vector<int64_t> first(variant.tensors.size(), steps), last(variant.tensors.size(), -1);
-  const auto [home, joins_before] = homes(variant);
+  const auto [home, joins_before] = homes(target, variant);
   const std::vector<int64_t> turn = turns(variant, joins_before, waiting(target, variant));
   for (size_t i = 0; i < variant.steps.size(); ++i) {
     const program::Step& step = variant.steps[i];
@@ -210,9 +214,13 @@ void assign_memory(const target::Target& target, program::Variant& variant) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     variant.tensors[tensors[i]].offset_in_arena = plan.offset[of_steps + i];
   }
-  for (size_t i = 1; i < variant.tensors.size(); ++i)
-    variant.tensors[i].offset_in_arena = variant.tensors[home[i]].offset_in_arena;
-  variant.arena_bytes = plan.size_bytes;
+  for (size_t i = 1; i < planned.tensors.size(); ++i) {
+    planned.tensors[i].size_bytes = variant.tensors[i].size_bytes;
+    planned.tensors[i].native_shape = variant.tensors[i].native_shape;
+    planned.tensors[i].offset_in_arena = variant.tensors[home[i]].offset_in_arena;
+  }
+  planned.arena_bytes = plan.size_bytes;
+  return ok_status();
 }
 
 }  // namespace rk::compiler

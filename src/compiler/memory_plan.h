@@ -8,7 +8,7 @@
 namespace rk::compiler {
 
 // Offsets of inputs, outputs and internal tensors, and the arena's size. Inputs exist from the start; both inputs and
-// outputs may share places with internal tensors.
-void assign_memory(const target::Target& target, program::Variant& variant);
+// outputs may share places with internal tensors. Steps are those of chip_steps().
+Status assign_memory(const target::Target& target, program::Variant& variant);
 
 }  // namespace rk::compiler

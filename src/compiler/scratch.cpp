@@ -177,7 +177,64 @@ bool only_moves(const Step& step) {
          op == "Squeeze" || op == "Unsqueeze";
 }
 
+// Linear Resize reads a copy with a border: of two rows and columns, one where the first pixel keeps its place. With
+// aligned corners it enlarges rows first.
+uint64_t resize_bytes(const target::Target& target, const Variant& variant, const Step& step) {
+  const auto& resize = std::get<program::ResizeParams>(step.params);
+  const ProgramTensor& in = tensor(variant, step.inputs[0]);
+  int64_t h = in.shape[2], w = in.shape[3];
+  if (resize.coordinates == program::CoordinateMode::kAlignCorners) {
+    w = tensor(variant, step.outputs[0]).shape[3];
+  } else {
+    const int64_t border = resize.coordinates == program::CoordinateMode::kAsymmetric ? 1 : 2;
+    h += border;
+    w += border;
+  }
+  const int64_t pixels = up(h * w, std::max(1, target.plane_align));
+  return bytes(static_cast<double>(in.shape[0] * up(in.shape[1], block_of(target, in.dtype))) *
+               static_cast<double>(pixels) * size_of(in.dtype));
+}
+
 }  // namespace
+
+ResizeForm resize_form(const target::Target& target, const Variant& variant, const Step& step) {
+  const auto* resize = std::get_if<program::ResizeParams>(&step.params);
+  if (resize == nullptr) return ResizeForm::kRepeats;
+  const Shape& in = tensor(variant, step.inputs[0]).shape;
+  const Shape& out = tensor(variant, step.outputs[0]).shape;
+  bool enlarges = true, reduces = true;  // by integers
+  for (const int axis : {2, 3}) {
+    enlarges = enlarges && in[axis] > 0 && out[axis] % in[axis] == 0;
+    reduces = reduces && out[axis] > 0 && in[axis] % out[axis] == 0;
+  }
+  if (resize->mode == program::ResizeMode::kNearest)
+    return enlarges ? ResizeForm::kRepeats : ResizeForm::kPlanes;
+  const bool corners = resize->coordinates == program::CoordinateMode::kAlignCorners;
+  if (target::memory_rules(target).linear_any || (enlarges && !corners))
+    return reduces && !corners ? ResizeForm::kPlanes : ResizeForm::kLinear;
+  return reduces && !corners ? ResizeForm::kPlanes : ResizeForm::kRepeats;
+}
+
+std::vector<bool> activations_alone(const target::Target& target, const Variant& variant) {
+  std::vector<bool> alone(variant.steps.size(), false);
+  std::vector<bool> convolved(variant.tensors.size(), false);
+  for (size_t s = 0; s < variant.steps.size(); ++s) {
+    const Step& step = variant.steps[s];
+    const bool reads = !step.inputs.empty() && step.inputs[0] != program::kNone;
+    alone[s] = reads && program::joins_step_before(step) &&
+               program::activation_form(step) != program::ActivationForm::kNone &&
+               !convolved[static_cast<size_t>(step.inputs[0])];
+    const auto* pool = std::get_if<program::PoolParams>(&step.params);
+    // What a convolution adds comes behind its activation; x + conv(x) is one convolution.
+    const bool adds = step.inputs.size() > 3 && step.inputs[3] != program::kNone &&
+                      step.inputs[3] != step.inputs[0];
+    const bool convolves = (std::holds_alternative<program::ConvParams>(step.params) && !adds) ||
+                           (pool != nullptr && pool->kind == program::PoolKind::kAverage) ||
+                           (reads && program::made_convolution(target, variant, step));
+    for (const int32_t out : step.outputs) convolved[static_cast<size_t>(out)] = convolves;
+  }
+  return alone;
+}
 
 bool makes_channels_last(const target::Target& target, const Variant& variant, const Step& step) {
   return nhwc_of(target, variant, step).has_value();
@@ -195,6 +252,8 @@ uint64_t scratch_bytes(const target::Target& target, const Variant& variant, con
     return attention_bytes(target, in.dtype, queries->heads, queries->rows, keys->rows,
                            queries->depth);
   }
+  if (resize_form(target, variant, step) == ResizeForm::kLinear)
+    return resize_bytes(target, variant, step);
   if (op == "Softmax")
     return softmax_bytes(target::memory_rules(target).softmax, in, axis_of(step));
   if (op == "LayerNormalization" && target::memory_rules(target).norm_copies_f16 > 1) {
@@ -235,9 +294,10 @@ std::vector<uint64_t> output_copies(const target::Target& target, const ProgramT
   const auto pixels = static_cast<double>(output.shape[0] * width) * size_of(output.dtype);
   const auto full = static_cast<double>(up(channels, block));
   if (copy == target::OutputCopy::kTransposed) {
-    const bool fills = output.dtype == DType::kI8 && height % block == 0;
-    const auto rows = static_cast<double>(fills ? 4 * height : up(height, block));
-    return {bytes(rows * pixels * full)};
+    constexpr int64_t kCopies = 4, kLane = 4;
+    if (output.dtype == DType::kI8 && width % block == 0)
+      return {bytes(static_cast<double>(kCopies * height * up(channels, kLane)) * pixels)};
+    return {bytes(static_cast<double>(up(height, block)) * pixels * full)};
   }
   const double rows = static_cast<double>(height) * pixels;
   if (channels % block == 0) return {bytes(rows * full)};
@@ -257,7 +317,9 @@ std::vector<uint64_t> stored_bytes(const target::Target& target, const Variant& 
     if (may_grow(index)) size = std::max(size, checked_mul(own, uint64_t(copies)).value_or(size));
   };
   std::vector<bool> in_sequence(variant.tensors.size(), false);
-  for (const Step& step : variant.steps) {
+  const std::vector<bool> alone = activations_alone(target, variant);
+  for (size_t s = 0; s < variant.steps.size(); ++s) {
+    const Step& step = variant.steps[s];
     if (step.processor != program::Processor::kNpu || step.inputs.empty()) continue;
     const int32_t in = step.inputs[0], out = step.outputs[0];
     if (in == program::kNone) continue;
@@ -265,8 +327,13 @@ std::vector<uint64_t> stored_bytes(const target::Target& target, const Variant& 
     const program::ActivationForm form = program::activation_form(step);
     // Of a step of its own what it reads: there the convolution before it writes.
     const int32_t table = std::holds_alternative<program::ConvParams>(step.params) ? out : in;
-    if (f16 && form == program::ActivationForm::kTable) grow(table, memory.table_copies_f16);
-    if (f16 && form == program::ActivationForm::kGate) grow(table, memory.gate_copies_f16);
+    const bool by_table = form == program::ActivationForm::kTable;
+    const bool by_gate = form == program::ActivationForm::kGate;
+    if (alone[s] && (by_table || by_gate)) {
+      grow(out, f16 ? memory.table_copies_f16 : memory.alone_copies_i8);
+    } else if (f16 && (by_table || by_gate)) {
+      grow(table, by_table ? memory.table_copies_f16 : memory.gate_copies_f16);
+    }
     if (f16 && op_of(step) == "LayerNormalization") grow(in, memory.norm_copies_f16);
     uint64_t& size = stored[static_cast<size_t>(out)];
     if (swaps_batch(step) && memory.reshape_scratch && may_grow(out))

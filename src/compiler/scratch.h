@@ -19,6 +19,18 @@ uint64_t scratch_bytes(const target::Target& target, const program::Variant& var
 bool makes_channels_last(const target::Target& target, const program::Variant& variant,
                          const program::Step& step);
 
+// How the chip resizes a picture.
+enum class ResizeForm : uint8_t {
+  kRepeats,  // pixels, by integers; or the CPU does it: the result is a plain feature
+  kPlanes,   // each plane by itself: the result is that of a depthwise convolution
+  kLinear,   // the same, from a copy of the operand with a border
+};
+ResizeForm resize_form(const target::Target& target, const program::Variant& variant,
+                       const program::Step& step);
+
+// Activations, by step, that have a place of their own: other than Relu and Clip, and not behind a convolution.
+std::vector<bool> activations_alone(const target::Target& target, const program::Variant& variant);
+
 // Bytes of the copies in which a chip hands a model's output over, all of them alive when the last step is done.
 std::vector<uint64_t> output_copies(const target::Target& target,
                                     const program::ProgramTensor& output);

@@ -117,6 +117,11 @@ TEST(ScratchTest, OutputsAreHandedOverInCopies) {
   EXPECT_EQ(copies("rk3566", DType::kI8, {1, 64, 80, 80}), (Sizes{0x190000}));
   EXPECT_EQ(copies("rk3566", DType::kI8, {1, 64, 20, 20}), (Sizes{0x7800}));
   EXPECT_EQ(copies("rk3566", DType::kI8, {1, 39, 40, 40}), (Sizes{0x3e800}));
+  EXPECT_EQ(copies("rk3566", DType::kI8, {1, 16, 16, 20}), (Sizes{5120}));
+  EXPECT_EQ(copies("rk3566", DType::kI8, {1, 16, 20, 40}), (Sizes{51200}));
+  EXPECT_EQ(copies("rk3566", DType::kI8, {1, 3, 256, 384}), (Sizes{0x180000}));
+  EXPECT_EQ(copies("rk3566", DType::kI8, {1, 9, 24, 40}), (Sizes{46080}));
+  EXPECT_EQ(copies("rk3566", DType::kF16, {1, 16, 16, 40}), (Sizes{20480}));
   EXPECT_EQ(copies("rk3566", DType::kF16, {1, 39, 10, 10}), (Sizes{0x2580}));
   EXPECT_EQ(copies("rk3562", DType::kI8, {1, 80, 40, 40}), (Sizes{0x1f400}));
   EXPECT_EQ(copies("rk3562", DType::kI8, {1, 39, 40, 40}), (Sizes{0x12c00, 0xf3c0}));
@@ -126,7 +131,11 @@ TEST(ScratchTest, OutputsAreHandedOverInCopies) {
 
 TEST(ScratchTest, FloatFeaturesBehindTablesLieSeveralTimes) {
   const auto stored = [](const char* name, DType dtype, const char* type) {
-    const program::Variant variant = one_step(dtype, {1, 16, 40, 40}, {1, 16, 40, 40}, {}, type);
+    program::Variant variant = one_step(dtype, {1, 16, 40, 40}, {1, 16, 40, 40}, {}, type);
+    variant.tensors.push_back(variant.tensors[1]);
+    variant.steps.insert(
+        variant.steps.begin(),
+        {.type = "Conv", .inputs = {3}, .outputs = {1}, .params = program::ConvParams{}});
     return stored_bytes(chip(name), variant)[1] / 64;
   };
   EXPECT_EQ(stored("rk3588", DType::kF16, "Sigmoid"), 2u);
@@ -135,6 +144,21 @@ TEST(ScratchTest, FloatFeaturesBehindTablesLieSeveralTimes) {
   EXPECT_EQ(stored("rk3566", DType::kF16, "HardSwish"), 3u);
   EXPECT_EQ(stored("rk3588", DType::kF16, "LeakyRelu"), 1u);
   EXPECT_EQ(stored("rk3588", DType::kI8, "exSwish"), 1u);
+}
+
+TEST(ScratchTest, TablesThatJoinNoConvolutionWriteSeveralTimes) {
+  const auto stored = [](const char* name, DType dtype, const char* type) {
+    const program::Variant variant = one_step(dtype, {1, 48, 24, 40}, {1, 48, 24, 40}, {}, type);
+    const std::vector<uint64_t> sizes = stored_bytes(chip(name), variant);
+    return std::vector<uint64_t>{sizes[1] / 64, sizes[2] / 64};
+  };
+  using Copies = std::vector<uint64_t>;
+  EXPECT_EQ(stored("rk3588", DType::kI8, "exSwish"), (Copies{1, 4}));
+  EXPECT_EQ(stored("rk3588", DType::kI8, "Sigmoid"), (Copies{1, 4}));
+  EXPECT_EQ(stored("rk3588", DType::kI8, "LeakyRelu"), (Copies{1, 1}));
+  EXPECT_EQ(stored("rk3588", DType::kF16, "exSwish"), (Copies{1, 2}));
+  EXPECT_EQ(stored("rk3588", DType::kF16, "Sigmoid"), (Copies{1, 2}));
+  EXPECT_EQ(stored("rk3576", DType::kI8, "exSwish"), (Copies{1, 1}));
 }
 
 TEST(ScratchTest, ProductsAndSoftmaxAreOneAttention) {

@@ -23,10 +23,10 @@ struct ArenaPlan {
   uint64_t size_bytes = 0;       // max(offset + size)
 };
 
-// Which block is placed next; each goes to the lowest offset that is free during its life.
+// Which block is placed next and where: in a gap that is free during its life, else behind all that lives with it.
 enum class ArenaOrder {
-  kAsTheyBegin,   // as the vendor's compiler does (docs/board-model.md)
-  kLargestFirst,  // within a few percent of the lower bound on real networks
+  kAsTheyBegin,   // in the smallest gap, as the vendor's compiler does (docs/board-model.md)
+  kLargestFirst,  // in the lowest gap; within a few percent of the lower bound on real networks
 };
 ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, ArenaOrder order);
 

@@ -17,16 +17,14 @@ TEST(ArenaTest, TensorsThatDoNotMeetShareAPlace) {
   EXPECT_EQ(plan.size_bytes, 768u);
 }
 
-TEST(ArenaTest, TakesTheLowestGapThatFitsInTheOrderOfExecution) {
+// Places as the vendor's compiler prints them for a network with such tensors (LinkNet on RK3562, layers 19 and 20).
+TEST(ArenaTest, TakesTheSmallestGapThatFitsInTheOrderOfExecution) {
   const Lifetime blocks[] = {
-      {1000, 0, 0},  // 0
-      {960, 0, 1},   // 1000 -> 1024
-      {900, 0, 0},   // 1984
-      {800, 0, 1},   // 2884 -> 2944
-      {700, 1, 1},   // [0, 1024) is free again, and lower than the tighter [1984, 2944)
+      {0x13800, 0, 0}, {0xc000, 0, 1}, {0x10800, 0, 0}, {0x18000, 0, 1},
+      {0x3000, 1, 1},  // [0, 0x13800) is free again too, and lower
   };
   EXPECT_EQ(plan_arena(blocks, ArenaOrder::kAsTheyBegin).offset,
-            (std::vector<uint64_t>{0, 1024, 1984, 2944, 0}));
+            (std::vector<uint64_t>{0, 0x13800, 0x1f800, 0x30000, 0x1f800}));
 }
 
 TEST(ArenaTest, NeverOverlapsAndIsAligned) {

@@ -28,6 +28,21 @@ bool is_model_input(const Variant& variant, int32_t index) {
 // Other types than int8 are counted as float16: that is what the NPU stores them as.
 DType counted_type(DType dtype) { return dtype == DType::kI8 ? DType::kI8 : DType::kF16; }
 
+// What a step's pictures say of it as a convolution; empty when they are none.
+std::optional<target::ConvGeometry> picture_geometry(const Variant& variant, const Step& step) {
+  const ProgramTensor& in = tensor(variant, step.inputs[0]);
+  const ProgramTensor& out = tensor(variant, step.outputs[0]);
+  if (in.shape.rank() != 4 || out.shape.rank() != 4) return std::nullopt;
+  return target::ConvGeometry{.dtype = counted_type(in.dtype),
+                              .batch = in.shape[0],
+                              .in_channels = in.shape[1],
+                              .in_h = in.shape[2],
+                              .in_w = in.shape[3],
+                              .out_channels = out.shape[1],
+                              .out_h = out.shape[2],
+                              .out_w = out.shape[3]};
+}
+
 // A step whose zero weights are skipped stands for half or a quarter of its multiplications.
 int skip_of(const Step& step, const target::ConvGeometry& g) {
   const auto* conv = std::get_if<ConvParams>(&step.params);
@@ -115,7 +130,13 @@ void add(target::NpuCost& cost, const target::NpuCost& more) {
 
 target::NpuCost counted(const target::Target& target, const Variant& variant, const Step& step) {
   if (step.processor == Processor::kNpu) {
-    if (auto geometry = conv_geometry(variant, step)) {
+    auto geometry = conv_geometry(variant, step);
+    if (geometry && !repeats_pixels(variant, step)) {
+      // An Add behind a depthwise convolution is a step of its own, which reads what that one wrote.
+      const bool depthwise = geometry->group == geometry->in_channels;
+      const bool adds = geometry->has_addend && depthwise && step.inputs[3] != step.inputs[0] &&
+                        !target::memory_rules(target).depthwise_add;
+      if (adds) geometry->has_addend = false;
       const bool halves = target::runs_as_halves(target, *geometry);
       if (halves) {
         geometry->dtype = DType::kF16;
@@ -124,12 +145,14 @@ target::NpuCost counted(const target::Target& target, const Variant& variant, co
       target::NpuCost cost =
           target::conv_cost(target, *geometry, traffic_of(target, variant, step, *geometry));
       if (halves) add(cost, target::conv_cost(target, *geometry));
+      const uint64_t sum = adds ? cost.written_bytes : 0;
+      add(cost, {.read_bytes = 2 * sum, .written_bytes = sum});
       if (const auto rest = average_of_tiles(variant, step))
         add(cost, target::conv_cost(target, *rest));
       if (cost.total_cycles() != 0) return cost;
     }
-    if (const auto geometry = made_convolution(target, variant, step))
-      return target::conv_cost(target, *geometry);
+    if (const auto made = made_convolution(target, variant, step))
+      return target::conv_cost(target, *made);
     const auto* op = std::get_if<OpParams>(&step.params);
     const bool reads = !step.inputs.empty() && step.inputs[0] != kNone;
     if (op != nullptr && op->op == "MatMul" && reads)
@@ -215,21 +238,11 @@ std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const 
   const auto* conv = std::get_if<ConvParams>(&step.params);
   const auto* pool = std::get_if<PoolParams>(&step.params);
   if (conv == nullptr && pool == nullptr) return std::nullopt;
-  const ProgramTensor& in = tensor(variant, step.inputs[0]);
-  const ProgramTensor& out = tensor(variant, step.outputs[0]);
-  if (in.shape.rank() != 4 || out.shape.rank() != 4) return std::nullopt;
-  target::ConvGeometry geometry{
-      .dtype = counted_type(in.dtype),
-      .batch = in.shape[0],
-      .in_channels = in.shape[1],
-      .in_h = in.shape[2],
-      .in_w = in.shape[3],
-      .out_channels = out.shape[1],
-      .out_h = out.shape[2],
-      .out_w = out.shape[3],
-  };
+  const auto pictures = picture_geometry(variant, step);
+  if (!pictures) return std::nullopt;
+  target::ConvGeometry geometry = *pictures;
   if (pool != nullptr) {
-    const bool whole = pool->kernel.h == in.shape[2] && pool->kernel.w == in.shape[3];
+    const bool whole = pool->kernel.h == geometry.in_h && pool->kernel.w == geometry.in_w;
     if (pool->kind != PoolKind::kAverage || !whole) return std::nullopt;
     geometry.kernel_h = std::min<int64_t>(pool->kernel.h, kAverageEdge);
     geometry.kernel_w = std::min<int64_t>(pool->kernel.w, kAverageEdge);
@@ -253,32 +266,36 @@ std::optional<target::ConvGeometry> made_convolution(const target::Target& targe
                                                      const Variant& variant, const Step& step) {
   const auto* op = std::get_if<OpParams>(&step.params);
   if (op == nullptr || step.inputs.empty() || step.inputs[0] == kNone) return std::nullopt;
+  auto geometry = picture_geometry(variant, step);
   const ProgramTensor& in = tensor(variant, step.inputs[0]);
-  const ProgramTensor& out = tensor(variant, step.outputs[0]);
-  if (in.shape.rank() != 4 || out.shape.rank() != 4 || in.is_constant()) return std::nullopt;
+  if (!geometry || in.is_constant()) return std::nullopt;
   const auto number = [&](const char* name) -> int64_t {
     const auto found = op->attrs.find(name);
     const auto* value = found == op->attrs.end() ? nullptr : std::get_if<int64_t>(&found->second);
     return value == nullptr ? 0 : *value;
   };
-  target::ConvGeometry geometry{.dtype = counted_type(in.dtype),
-                                .batch = in.shape[0],
-                                .in_channels = in.shape[1],
-                                .in_h = in.shape[2],
-                                .in_w = in.shape[3],
-                                .out_channels = out.shape[1],
-                                .out_h = out.shape[2],
-                                .out_w = out.shape[3],
-                                .has_bias = in.dtype == DType::kI8};
+  geometry->has_bias = in.dtype == DType::kI8;
   if (op->op == "Gather") {
     const bool channels = number("axis") == 1 && step.inputs.size() > 1 &&
                           step.inputs[1] != kNone && tensor(variant, step.inputs[1]).is_constant();
-    return channels ? std::optional(geometry) : std::nullopt;
+    return channels ? geometry : std::nullopt;
   }
-  const bool chip = target::memory_rules(target).depth_to_space_conv;
-  if (op->op != "DepthToSpace" || !chip) return std::nullopt;
-  geometry.kernel_h = geometry.kernel_w = std::max<int64_t>(1, number("blocksize"));
+  const int64_t block = number("blocksize");
+  const bool chip = block == 2 || block == 4 || block == 8 ||
+                    target::memory_rules(target).depth_to_space_any;
+  if (op->op != "DepthToSpace" || block < 1 || !chip) return std::nullopt;
+  geometry->kernel_h = geometry->kernel_w = block;
   return geometry;
+}
+
+bool repeats_pixels(const Variant& variant, const Step& step) {
+  const auto* conv = std::get_if<ConvParams>(&step.params);
+  if (conv == nullptr || !conv->transposed || step.processor != Processor::kNpu) return false;
+  const auto geometry = picture_geometry(variant, step);
+  return geometry && conv->group > 1 && conv->group == geometry->in_channels &&
+         conv->group == geometry->out_channels && conv->kernel == conv->stride &&
+         conv->pads == Pads2{} && conv->activation == Activation::kNone &&
+         step.inputs.size() <= 3;
 }
 
 std::optional<target::ConvGeometry> average_of_tiles(const Variant& variant, const Step& step) {

@@ -52,11 +52,16 @@ bool joins_step_before(const Step& step);
 // plane, which is a depthwise one with weights of its own. Empty for all others and for shapes that are not pictures.
 std::optional<target::ConvGeometry> conv_geometry(const Variant& variant, const Step& step);
 // The same of a step that the chip computes as a convolution though the Program does not: a Gather of channels, and
-// DepthToSpace on some chips. Their weights are no constants of the Program.
+// DepthToSpace. Their weights are no constants of the Program.
 std::optional<target::ConvGeometry> made_convolution(const target::Target& target,
                                                      const Variant& variant, const Step& step);
 // An average of more than 7 by 7 runs in two: that of tiles, which conv_geometry() gives, and this one of the tiles.
 std::optional<target::ConvGeometry> average_of_tiles(const Variant& variant, const Step& step);
+
+// A convolution that is a nearest Resize by integers to the chip: transposed, depthwise, its windows side by side. It has
+// no weights there.
+// Note: one that a model has itself looks the same; it is rare, and the chip's weights of it are few.
+bool repeats_pixels(const Variant& variant, const Step& step);
 
 // `variant` must be of a verified Program for `target`.
 ProgramCost cost_of(const target::Target& target, const Variant& variant,

@@ -103,8 +103,9 @@ uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
     const ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
     const Shape& out = variant.tensors[static_cast<size_t>(step.outputs[0])].shape;
     const bool i8 = in.dtype == DType::kI8;
-    resizes |= std::holds_alternative<ResizeParams>(step.params);
-    if (const auto* conv = std::get_if<ConvParams>(&step.params)) {
+    const bool repeats = repeats_pixels(variant, step);
+    resizes |= repeats || std::holds_alternative<ResizeParams>(step.params);
+    if (const auto* conv = std::get_if<ConvParams>(&step.params); conv != nullptr && !repeats) {
       const bool single = out.rank() == 4 && out[1] == 1;
       if (i8) bytes += times(memory.conv_bytes_i8, single ? 2 : 1);
       if (!i8 && conv->group > 1) bytes += times(memory.depthwise_bytes_f16, 1);
@@ -202,6 +203,7 @@ ChipMemory memory_of(const target::Target& target, const Program& program) {
         if (step.inputs.size() > 2 && step.inputs[2] != kNone)
           counted.insert(weight_of(variant, step.inputs[2]));
       }
+      if (repeats_pixels(variant, step)) continue;
       memory.weight_bytes += target::weight_bytes(target, *geometry);
       if (const auto tiles = average_of_tiles(variant, step))
         memory.weight_bytes += target::weight_bytes(target, *tiles);

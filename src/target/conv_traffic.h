@@ -23,4 +23,7 @@ NpuCost conv_cost(const Target& target, const ConvGeometry& geometry, const Conv
 // too deep for the buffer of two cores.
 bool runs_as_halves(const Target& target, const ConvGeometry& geometry);
 
+// Groups whose channels fill blocks of features are convolutions of their own; others run as one dense convolution.
+bool runs_by_group(const Target& target, const ConvGeometry& geometry);
+
 }  // namespace rk::target

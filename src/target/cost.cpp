@@ -63,12 +63,11 @@ int64_t picture_lane(const Target& target, DType dtype, int64_t channels) {
   return dtype == DType::kI8 ? target.memory.picture_lane_i8 : target.memory.picture_lane_f16;
 }
 
-// Groups whose channels do not fill blocks of features run as one dense convolution, with zeros between them.
+// Groups that do not run by themselves are one dense convolution, with zeros between them.
 ConvGeometry as_computed(const Target& target, const ConvGeometry& given) {
   ConvGeometry g = given;
   const bool depthwise = g.group == g.in_channels;
-  const int64_t block = std::max(1, g.dtype == DType::kI8 ? target.c2_i8 : target.c2_f16);
-  if (g.group > 1 && !depthwise && g.in_channels / g.group % block != 0) g.group = 1;
+  if (g.group > 1 && !depthwise && !runs_by_group(target, g)) g.group = 1;
   return g;
 }
 
@@ -86,13 +85,14 @@ uint64_t read_constants(const Target& target, const ConvGeometry& g, bool depthw
   int64_t out = g.out_channels, in = g.in_channels / g.group;
   int64_t bias_block = output_block(target, g.dtype);
   int64_t bias_bytes = i8 ? 8 : 4;
+  const bool padded_inputs = out % bias_block == 0 || out < bias_block;
   if (g.picture) {
-    in = std::max(in, picture_lane(target, g.dtype, in));
+    if (padded_inputs) in = std::max(in, picture_lane(target, g.dtype, in));
   } else if (depthwise) {
     out = in_blocks(out, i8 ? 64 : 32, kLeast);
     bias_block = std::max(1, i8 ? memory.depthwise_align_i8 : memory.depthwise_align_f16);
     if (i8) bias_bytes = target.cost.depthwise_bias_bytes_i8;
-  } else if (out % bias_block == 0 || out < bias_block) {
+  } else if (padded_inputs) {
     in = in_blocks(in, i8 ? memory.weight_block_i8 : memory.weight_block_f16, kLeast);
     if (i8) in = std::max<int64_t>(in, 16);
   }
@@ -177,6 +177,12 @@ bool runs_as_halves(const Target& target, const ConvGeometry& g) {
   return product({std::min(g.out_channels, kBothCores),
                   in_blocks(g.in_channels, memory.weight_block_i8, memory.weight_least_i8),
                   g.kernel_h, g.kernel_w}) > static_cast<uint64_t>(most);
+}
+
+bool runs_by_group(const Target& target, const ConvGeometry& g) {
+  if (g.group <= 1 || g.group == g.in_channels) return false;
+  const int64_t block = std::max(1, g.dtype == DType::kI8 ? target.c2_i8 : target.c2_f16);
+  return g.in_channels / g.group % block == 0;
 }
 
 double counted_us(const Target& target, const NpuCost& cost, double share, int mhz) {

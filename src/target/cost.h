@@ -27,7 +27,6 @@ struct CostModel {
   int min_cycles_f16 = 2;
   int depthwise_lanes = 0;         // channels per cycle of a depthwise convolution, any type
   double ddr_bytes_per_cycle = 0;  // NPU cycles, at the clock the compiler assumes
-  int weight_align_f16 = 4;  // input channels of a float16 weight are read in blocks of this many
   int depthwise_bias_bytes_i8 = 6;  // per channel; dense int8 convolutions: 8
 };
 

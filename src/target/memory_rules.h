@@ -19,7 +19,7 @@ enum class AddFusion : uint8_t {
 // How outputs come into the order of the application.
 enum class OutputCopy : uint8_t {
   kNone,  // the CPU does it
-  kTransposed,  // the NPU, after all other steps: rows as channels, int8 four times where rows fill blocks
+  kTransposed,  // the NPU, after all other steps: rows as channels; int8 four times where they fill blocks
   kNhwc,  // the NPU, after all other steps
 };
 
@@ -46,12 +46,17 @@ struct MemoryRules {
   // Float16 features lie so many times behind an activation by table (Sigmoid, Tanh), behind one that its argument is
   // part of (Swish, Gelu, Elu), and in front of a normalization.
   int table_copies_f16 = 1, gate_copies_f16 = 1, norm_copies_f16 = 1;
+  int alone_copies_i8 = 1;  // int8 features lie so many times behind such an activation that joins no convolution
   int gray_lane_i8 = 0;  // weights of pictures of one channel, where it is not that of three
   NhwcScratch nhwc = NhwcScratch::kNone;
   // A depthwise int8 convolution that reads more bytes than this writes half a block of channels more. 0: another rule.
   int depthwise_whole_bytes_i8 = 0;
-  // DepthToSpace is a ConvTranspose; a ConvTranspose with more input than output channels writes a block of channels more.
-  bool depth_to_space_conv = false, deconv_spare = false;
+  bool depthwise_add = false;  // a depthwise convolution takes an Add into its own step too
+  // DepthToSpace is a ConvTranspose by blocks of 2, 4 and 8; by others too where this holds, else the CPU does it.
+  bool depth_to_space_any = true;
+  bool deconv_spare = false;  // with more input than output channels it writes a block of channels more
+  // Linear Resize by factors that are no integers, or with aligned corners. False: the CPU does it.
+  bool linear_any = false;
   bool reshape_scratch = false;  // batches and channels change places through copies
   // Kernels of more than 32 output channels of which 64 take more bytes run as two halves of the input channels, in
   // float16. 0: never.

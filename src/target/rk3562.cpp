@@ -47,7 +47,6 @@ const Target& rk3562() {
                .min_cycles_f16 = 2,
                .depthwise_lanes = 64,
                .ddr_bytes_per_cycle = 7.465,
-               .weight_align_f16 = 16,
                .depthwise_bias_bytes_i8 = 6},
       .time = {.npu_mhz = 1000,
                .npu_factor = 1.032,

@@ -44,7 +44,6 @@ Target common() {
                .min_cycles_f16 = 2,
                .depthwise_lanes = 64,
                .ddr_bytes_per_cycle = 7.465,
-               .weight_align_f16 = 8,
                .depthwise_bias_bytes_i8 = 6},
       .memory = {.depthwise_align_i8 = 64,
                  .depthwise_align_f16 = 32,

@@ -49,7 +49,6 @@ const Target& rk3588() {
                .min_cycles_f16 = 2,
                .depthwise_lanes = 64,
                .ddr_bytes_per_cycle = 23.654,
-               .weight_align_f16 = 16,
                .depthwise_bias_bytes_i8 = 8},
       .time = {.npu_mhz = 1000,
                .npu_factor = 0.957,

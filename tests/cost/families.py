@@ -382,6 +382,135 @@ def se_resnet(n, x):
     networks.classifier(n, x, 200)
 
 
+def xception(n, x):
+    def separable(y, c, s=1, act="relu"):
+        return n.conv(n.conv(y, y.c, 3, s, g=y.c, act="none"), c, act=act)
+    x = n.conv(n.conv(x, 32, 3, 2), 48, 3)
+    for c in (96, 192, 288):
+        short = n.conv(x, c, 1, 2, act="none")
+        x = n.add(n.pool(separable(separable(x, c), c, act="none"), 3, 2), short)
+    for _ in range(2):
+        x = n.add(separable(separable(n.activate(x), 288), 288, act="none"), x)
+    networks.classifier(n, separable(n.activate(x), 512), 100)
+
+
+def preact_resnet(n, x):
+    x = n.conv(x, 32, 3, act="none")
+    for c, s in ((32, 1), (64, 2), (64, 1), (128, 2), (128, 1)):
+        y = n.activate(n.norm(x))
+        short = x if s == 1 and x.c == c else n.conv(y, c, 1, s, act="none")
+        x = n.add(n.conv(n.conv(y, c, 3, s), c, 3, act="none"), short)
+    networks.classifier(n, n.activate(n.norm(x)), 10)
+
+
+def aggregation(n, x):
+    def block(y, c, s):
+        short = n.pool(y, s, s, pad=0) if s > 1 else y
+        short = short if short.c == c else n.conv(short, c, act="none")
+        return n.activate(n.add(n.conv(n.conv(y, c, 3, s), c, 3, act="none"), short))
+    x = n.conv(n.conv(x, 16, 7), 32, 3, 2)
+    for c in (64, 128, 192):
+        a = block(x, c, 2)
+        b = block(a, c, 1)
+        x = n.conv(n.cat([a, b, n.pool(x, 2, 2, pad=0)]), c)
+    networks.classifier(n, x, 100)
+
+
+def pyramid_detector(n, x):
+    x = n.pool(n.conv(x, 32, 7, 2), 3, 2, pad=1)
+    levels = []
+    for c, s in ((48, 1), (96, 2), (160, 2), (224, 2)):
+        short = x if s == 1 and x.c == c else n.conv(x, c, 1, s, act="none")
+        x = n.activate(n.add(n.conv(n.conv(x, c, 3, s), c, 3, act="none"), short))
+        levels.append(x)
+    top = n.conv(levels[-1], 80, act="none")
+    for i, skip in enumerate([None] + levels[2:0:-1]):
+        if skip:
+            top = n.add(n.up(top, skip.h, skip.w), n.conv(skip, 80, act="none"))
+        y = n.conv(n.conv(top, 80, 3), 80, 3)
+        n.output(n.conv(y, 20, 3, act="sigmoid"))
+        n.output(n.conv(y, 36, 3, act="none"))
+
+
+def hourglass(n, x):
+    def residual(y, c):
+        short = y if y.c == c else n.conv(y, c, act="none")
+        return n.activate(n.add(short, n.conv(n.conv(n.conv(y, c // 2), c // 2, 3), c, act="none")))
+    def level(y, depth):
+        high = residual(y, y.c)
+        low = residual(n.pool(y, 2, 2, pad=0), y.c)
+        low = level(low, depth - 1) if depth else residual(low, y.c)
+        return n.add(high, n.up(residual(low, y.c)))
+    x = residual(n.conv(x, 32, 7, 2), 64)
+    x = level(n.pool(x, 2, 2, pad=0), 2)
+    n.output(n.conv(n.conv(x, 64), 16, act="none"))
+
+
+def street_scene(n, x):
+    def thin(y, d):
+        z = n.conv(n.conv(y, y.c, (3, 1)), y.c, (1, 3))
+        z = n.conv(n.conv(z, y.c, 3, d=d), y.c, 3, d=d, act="none")
+        return n.activate(n.add(z, y))
+    def down(y, c):
+        return n.activate(n.cat([n.conv(y, c - y.c, 3, 2, act="none"), n.pool(y, 2, 2, pad=0)]))
+    x = down(down(x, 16), 64)
+    x = down(thin(thin(x, 1), 1), 128)
+    for d in (2, 4, 8):
+        x = thin(x, d)
+    x = thin(n.deconv(x, 64, 4, 2, 1), 1)
+    x = thin(n.deconv(x, 16, 4, 2, 1), 1)
+    n.output(n.deconv(x, 20, 2, 2, 0, "none"))
+
+
+def csp_leaky(n, x):
+    x = n.conv(n.conv(x, 32, 3, 2), 64, 3, 2)
+    for c, repeats in ((64, 1), (128, 2), (256, 2)):
+        x = n.conv(x, c, 3, 2)
+        a, b = n.conv(x, c // 2), n.conv(x, c // 2)
+        for _ in range(repeats):
+            b = n.add(b, n.conv(n.conv(b, c // 2), c // 2, 3))
+        x = n.conv(n.cat([a, n.conv(b, c // 2)]), c)
+    x = n.conv(n.cat([x] + [n.pool(x, k, 1) for k in (5, 9)]), 128)
+    n.output(n.conv(x, 75, act="none"))
+
+
+def enlarger(n, x):
+    first = x = n.conv(x, 40, 3, act="none")
+    for _ in range(4):
+        x = n.add(n.conv(n.conv(x, 40, 3), 40, 3, act="none"), x)
+    x = n.add(n.conv(x, 40, 3, act="none"), first)
+    for _ in range(2):
+        x = n.conv(x, 160, 3, act="none")
+        x = Value(n.op("DepthToSpace", [x.name], blocksize=2, mode="CRD"), 40, x.h * 2, x.w * 2)
+    n.output(n.conv(x, 3, 3, act="none"))
+
+
+def landmarks(n, x):
+    x = n.conv(n.conv(x, 32, 3, 2), 32, 3, g=32)
+    x = networks.inverted(n, x, 32, 2, 2)
+    for c, expand, s in ((32, 2, 1), (64, 2, 2), (64, 4, 1), (64, 4, 1), (16, 2, 1)):
+        x = networks.inverted(n, x, c, expand, s)
+    y = n.conv(x, 32, 3, 2)
+    parts = [n.mean(x), n.mean(y), n.mean(n.conv(y, 64, 7, pad=0))]
+    n.output(n.dense(n.cat(parts), 136).name, 1, 136)
+
+
+def two_paths(n, x):
+    def gate(y):
+        return n.product(y, n.unary("Sigmoid", n.conv(n.mean(y), y.c, act="none")))
+    detail = n.conv(n.conv(n.conv(x, 32, 3, 2), 32, 3, 2), 64, 3, 2)
+    y, kept = n.conv(x, 24, 3, 2), []
+    for c in (40, 72, 120, 168):
+        y = n.conv(n.conv(y, y.c, 3, 2, g=y.c), c)
+        y = n.activate(n.add(y, n.conv(n.conv(y, y.c, 3, g=y.c, act="none"), c, act="none")))
+        kept.append(y)
+    low = n.up(gate(n.conv(kept[-1], 64, 3)), kept[-2].h, kept[-2].w, "linear")
+    low = n.conv(n.add(gate(n.conv(kept[-2], 64, 3)), low), 64, 3)
+    x = n.conv(n.cat([detail, n.up(low, detail.h, detail.w, "linear")]), 96)
+    x = n.add(x, gate(x))
+    n.output(n.up(n.conv(n.conv(x, 48, 3), 19, act="none"), 4 * x.h, 4 * x.w, "linear"))
+
+
 # name: builder, input [channels, height, width], activation. Rules were repaired on the first twenty, not on the others.
 FAMILIES = {
     "squeezenet": (squeezenet, (3, 224, 224), "relu"), "shufflenet": (shufflenet, (3, 224, 224), "relu"),
@@ -399,6 +528,11 @@ FAMILIES = {
     "srresnet": (srresnet, (3, 64, 96), "relu"), "ocr-lines": (ocr_lines, (1, 32, 320), "relu"),
     "center-net": (center_net, (3, 256, 256), "relu"), "resnext": (resnext, (3, 224, 224), "relu"),
     "gaze": (gaze_net, (1, 36, 60), "relu"), "se-resnet": (se_resnet, (3, 160, 160), "relu"),
+    "xception": (xception, (3, 160, 160), "relu"), "preact-resnet": (preact_resnet, (3, 64, 64), "relu"),
+    "aggregation": (aggregation, (3, 128, 128), "relu"), "pyramid-detector": (pyramid_detector, (3, 256, 320), "relu"),
+    "hourglass": (hourglass, (3, 192, 160), "relu"), "street-scene": (street_scene, (3, 128, 256), "relu"),
+    "csp-leaky": (csp_leaky, (3, 288, 288), "leaky"), "enlarger": (enlarger, (3, 48, 64), "relu"),
+    "landmarks": (landmarks, (3, 112, 112), "relu"), "two-paths": (two_paths, (3, 256, 384), "relu"),
 }
 
 

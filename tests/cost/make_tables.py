@@ -16,11 +16,12 @@ import families
 import networks
 
 # None of these was looked at while rules were made.
-FRESH = ["rk3588_int8_darknet19", "rk3566_int8_darknet19", "rk3588_int8_linknet", "rk3562_int8_linknet",
-         "rk3588_int8_ssd-mobilenet", "rk3576_int8_ssd-mobilenet", "rk3588_int8_convmixer", "rk3566_fp16_convmixer",
-         "rk3588_int8_srresnet", "rk3566_int8_srresnet", "rk3588_fp16_ocr-lines", "rv1106_int8_ocr-lines",
-         "rk3588_int8_center-net", "rk3562_int8_center-net", "rk3588_int8_resnext", "rk3576_int8_resnext",
-         "rk3588_int8_gaze", "rv1126b_int8_gaze", "rk3576_fp16_se-resnet", "rk3562_int8_se-resnet"]
+FRESH = ["rk3588_int8_xception", "rk3562_int8_xception", "rk3588_int8_preact-resnet", "rk3576_int8_preact-resnet",
+         "rk3588_int8_aggregation", "rk3566_int8_aggregation", "rk3588_int8_pyramid-detector",
+         "rk3566_int8_pyramid-detector", "rk3588_int8_hourglass", "rk3576_int8_hourglass", "rk3588_int8_street-scene",
+         "rk3562_int8_street-scene", "rk3588_int8_csp-leaky", "rv1106_int8_csp-leaky", "rk3588_fp16_enlarger",
+         "rk3562_int8_enlarger", "rk3588_int8_landmarks", "rv1126b_int8_landmarks", "rk3588_int8_two-paths",
+         "rk3576_int8_two-paths"]
 # Rules were repaired on these.
 SEEN = ["rk3588_int8_regnet", "rk3576_int8_regnet", "rk3588_int8_hrnet", "rk3566_int8_hrnet", "rk3562_int8_mnasnet",
         "rk3588_fp16_mnasnet", "rk3588_int8_tiny-yolo", "rk3576_int8_tiny-yolo", "rk3588_int8_fast-scnn",
@@ -33,7 +34,12 @@ SEEN = ["rk3588_int8_regnet", "rk3576_int8_regnet", "rk3588_int8_hrnet", "rk3566
         "rk3566_int8_vgg11", "rk3588_int8_densenet", "rk3562_int8_densenet", "rk3576_fp16_densenet",
         "rk3576_int8_efficientnet-lite", "rv1103b_int8_efficientnet-lite", "rk3562_int8_efficientnet-lite",
         "rk3588_int8_ghostnet", "rk3566_int8_ghostnet", "rk3588_int8_espcn", "rk3576_int8_espcn",
-        "rk3588_fp16_googlenet", "rk3566_int8_googlenet", "rv1126b_int8_googlenet"]
+        "rk3588_fp16_googlenet", "rk3566_int8_googlenet", "rv1126b_int8_googlenet",
+        "rk3588_int8_darknet19", "rk3566_int8_darknet19", "rk3588_int8_linknet", "rk3562_int8_linknet",
+        "rk3588_int8_ssd-mobilenet", "rk3576_int8_ssd-mobilenet", "rk3588_int8_convmixer", "rk3566_fp16_convmixer",
+        "rk3588_int8_srresnet", "rk3566_int8_srresnet", "rk3588_fp16_ocr-lines", "rv1106_int8_ocr-lines",
+        "rk3588_int8_center-net", "rk3562_int8_center-net", "rk3588_int8_resnext", "rk3576_int8_resnext",
+        "rk3588_int8_gaze", "rv1126b_int8_gaze", "rk3576_fp16_se-resnet", "rk3562_int8_se-resnet"]
 
 
 def write(name, path):
