@@ -191,8 +191,7 @@ class Cutter {
       auto& conv = std::get<ConvParams>(part.params);
       conv.group = 1;
       conv.activation = conv.post_activation = Activation::kNone;
-      // The last part has the lowest place more often than not.
-      part.inputs[0] = split.outputs[static_cast<size_t>(group - 1 - g)];
+      part.inputs[0] = split.outputs[static_cast<size_t>(g)];
       part.outputs = {concat.inputs[static_cast<size_t>(g)]};
       variant_.steps.push_back(std::move(part));
     }

@@ -51,10 +51,8 @@ class Net {
   int32_t step(const char* type, std::vector<int32_t> inputs, const Shape& to,
                program::StepParams params) {
     const int32_t out = add(to, program::TensorKind::kInternal);
-    variant_.steps.push_back({.type = type,
-                              .inputs = std::move(inputs),
-                              .outputs = {out},
-                              .params = std::move(params)});
+    variant_.steps.push_back(
+        {.type = type, .inputs = std::move(inputs), .outputs = {out}, .params = std::move(params)});
     return out;
   }
 
@@ -121,8 +119,8 @@ TEST(ChipStepsTest, ARepeatedPictureHasNoMoreChannelsThanItsBlocks) {
   for (const Printed& p : {Printed{"rk3588", 363.375}, Printed{"rk3562", 288.375}}) {
     Net net;
     const int32_t x = net.conv(net.input(), 48, relu());
-    const int32_t y = net.conv(
-        x, 48, {.kernel = {2, 2}, .stride = {2, 2}, .group = 48, .transposed = true});
+    const int32_t y =
+        net.conv(x, 48, {.kernel = {2, 2}, .stride = {2, 2}, .group = 48, .transposed = true});
     EXPECT_EQ(net.kilobytes(p.chip, net.conv(y, 8)), p.kilobytes) << p.chip;
   }
 }

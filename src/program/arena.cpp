@@ -34,7 +34,7 @@ ArenaPlan plan_arena(std::span<const Lifetime> lifetimes, ArenaOrder order) {
   std::vector<size_t> placed;  // by offset
   for (const size_t current : sorted(lifetimes, order)) {
     const uint64_t size = lifetimes[current].size_bytes;
-    uint64_t end = 0;                                      // of what lives at the same time, so far
+    uint64_t end = 0;                                 // of what lives at the same time, so far
     uint64_t offset = kNowhere, smallest = kNowhere;  // the gap taken
     for (const size_t other : placed) {
       if (!overlap(lifetimes[current], lifetimes[other])) continue;

@@ -20,8 +20,8 @@ TEST(ArenaTest, TensorsThatDoNotMeetShareAPlace) {
 // Places as the vendor's compiler prints them for a network with such tensors (LinkNet on RK3562, layers 19 and 20).
 TEST(ArenaTest, TakesTheSmallestGapThatFitsInTheOrderOfExecution) {
   const Lifetime blocks[] = {
-      {0x13800, 0, 0}, {0xc000, 0, 1}, {0x10800, 0, 0}, {0x18000, 0, 1},
-      {0x3000, 1, 1},  // [0, 0x13800) is free again too, and lower
+      {0x13800, 0, 0}, {0xc000, 0, 1}, {0x10800, 0, 0},
+      {0x18000, 0, 1}, {0x3000, 1, 1},  // [0, 0x13800) is free again too, and lower
   };
   EXPECT_EQ(plan_arena(blocks, ArenaOrder::kAsTheyBegin).offset,
             (std::vector<uint64_t>{0, 0x13800, 0x1f800, 0x30000, 0x1f800}));

@@ -281,8 +281,8 @@ std::optional<target::ConvGeometry> made_convolution(const target::Target& targe
     return channels ? geometry : std::nullopt;
   }
   const int64_t block = number("blocksize");
-  const bool chip = block == 2 || block == 4 || block == 8 ||
-                    target::memory_rules(target).depth_to_space_any;
+  const bool chip =
+      block == 2 || block == 4 || block == 8 || target::memory_rules(target).depth_to_space_any;
   if (op->op != "DepthToSpace" || block < 1 || !chip) return std::nullopt;
   geometry->kernel_h = geometry->kernel_w = block;
   return geometry;
@@ -294,8 +294,7 @@ bool repeats_pixels(const Variant& variant, const Step& step) {
   const auto geometry = picture_geometry(variant, step);
   return geometry && conv->group > 1 && conv->group == geometry->in_channels &&
          conv->group == geometry->out_channels && conv->kernel == conv->stride &&
-         conv->pads == Pads2{} && conv->activation == Activation::kNone &&
-         step.inputs.size() <= 3;
+         conv->pads == Pads2{} && conv->activation == Activation::kNone && step.inputs.size() <= 3;
 }
 
 std::optional<target::ConvGeometry> average_of_tiles(const Variant& variant, const Step& step) {

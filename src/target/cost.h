@@ -25,8 +25,8 @@ struct CostModel {
   // A block of output channels takes at least this many cycles per pixel, however small the kernel.
   int min_cycles_i8 = 4;
   int min_cycles_f16 = 2;
-  int depthwise_lanes = 0;         // channels per cycle of a depthwise convolution, any type
-  double ddr_bytes_per_cycle = 0;  // NPU cycles, at the clock the compiler assumes
+  int depthwise_lanes = 0;          // channels per cycle of a depthwise convolution, any type
+  double ddr_bytes_per_cycle = 0;   // NPU cycles, at the clock the compiler assumes
   int depthwise_bias_bytes_i8 = 6;  // per channel; dense int8 convolutions: 8
 };
 

@@ -46,7 +46,8 @@ struct MemoryRules {
   // Float16 features lie so many times behind an activation by table (Sigmoid, Tanh), behind one that its argument is
   // part of (Swish, Gelu, Elu), and in front of a normalization.
   int table_copies_f16 = 1, gate_copies_f16 = 1, norm_copies_f16 = 1;
-  int alone_copies_i8 = 1;  // int8 features lie so many times behind such an activation that joins no convolution
+  // Int8 features lie so many times behind such an activation that joins no convolution.
+  int alone_copies_i8 = 1;
   int gray_lane_i8 = 0;  // weights of pictures of one channel, where it is not that of three
   NhwcScratch nhwc = NhwcScratch::kNone;
   // A depthwise int8 convolution that reads more bytes than this writes half a block of channels more. 0: another rule.
@@ -54,7 +55,8 @@ struct MemoryRules {
   bool depthwise_add = false;  // a depthwise convolution takes an Add into its own step too
   // DepthToSpace is a ConvTranspose by blocks of 2, 4 and 8; by others too where this holds, else the CPU does it.
   bool depth_to_space_any = true;
-  bool deconv_spare = false;  // with more input than output channels it writes a block of channels more
+  // A ConvTranspose with more input than output channels writes a block of channels more.
+  bool deconv_spare = false;
   // Linear Resize by factors that are no integers, or with aligned corners. False: the CPU does it.
   bool linear_any = false;
   bool reshape_scratch = false;  // batches and channels change places through copies
