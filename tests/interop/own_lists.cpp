@@ -7,6 +7,7 @@
 // And each file read as a vendor's would be, without our section: the lifted steps must give the same bytes. Nodes that
 // the vendor's compiler leaves to the CPU, by name, need no list.
 #include <cstdio>
+#include <cstring>
 #include <iostream>
 #include <map>
 #include <random>
@@ -27,15 +28,20 @@ struct Paths {
   std::vector<std::string> refused;
 };
 
+// Any int8; float16 numbers between -2 and 2.
 std::vector<std::vector<uint8_t>> random_inputs(const format::FileGraph& graph) {
   std::mt19937 random(11);
   std::vector<std::vector<uint8_t>> inputs;
   for (const int32_t i : graph.inputs) {
+    const format::FileTensor& tensor = graph.tensors[static_cast<size_t>(i)];
     size_t count = 1;
-    for (const int32_t extent : graph.tensors[static_cast<size_t>(i)].shape)
-      count *= static_cast<size_t>(extent);
-    std::vector<uint8_t> bytes(count);
+    for (const int32_t extent : tensor.shape) count *= static_cast<size_t>(extent);
+    std::vector<uint8_t> bytes(count * byte_size(tensor.dtype));
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+    for (size_t at = 0; tensor.dtype == DType::kF16 && at < bytes.size(); at += 2) {
+      const auto half = static_cast<uint16_t>((random() & 0x83ff) | (random() % 8 + 8) << 10);
+      std::memcpy(bytes.data() + at, &half, sizeof half);
+    }
     inputs.push_back(std::move(bytes));
   }
   return inputs;
