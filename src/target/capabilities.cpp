@@ -53,18 +53,20 @@ const Row kRows[] = {
     {"Mul", kArithmetic, refuse_broadcast},
     {"Pad", kArithmetic, refuse_pad},
     {"Resize", kArithmetic, refuse_resize},
-    {"Sub", kArithmetic, refuse_channel_broadcast},
+    {"Sub", kArithmetic, refuse_broadcast},
     {"MatMul", kArithmetic, refuse_matmul},
     {"Gemm", kArithmetic, refuse_matmul},
     {"BatchNormalization", kSimple},
     {"Concat", kSimple, refuse_axis_beyond_width},
     {"Max", kSimple, refuse_broadcast},
-    {"MaxPool", kSimple, refuse_pool},
+    {"MaxPool", kSimple, refuse_max_pool},
     {"GlobalMaxPool", kSimple, refuse_global_pool},
     {"Relu", kSimple},
     {"Clip", kSimple, refuse_clip},
     {"PRelu", kSimple, refuse_prelu},
     {"LeakyRelu", kSimple},
+    {"Abs", kSimple},  // as LeakyRelu with a slope of -1
+    {"Neg", kSimple},  // as Mul
     {"Reshape", kSimple},
     {"Flatten", kSimple},
     {"Squeeze", kSimple},
@@ -74,7 +76,7 @@ const Row kRows[] = {
     {"Sigmoid", kSimple},
     {"Tanh", kSimple},
     {"Softplus", kSimple},
-    {"HardSigmoid", kSimple, refuse_hard_sigmoid},
+    {"HardSigmoid", kSimple},
     {"HardSwish", kSimple},
     {"Elu", kSimple, refuse_elu},
     {"exSwish", kSimple},
@@ -94,7 +96,7 @@ const Row kRows[] = {
     {"Gather", kGather, refuse_gather},
     {"LSTM", kLstm, refuse_recurrent},
     {"Min", kMin, refuse_broadcast},
-    {"AveragePool", kAverage, refuse_pool},
+    {"AveragePool", kAverage, refuse_average_pool},
     {"GlobalAveragePool", kAverage, refuse_global_pool},
     {"Pow", kPow, refuse_pow},
     {"Tile", kTile},
@@ -122,13 +124,10 @@ Refuse limit_of(const Row& row, Column column) {
     if (column == Column::kRk3566) return refuse_transpose_rk3566;
     if (column == Column::kRk3588 || column == Column::kRv1106) return refuse_transpose_short;
   }
-  if (row.op == "GlobalMaxPool" && column == Column::kRk3576) return refuse_global_pool_wide;
   if (row.op == "Div" && (column == Column::kRk2118 || column == Column::kRv1106b)) {
     return refuse_channel_broadcast;
   }
   if (row.op == "Hardmax" && column == Column::kRv1106) return refuse_hardmax_small;
-  // A larger average becomes a depthwise convolution, which reaches further than the pool.
-  if (row.op == "GlobalAveragePool") return refuse_global_pool_wide;
   return row.refuse;
 }
 
@@ -140,34 +139,34 @@ struct LimitText {
 
 const LimitText kLimitTexts[] = {
     {refuse_conv,
-     "kernel 1..31 (depthwise 1..8), stride 1..7, pad 0..15, dilation 1..31 (depthwise 1..32); "
+     "kernel and stride 1..31, pad 0..15, dilation 1..31 (depthwise 1..32); "
      "weights computed at run time with group 1 only"},
     {refuse_conv_known_weights,
-     "kernel 1..31 (depthwise 1..8), stride 1..7, pad 0..15, dilation 1..31 (depthwise 1..32); "
+     "kernel and stride 1..31, pad 0..15, dilation 1..31 (depthwise 1..32); "
      "constant weights"},
     {refuse_conv_transpose_any_stride,
      "kernel 1..31, stride 1..8, pad 0..15; group 1 or the channel count; a dilated kernel is 1x1"},
     {refuse_conv_transpose_power_of_two,
      "kernel 1..31, stride 1, 2, 4 or 8, pad 0..15; group 1 or the channel count; a dilated kernel "
      "is 1x1"},
-    {refuse_pool, "kernel 1..7, stride 1..8, pad 0..7, explicit and counted; no ceil mode"},
-    {refuse_global_pool, "height and width up to 7"},
-    {refuse_global_pool_wide, "height and width up to 8192"},
+    {refuse_max_pool, "kernel 1..7, with stride 1 up to 31; stride 1..8, pad 0..15, explicit"},
+    {refuse_average_pool, "kernel 1..31, stride 1..8, pad 0..15, explicit and counted; no ceil mode"},
+    {refuse_global_pool, "height and width up to 8192"},
     {refuse_broadcast,
-     "operands of full shape, scalar, [b,c,1,1], [b,c,1,w], [b,1,1,w], [b,c,h,1] or [b,1,h,1]"},
+     "operands of full shape, scalar, [b,c,1,1], [b,1,h,w], [b,c,1,w], [b,1,1,w], [b,c,h,1] or "
+     "[b,1,h,1]"},
     {refuse_channel_broadcast, "operands of full shape, scalar or [b,c,1,1]"},
     {refuse_expand, "from [b,c,1,w], [b,1,1,w], [b,c,h,1], [b,1,h,1] or [b,c,1,1]; up to 8192"},
     {refuse_axis_beyond_width, "axis 0..3"},
     {refuse_gather, "indices of rank 1, axis 0..3"},
     {refuse_slice, "step 1"},
-    {refuse_pad, "constant; reflect up to 8192 (width 8176)"},
+    {refuse_pad, "constant or edge; reflect up to 8192 (width 8176)"},
     {refuse_pow, "exponent 0, 1, 2, 3, 0.5 or -0.5"},
-    {refuse_prelu, "slope scalar or per channel"},
-    {refuse_hard_sigmoid, "alpha 1/6, beta 0.5"},
+    {refuse_prelu, "slope scalar, per channel, or as the operands of Add"},
     {refuse_elu, "alpha 1"},
-    {refuse_clip, "0 to 6"},
-    {refuse_resize, "nearest or linear, integer factor 2..8 in height and width, or from 1x1"},
-    {refuse_softmax, "four axes, axis 1 or 3"},
+    {refuse_clip, "constant bounds"},
+    {refuse_resize, "nearest; linear by an integer factor, up or down, or from 1x1"},
+    {refuse_softmax, "two to four axes, any but the batch"},
     {refuse_hardmax, "four axes, axis 1 or 3; fewer than 16384 elements beside the axis"},
     {refuse_hardmax_small, "as Softmax; 1 or 9..8192 elements in all"},
     {refuse_recurrent, "extents up to 8192, batch 1 or a multiple of 4"},

@@ -96,7 +96,7 @@ bool expands(const Shape& small, const Shape& full) {
   if (one[0]) return false;              // no batch broadcast is listed
   if (one[3] && !one[2]) return true;    // [b,c,h,1], [b,1,h,1]
   if (one[2] && !one[3]) return true;    // [b,c,1,w], [b,1,1,w]
-  return !one[1] && (one[2] == one[3]);  // [b,c,1,1], or full
+  return !(one[1] && one[2] && one[3]);  // [b,c,1,1], [b,1,h,w] or full
 }
 
 const Tensor* constant(const Node& node, size_t i) {
@@ -119,8 +119,8 @@ std::string refuse_conv(const Node& node) {
     return "weights computed at run time need group 1";
   }
   const auto kernel = node.input(1).shape().dims().subspan(2);
-  const std::string limits = is_depthwise(node) ? window_limits(node, kernel, 8, 7, 15, 32)
-                                                : window_limits(node, kernel, 31, 7, 15, 31);
+  // A kernel beyond 8 of a depthwise layer and a stride beyond 7 become several steps.
+  const std::string limits = window_limits(node, kernel, 31, 31, 15, is_depthwise(node) ? 32 : 31);
   if (!limits.empty()) return limits;
   if (kernel[0] > 1 && in[3] >= 16383) return str("width ", in[3], " >= 16383");
   return "";
@@ -137,31 +137,40 @@ std::string refuse_conv_transpose_power_of_two(const Node& node) {
   return refuse_conv_transpose(node, true);
 }
 
-std::string refuse_pool(const Node& node) {
+namespace {
+
+std::string refuse_pool(const Node& node, int64_t max_kernel) {
   const Shape& in = node.input(0).shape();
   if (const std::string reason = not_picture(in); !reason.empty()) return reason;
   if (node.output_count() > 1) return "the NPU gives no indices";
-  if (node.has_attr("ceil_mode") && node.i64("ceil_mode") != 0) return "ceil_mode";
   if (node.has_attr("auto_pad") && node.text("auto_pad") != "NOTSET") {
     return "auto_pad; the NPU takes explicit pads";
   }
+  return first_of(window_limits(node, ints(node, "kernel_shape"), max_kernel, 8, 15, 1),
+                  out_of_range("extent", in.dims().subspan(1), 1, kMaxExtent));
+}
+
+}  // namespace
+
+std::string refuse_max_pool(const Node& node) {
+  // A larger window that moves by one pixel is a chain of smaller ones.
+  const bool by_one = std::ranges::all_of(ints(node, "strides"), [](int64_t s) { return s == 1; });
+  return refuse_pool(node, by_one ? 31 : 7);
+}
+
+std::string refuse_average_pool(const Node& node) {
+  if (node.has_attr("ceil_mode") && node.i64("ceil_mode") != 0) return "ceil_mode";
   // Without padding both countings agree.
   const auto pads = ints(node, "pads");
   const bool padded = std::ranges::any_of(pads, [](int64_t pad) { return pad != 0; });
   if (padded && node.has_attr("count_include_pad") && node.i64("count_include_pad") == 0) {
     return "padding that is not counted";
   }
-  return first_of(window_limits(node, ints(node, "kernel_shape"), 7, 8, 7, 1),
-                  out_of_range("extent", in.dims().subspan(1), 1, kMaxExtent));
+  // A larger window becomes a depthwise convolution.
+  return refuse_pool(node, 31);
 }
 
 std::string refuse_global_pool(const Node& node) {
-  const Shape& in = node.input(0).shape();
-  if (const std::string reason = not_picture(in); !reason.empty()) return reason;
-  return out_of_range("extent", in.dims().subspan(2), 1, 7);
-}
-
-std::string refuse_global_pool_wide(const Node& node) {
   const Shape& in = node.input(0).shape();
   if (const std::string reason = not_picture(in); !reason.empty()) return reason;
   return out_of_range("extent", in.dims().subspan(2), 1, kMaxExtent);
@@ -221,7 +230,7 @@ std::string refuse_slice(const Node& node) {
 
 std::string refuse_pad(const Node& node) {
   const std::string& mode = node.text("mode");
-  if (mode == "constant") return "";
+  if (mode == "constant" || mode == "edge") return "";
   if (mode != "reflect") return str("mode '", mode, "'");
   const Shape& in = node.input(0).shape();
   if (const std::string reason = not_picture(in); !reason.empty()) return reason;
@@ -242,22 +251,20 @@ std::string refuse_pow(const Node& node) {
 std::string refuse_prelu(const Node& node) {
   const Shape &slope = node.input(1).shape(), &in = node.input(0).shape();
   if (slope.elements() == 1 || (in.rank() > 1 && slope.elements() == in[1])) return "";
-  return str("slope ", to_string(slope), " is neither scalar nor per channel");
+  if (in.rank() == 4 && expands(slope, in)) return "";
+  return str("broadcast of the slope ", to_string(slope), " to ", to_string(in));
 }
 
-std::string refuse_hard_sigmoid(const Node& node) {
-  if (near(node.f32("alpha"), 1.0 / 6) && near(node.f32("beta"), 0.5)) return "";
-  return str("alpha ", node.f32("alpha"), ", beta ", node.f32("beta"), ", not 1/6 and 0.5");
-}
-
+// The vendor's table for another alpha is that of alpha * e^x - 1, which is not the function.
 std::string refuse_elu(const Node& node) {
   return near(node.f32("alpha"), 1) ? "" : str("alpha ", node.f32("alpha"), " is not 1");
 }
 
 std::string refuse_clip(const Node& node) {
-  const Tensor *low = constant(node, 1), *high = constant(node, 2);
-  if (low != nullptr && high != nullptr && low->at_f64(0) == 0 && high->at_f64(0) == 6) return "";
-  return "bounds are not 0 and 6";
+  for (size_t i = 1; i < 3; ++i) {
+    if (node.has_input(i) && constant(node, i) == nullptr) return "bounds computed at run time";
+  }
+  return "";
 }
 
 std::string refuse_resize(const Node& node) {
@@ -265,34 +272,34 @@ std::string refuse_resize(const Node& node) {
   if (const std::string reason = not_picture(in); !reason.empty()) return reason;
   const std::string& mode = node.text("mode");
   if (mode != "nearest" && mode != "linear") return str("mode '", mode, "'");
-  // 'asymmetric' is not listed, but with an integer factor nearest copies the same pixels.
   const std::string& coordinates = node.text("coordinate_transformation_mode");
   if (coordinates != "half_pixel" && coordinates != "pytorch_half_pixel" &&
-      coordinates != "align_corners" && !(mode == "nearest" && coordinates == "asymmetric")) {
+      coordinates != "align_corners" && coordinates != "asymmetric") {
     return str("coordinate mode '", coordinates, "'");
   }
   if (node.has_attr("antialias") && node.i64("antialias") != 0) return "antialias";
-  if (in[2] == 1 && in[3] == 1) return "";
+  if (mode == "nearest" || (in[2] == 1 && in[3] == 1)) return "";
   for (int axis = 2; axis < 4; ++axis) {
-    if (out[axis] % in[axis] != 0) {
+    if (out[axis] % in[axis] != 0 && in[axis] % out[axis] != 0) {
       return str("from ", in[axis], " to ", out[axis], " is not an integer factor");
     }
-    const int64_t factor = out[axis] / in[axis];
-    if (factor < 2 || factor > 8) return str("factor ", factor, " is outside 2..8");
   }
   return "";
 }
 
 std::string refuse_softmax(const Node& node) {
   const Shape& in = node.input(0).shape();
-  if (const std::string reason = not_picture(in); !reason.empty()) return reason;
+  if (in.rank() < 2 || in.rank() > 4) return str("input ", to_string(in), " has not two to four axes");
   const int64_t axis = positive_axis(node);
-  return axis == 1 || axis == 3 ? "" : str("axis ", axis, " is neither 1 nor 3");
+  return axis != 0 ? "" : "axis 0 is the batch";
 }
 
 std::string refuse_hardmax(const Node& node) {
-  if (const std::string reason = refuse_softmax(node); !reason.empty()) return reason;
   const Shape& in = node.input(0).shape();
+  if (const std::string reason = first_of(not_picture(in), refuse_softmax(node)); !reason.empty()) {
+    return reason;
+  }
+  if (const int64_t axis = positive_axis(node); axis == 2) return "axis 2 is neither 1 nor 3";
   const int64_t rest = positive_axis(node) == 1 ? in[2] * in[3] : in[1] * in[2];
   return out_of_range("elements beside the axis", {&rest, 1}, 1, 16383);
 }

@@ -33,10 +33,33 @@ const OpRegistry& registry() {
                       .infer = infer_like_input,
                       .reference = no_reference});
     }
-    defs.push_back({.name = "MaxPool",
+    const AttrDef kernel{"kernel_shape", std::vector<int64_t>{}, ""};
+    const AttrDef ceil{"ceil_mode", int64_t{0}, ""};
+    for (const std::string_view name : {"MaxPool", "AveragePool"}) {
+      defs.push_back({.name = name,
+                      .inputs = {{"x"}},
+                      .outputs = {{"y"}},
+                      .attrs = {strides, pads, kernel, ceil},
+                      .infer = infer_like_input,
+                      .reference = no_reference});
+    }
+    for (const std::string_view name : {"HardSigmoid", "Elu"}) {
+      defs.push_back({.name = name,
+                      .inputs = {{"x"}},
+                      .outputs = {{"y"}},
+                      .attrs = {{"alpha", 1.0f, ""}, {"beta", 0.0f, ""}},
+                      .infer = infer_like_input,
+                      .reference = no_reference});
+    }
+    defs.push_back({.name = "Softmax",
                     .inputs = {{"x"}},
                     .outputs = {{"y"}},
-                    .attrs = {strides, pads, {"kernel_shape", std::vector<int64_t>{}, ""}},
+                    .attrs = {{"axis", int64_t{-1}, ""}},
+                    .infer = infer_like_input,
+                    .reference = no_reference});
+    defs.push_back({.name = "Clip",
+                    .inputs = {{"x"}, {"low"}, {"high"}},
+                    .outputs = {{"y"}},
                     .infer = infer_like_input,
                     .reference = no_reference});
     defs.push_back({.name = "Transpose",
@@ -45,14 +68,14 @@ const OpRegistry& registry() {
                     .attrs = {{"perm", std::vector<int64_t>{}, ""}},
                     .infer = infer_like_input,
                     .reference = no_reference});
-    for (const std::string_view name : {"Div", "Sub", "Add"}) {
+    for (const std::string_view name : {"Div", "Sub", "Add", "Mul", "PRelu"}) {
       defs.push_back({.name = name,
                       .inputs = {{"a"}, {"b"}},
                       .outputs = {{"y"}},
                       .infer = infer_like_input,
                       .reference = no_reference});
     }
-    for (const std::string_view name : {"NonZero", "TopK", "Relu"}) {
+    for (const std::string_view name : {"NonZero", "TopK", "Relu", "GlobalMaxPool"}) {
       defs.push_back({.name = name,
                       .inputs = {{"x"}},
                       .outputs = {{"y"}},
@@ -144,11 +167,11 @@ TEST(TargetTest, ConvolutionLimitsNameTheValue) {
   };
   EXPECT_EQ(reason({8, 8, 31, 1}, {}), "");
   EXPECT_EQ(reason({8, 8, 32, 1}, {}), "kernel 32 > 31");
-  EXPECT_EQ(reason({8, 8, 3, 3}, {{"strides", Ints{7, 7}}}), "");
-  EXPECT_EQ(reason({8, 8, 3, 3}, {{"strides", Ints{1, 8}}}), "stride 8 > 7");
+  EXPECT_EQ(reason({8, 8, 16, 16}, {{"strides", Ints{16, 16}}}), "");
+  EXPECT_EQ(reason({8, 8, 3, 3}, {{"strides", Ints{1, 32}}}), "stride 32 > 31");
   EXPECT_EQ(reason({8, 8, 3, 3}, {{"pads", Ints{0, 16, 0, 0}}}), "pad 16 > 15");
-  EXPECT_EQ(reason({8, 1, 8, 8}, {{"group", int64_t{8}}}), "");
-  EXPECT_EQ(reason({8, 1, 9, 9}, {{"group", int64_t{8}}}), "kernel 9 > 8");
+  EXPECT_EQ(reason({8, 1, 15, 15}, {{"group", int64_t{8}}}), "");
+  EXPECT_EQ(reason({8, 1, 32, 32}, {{"group", int64_t{8}}}), "kernel 32 > 31");
 }
 
 TEST(TargetTest, WeightsOfRunTimeNeedOneGroupAndALargerChip) {
@@ -215,8 +238,38 @@ TEST(TargetTest, BroadcastsFollowExpand) {
   EXPECT_EQ(reason("Add", {2, 1, 1, 5}), "");
   EXPECT_EQ(reason("Add", {}), "");
   EXPECT_EQ(reason("Add", {1, 8, 4, 5}), "broadcast of [1,8,4,5] to [2,8,4,5]");
+  EXPECT_EQ(reason("Mul", {2, 1, 4, 5}), "");
+  EXPECT_EQ(reason("Mul", {2, 1, 1, 1}), "broadcast of [2,1,1,1] to [2,8,4,5]");
   EXPECT_EQ(reason("Sub", {2, 8, 1, 1}), "");
-  EXPECT_EQ(reason("Sub", {2, 8, 1, 5}), "broadcast of [2,8,1,5] to [2,8,4,5]");
+  EXPECT_EQ(reason("Sub", {2, 8, 1, 5}), "");
+}
+
+// What rknn-toolkit2 2.3.2 places on the NPU for networks of one such layer between a MaxPool and a Relu, int8.
+TEST(TargetTest, PlacementIsTheCompilersWhereTheListSaysLess) {
+  Nodes n;
+  Value* x = n.relu(n.input({1, 16, 40, 40}));
+  const auto reason = [&](const char* op, std::vector<Value*> more, AttrMap attrs) {
+    more.insert(more.begin(), x);
+    return rk3588().refuse(n.node(op, std::move(more), std::move(attrs)), DType::kI8);
+  };
+  const auto window = [](int64_t kernel, int64_t stride, int64_t ceil) {
+    return AttrMap{{"kernel_shape", Ints{kernel, kernel}},
+                   {"strides", Ints{stride, stride}},
+                   {"ceil_mode", ceil}};
+  };
+  EXPECT_EQ(reason("HardSigmoid", {}, {{"alpha", 0.2f}, {"beta", 0.5f}}), "");
+  EXPECT_EQ(reason("Elu", {}, {{"alpha", 0.5f}}), "alpha 0.5 is not 1");
+  EXPECT_EQ(reason("Clip", {n.constant({}), n.constant({})}, {}), "");
+  EXPECT_EQ(reason("Clip", {n.input({}), n.constant({})}, {}), "bounds computed at run time");
+  EXPECT_EQ(reason("MaxPool", {}, window(13, 1, 0)), "");
+  EXPECT_EQ(reason("MaxPool", {}, window(10, 10, 0)), "kernel 10 > 7");
+  EXPECT_EQ(reason("MaxPool", {}, window(3, 2, 1)), "");
+  EXPECT_EQ(reason("AveragePool", {}, window(16, 8, 0)), "");
+  EXPECT_EQ(reason("AveragePool", {}, window(3, 2, 1)), "ceil_mode");
+  EXPECT_EQ(reason("GlobalMaxPool", {}, {}), "");
+  EXPECT_EQ(reason("PRelu", {n.constant({16, 40, 40})}, {}), "");
+  EXPECT_EQ(reason("Softmax", {}, {{"axis", int64_t{2}}}), "");
+  EXPECT_EQ(reason("Softmax", {}, {{"axis", int64_t{0}}}), "axis 0 is the batch");
 }
 
 TEST(TargetTest, SmallChipsHaveFewCpuOperators) {
