@@ -166,7 +166,7 @@ const LimitText kLimitTexts[] = {
     {refuse_elu, "alpha 1"},
     {refuse_clip, "constant bounds"},
     {refuse_resize, "nearest; linear by an integer factor, up or down, or from 1x1"},
-    {refuse_softmax, "two to four axes, any but the batch"},
+    {refuse_softmax, "four axes, any but the batch"},
     {refuse_hardmax, "four axes, axis 1 or 3; fewer than 16384 elements beside the axis"},
     {refuse_hardmax_small, "as Softmax; 1 or 9..8192 elements in all"},
     {refuse_recurrent, "extents up to 8192, batch 1 or a multiple of 4"},

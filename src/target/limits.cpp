@@ -289,16 +289,15 @@ std::string refuse_resize(const Node& node) {
 
 std::string refuse_softmax(const Node& node) {
   const Shape& in = node.input(0).shape();
-  if (in.rank() < 2 || in.rank() > 4) return str("input ", to_string(in), " has not two to four axes");
+  // Note: the vendor's compiler gives one of two or three axes a fourth, and keeps it float16 before an output.
+  if (const std::string reason = not_picture(in); !reason.empty()) return reason;
   const int64_t axis = positive_axis(node);
   return axis != 0 ? "" : "axis 0 is the batch";
 }
 
 std::string refuse_hardmax(const Node& node) {
+  if (const std::string reason = refuse_softmax(node); !reason.empty()) return reason;
   const Shape& in = node.input(0).shape();
-  if (const std::string reason = first_of(not_picture(in), refuse_softmax(node)); !reason.empty()) {
-    return reason;
-  }
   if (const int64_t axis = positive_axis(node); axis == 2) return "axis 2 is neither 1 nor 3";
   const int64_t rest = positive_axis(node) == 1 ? in[2] * in[3] : in[1] * in[2];
   return out_of_range("elements beside the axis", {&rest, 1}, 1, 16383);
