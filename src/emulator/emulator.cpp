@@ -46,29 +46,43 @@ Result<std::span<uint8_t>> Memory::at(uint64_t address, uint64_t size_bytes) {
   return std::span<uint8_t>(bytes_).subspan(address, size_bytes);
 }
 
-Result<Emulator> Emulator::create(const format::FileModel& model, TieRule ties) {
+Result<Emulator> Emulator::create(const format::FileModel& model, TieRule ties, Places places) {
   if (model.graphs.size() != 1 || model.platform != "rk3588") {
     return unsupported(str("the emulator knows registers of rk3588, not of ", model.platform));
   }
   Emulator out(model, ties);
   RK_ASSIGN(out.lists_, format::TaskLists::read(model, model.graphs.front()));
-  RK_TRY(out.place_tensors());
+  RK_TRY(out.place_tensors(places));
   out.set_input_strides();
   return out;
 }
 
-Status Emulator::place_tensors() {
-  uint64_t end = kFirstAddress;
+Status Emulator::place_tensors(Places places) {
   const std::vector<FileTensor>& tensors = model_->graphs.front().tensors;
+  const auto in_arena = [&](const FileTensor& tensor) {
+    return places == Places::kOfFile &&
+           (tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kOutput ||
+            tensor.kind == TensorKind::kInternal);
+  };
+  uint64_t end = kFirstAddress;
+  for (const FileTensor& tensor : tensors) {
+    if (!in_arena(tensor)) continue;
+    end = std::max(end, kFirstAddress + tensor.offset_in_internal + tensor.size_bytes);
+  }
   for (const FileTensor& tensor : tensors) {
     const ByteSpan data = tensor.buffer == 0 ? ByteSpan() : model_->buffers[tensor.buffer].data;
     const uint64_t size = std::max<uint64_t>(tensor.size_bytes, data.size());
-    address_.push_back(end);
     size_bytes_.push_back(size);
-    end = align_up<uint64_t>(end + size + kGap, 64);
+    if (in_arena(tensor)) {
+      address_.push_back(kFirstAddress + tensor.offset_in_internal);
+      continue;
+    }
+    end = align_up<uint64_t>(end + kGap, 64);
+    address_.push_back(end);
+    end += size;
     if (end > kMaxObjectBytes) return out_of_memory("the tensors exceed 1 GiB");
   }
-  RK_ASSIGN(memory_, Memory::make(end));
+  RK_ASSIGN(memory_, Memory::make(end + kGap));
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i].kind == format::kRegisterCommandsKind) lists_tensor_ = static_cast<int32_t>(i);
     if (tensors[i].buffer == 0) continue;

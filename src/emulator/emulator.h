@@ -54,10 +54,17 @@ struct Core {
 // lookup tables only.
 enum class TaskResult { kDone, kBarrier, kTableLoad };
 
+// Where features lie in the simulated memory.
+enum class Places {
+  kApart,   // each has a place of its own, so that every node can be run alone
+  kOfFile,  // in one arena where the file puts them, as on a board: those that do not live together share places
+};
+
 class Emulator {
  public:
-  // Copies constants into the simulated memory and gives every tensor a place of its own. `model` must outlive it.
-  static Result<Emulator> create(const format::FileModel& model, TieRule ties);
+  // Copies constants into the simulated memory. `model` must outlive it.
+  static Result<Emulator> create(const format::FileModel& model, TieRule ties,
+                                 Places places = Places::kApart);
 
   const format::TaskLists& lists() const { return lists_; }
 
@@ -74,7 +81,7 @@ class Emulator {
   Result<TaskResult> execute(const format::Task& task, Core& core);
   bool loads_table(const format::Task& task) const;
   bool writes_output(const format::Task& task, uint16_t address) const;
-  Status place_tensors();
+  Status place_tensors(Places places);
   void set_input_strides();
   template <typename Move>
   Status move_elements(int32_t tensor, size_t plain_bytes, const Move& move);

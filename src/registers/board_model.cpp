@@ -11,6 +11,7 @@
 #include "format/vendor/tasks.h"
 #include "format/writer.h"
 #include "registers/layer_tasks.h"
+#include "registers/places.h"
 
 namespace rk::registers {
 namespace {
@@ -46,10 +47,10 @@ class BoardBuilder {
 
   Result<BoardModel> build() {
     RK_ASSIGN(out_.model, format::to_file_model(program_));
-    arena_end_ = align_up<uint64_t>(out_.model.memory.internal_bytes, kPlaceAlign);
     for (size_t i = 0; i < graph().tensors.size(); ++i) by_name_[graph().tensors[i].name] = i;
     for (size_t i = 0; i < variant_.steps.size(); ++i) RK_TRY(add_step(i));
     if (!placed_.empty()) placed_.back().ends_chain = true;
+    RK_TRY(place_features(variant_, scratch_, out_.model));
     write_lists();
     write_tasks();
     RK_TRY(add_tables());
@@ -78,7 +79,7 @@ class BoardBuilder {
       report.tasks = layer->tasks.size();
       file_node.processor = program::Processor::kNpu;
       for (BoundTask& task : layer->tasks) place(node, std::move(task));
-      RK_TRY(add_scratch(layer->scratch, file_node));
+      RK_TRY(add_scratch(layer->scratch, index, file_node));
       RK_TRY(add_helpers(std::move(layer->helpers), file_node));
       file_node.task_counts.front() = static_cast<uint32_t>(report.tasks - layer->loads);
       file_node.split_over_cores = 1;
@@ -103,9 +104,8 @@ class BoardBuilder {
     return static_cast<int32_t>(graph().tensors.size() - 1);
   }
 
-  // Scratch of all nodes lies in one place, behind the tensors of the model.
-  Status add_scratch(const std::vector<ScratchFeature>& features, format::FileNode& node) {
-    uint64_t at = arena_end_;
+  Status add_scratch(const std::vector<ScratchFeature>& features, size_t step,
+                     format::FileNode& node) {
     for (const ScratchFeature& feature : features) {
       FileTensor tensor;
       tensor.dtype = DType::kI8;
@@ -122,15 +122,13 @@ class BoardBuilder {
       tensor.scale = {feature.scale};
       tensor.zero_point = {feature.zero_point};
       tensor.plane_align = feature.plane_align;
-      const uint64_t end = at + align_up<uint64_t>(feature.size_bytes, kPlaceAlign);
-      if (end > UINT32_MAX)
-        return out_of_memory(str("scratch '", feature.name, "' ends beyond 4 GiB"));
+      if (feature.size_bytes > UINT32_MAX)
+        return out_of_memory(str("scratch '", feature.name, "' takes more than 4 GiB"));
       tensor.size_bytes = static_cast<uint32_t>(feature.size_bytes);
-      tensor.offset_in_internal = static_cast<uint32_t>(at);
-      node.inputs.push_back(add_tensor(std::move(tensor)));
-      at = end;
+      const int32_t index = add_tensor(std::move(tensor));
+      node.inputs.push_back(index);
+      scratch_.push_back({static_cast<size_t>(index), step});
     }
-    out_.model.memory.internal_bytes = std::max(out_.model.memory.internal_bytes, at);
     return ok_status();
   }
 
@@ -292,7 +290,7 @@ class BoardBuilder {
   const program::Program& program_;
   const program::Variant& variant_;
   std::vector<PlacedTask> placed_;
-  uint64_t arena_end_ = 0;
+  std::vector<StepScratch> scratch_;
   std::map<std::string, size_t> by_name_;             // tensors of the file
   std::map<std::vector<uint8_t>, uint32_t> buffers_;  // of helper constants
   BoardModel out_;

@@ -100,6 +100,19 @@ TEST(BoardModel, ListsAreLinkedDescribedAndRelocated) {
   EXPECT_EQ(from->tensor, 2);
 }
 
+// Places of the file's own order of steps, whatever the Program says: here all of its tensors lie at 0.
+TEST(BoardModel, TensorsOfOneStepShareNoByte) {
+  program::Program program = two_layers();
+  for (size_t i = 1; i < 4; ++i) program.variants[0].tensors[i].offset_in_arena = 0;
+  const auto board = make_board_model(program);
+  ASSERT_TRUE(board.ok()) << board.status().message();
+  const auto& tensors = board->model.graphs.front().tensors;
+  EXPECT_EQ(tensors[1].offset_in_internal, 0U);    // x, until the first layer
+  EXPECT_EQ(tensors[2].offset_in_internal, 512U);  // m beside it
+  EXPECT_EQ(tensors[3].offset_in_internal, 0U);    // y where x was
+  EXPECT_EQ(board->model.memory.internal_bytes, 1024U);
+}
+
 TEST(BoardModel, ALayerWithoutAListIsNamedAndLeftToTheCpu) {
   program::Program program = two_layers();
   std::get<program::ConvParams>(program.variants[0].steps[1].params).group = 2;
@@ -155,6 +168,19 @@ TEST(BoardModel, ChannelsThatFillNoBlockAreCopiedToScratchAndSelected) {
   // Of 48 by 64 weights 48 are one: channel 24 is lane 32.
   EXPECT_EQ(layer->helpers[0].bytes.size(), 48U * 64);
   EXPECT_EQ(std::count(layer->helpers[0].bytes.begin(), layer->helpers[0].bytes.end(), 1), 48);
+}
+
+TEST(BoardModel, ScratchLiesBesideWhatItsStepReadsAndWrites) {
+  const auto board = make_board_model(joined());
+  ASSERT_TRUE(board.ok()) << board.status().message();
+  const auto& tensors = board->model.graphs.front().tensors;
+  const auto scratch = std::ranges::find(tensors, "y_exSecondary", &format::FileTensor::name);
+  ASSERT_NE(scratch, tensors.end());
+  // m of 512 bytes behind x, which is gone; 1024 bytes of scratch and 1024 of the result behind m.
+  EXPECT_EQ(tensors[2].offset_in_internal, 512U);
+  EXPECT_EQ(scratch->offset_in_internal, 1024U);
+  EXPECT_EQ(tensors[3].offset_in_internal, 2048U);
+  EXPECT_EQ(board->model.memory.internal_bytes, 3072U);
 }
 
 TEST(BoardModel, AnAveragePoolIsASumOfWeightsOfOne) {

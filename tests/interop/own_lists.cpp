@@ -17,6 +17,7 @@
 #include "format/container.h"
 #include "format/vendor/tasks.h"
 #include "format/vendor_model.h"
+#include "tests/interop/places.h"
 #include "tests/vendor/node_check.h"
 #include "tests/vendor/session_run.h"
 
@@ -103,10 +104,35 @@ void count_nodes(const format::FileGraph& graph, const std::set<std::string>& cp
   }
 }
 
+void run_in_places(const std::string& path, const std::vector<uint8_t>& file, PlaceReport& places) {
+  const auto model = format::read_model(ByteSpan(file));
+  const Status status = model.ok()
+                            ? check_places(path, file, random_inputs(model->graphs.front()), places)
+                            : model.status();
+  if (!status.ok())
+    std::printf("not run in places: %s: %s\n", path.c_str(), status.message().c_str());
+}
+
+bool print_places(const char* kind, size_t files, const PlaceReport& places) {
+  for (const std::string& finding : places.findings) std::printf("place: %s\n", finding.c_str());
+  const bool good = places.good() && places.files == files;
+  std::printf(
+      "FIGURE %s in the places of the file: pairs of features needed together that share bytes, "
+      "lists that write beyond "
+      "their tensor, operands spoiled, int8 results unlike the Program's | %zu, %zu of %zu, %zu of "
+      "%zu, %zu of %zu "
+      "(%zu features, %zu runs, %zu of %zu files) | 0, 0, 0, 0, all files | %s\n",
+      kind, places.pairs_shared, places.lists_beyond, places.lists, places.spoiled, places.operands,
+      places.unlike, places.results, places.features, places.runs, places.files, files,
+      good ? "ok" : "SHORT");
+  return good;
+}
+
 int run(const std::vector<std::string>& files) {
   vendor::Report report;
   Paths paths;
   Placement placement;
+  PlaceReport places;
   for (const std::string& argument : files) {
     const std::string path = argument.substr(0, argument.find('='));
     const auto cpu = cpu_nodes(path == argument ? "" : argument.substr(path.size() + 1));
@@ -126,6 +152,7 @@ int run(const std::vector<std::string>& files) {
     const Status status =
         vendor::check_nodes(path, "own", *file, report, vendor::PlainOperands::kAsStored);
     if (!status.ok()) std::printf("not executed: %s: %s\n", path.c_str(), status.message().c_str());
+    run_in_places(path, *file, places);
     const Status both = compare_paths(*file, paths);
     if (!both.ok())
       std::printf("not read as a vendor's: %s: %s\n", path.c_str(), both.message().c_str());
@@ -160,13 +187,15 @@ int run(const std::vector<std::string>& files) {
       "FIGURE own files: nodes with a register list | %zu of %zu (%zu more are nodes of the CPU in "
       "the vendor's file too) | all | %s\n",
       placement.listed, placement.nodes, placement.on_cpu, complete ? "ok" : "SHORT");
-  return equal && same && complete ? 0 : 1;
+  const bool placed = print_places("own files", files.size(), places);
+  return equal && same && complete && placed ? 0 : 1;
 }
 
 // Results of float16 nodes are compared within the bars of tests/vendor/node_check.cpp.
 int run_float16(const std::vector<std::string>& files) {
   vendor::Report report;
   Paths paths;
+  PlaceReport places;
   size_t convolutions = 0, listed = 0;
   for (const std::string& path : files) {
     const auto file = read_file(path);
@@ -184,6 +213,7 @@ int run_float16(const std::vector<std::string>& files) {
     const Status status =
         vendor::check_nodes(path, "own", *file, report, vendor::PlainOperands::kAsStored);
     if (!status.ok()) std::printf("not executed: %s: %s\n", path.c_str(), status.message().c_str());
+    run_in_places(path, *file, places);
     const Status both = compare_paths(*file, paths);
     if (!both.ok())
       std::printf("not read as a vendor's: %s: %s\n", path.c_str(), both.message().c_str());
@@ -211,7 +241,8 @@ int run_float16(const std::vector<std::string>& files) {
   std::printf(
       "FIGURE own float16 files: convolutions with a register list | %zu of %zu | all | %s\n",
       listed, convolutions, complete ? "ok" : "SHORT");
-  return equal && same && complete ? 0 : 1;
+  const bool placed = print_places("own float16 files", files.size(), places);
+  return equal && same && complete && placed ? 0 : 1;
 }
 
 }  // namespace

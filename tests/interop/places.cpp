@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/interop/places.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "emulator/emulator.h"
+#include "tests/vendor/session_run.h"
+
+namespace rk::interop {
+namespace {
+
+using emulator::Emulator;
+using format::FileGraph;
+using format::FileNode;
+using format::FileTensor;
+using format::Task;
+namespace reg = target::reg;
+
+bool is_feature(const FileTensor& tensor) {
+  using program::TensorKind;
+  return tensor.kind == TensorKind::kInput || tensor.kind == TensorKind::kOutput ||
+         tensor.kind == TensorKind::kInternal;
+}
+
+struct Span {
+  size_t tensor = 0, first = 0, last = 0;  // nodes
+};
+
+// By the order of nodes: operators of inputs come first, those of outputs last.
+std::vector<Span> spans(const FileGraph& graph) {
+  std::map<int32_t, Span> by_tensor;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    for (const auto* list : {&graph.nodes[n].inputs, &graph.nodes[n].outputs}) {
+      for (const int32_t i : *list) {
+        if (i < 0 || !is_feature(graph.tensors[static_cast<size_t>(i)])) continue;
+        by_tensor.try_emplace(i, Span{static_cast<size_t>(i), n, n}).first->second.last = n;
+      }
+    }
+  }
+  std::vector<Span> out;
+  for (const auto& [tensor, span] : by_tensor) out.push_back(span);
+  return out;
+}
+
+void count_shared(const std::string& name, const FileGraph& graph, PlaceReport& report) {
+  const std::vector<Span> all = spans(graph);
+  report.features += all.size();
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (all[i].first > all[j].last || all[j].first > all[i].last) continue;
+      const FileTensor& a = graph.tensors[all[i].tensor];
+      const FileTensor& b = graph.tensors[all[j].tensor];
+      const uint64_t a_end = uint64_t{a.offset_in_internal} + a.size_bytes;
+      const uint64_t b_end = uint64_t{b.offset_in_internal} + b.size_bytes;
+      if (a.offset_in_internal >= b_end || b.offset_in_internal >= a_end) continue;
+      ++report.pairs_shared;
+      report.findings.push_back(str(name, ": '", a.name, "' and '", b.name, "' share bytes"));
+    }
+  }
+}
+
+class WholeRun {
+ public:
+  WholeRun(std::string name, const format::FileModel& model, const vendor::RunResult& program,
+           PlaceReport& report)
+      : name_(std::move(name)), model_(model), program_(program), report_(report) {}
+
+  Status run(size_t schedule, const std::vector<std::vector<uint8_t>>& inputs) {
+    RK_ASSIGN(Emulator made, Emulator::create(model_, TieRule::kEven, emulator::Places::kOfFile));
+    emulator_ = std::move(made);
+    const FileGraph& graph = model_.graphs.front();
+    lanes_ = emulator_->lists().schedules()[schedule].lanes;
+    cores_.assign(lanes_.size(), {});
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      RK_TRY(emulator_->store(graph.inputs[i], inputs[i]));
+      keep(graph.inputs[i]);
+    }
+    for (size_t n = 0; n < graph.nodes.size(); ++n) RK_TRY(run_node(n, graph.nodes[n]));
+    ++report_.runs;
+    return ok_status();
+  }
+
+ private:
+  void keep(int32_t tensor) {
+    if (auto bytes = emulator_->load(tensor); bytes.ok()) values_[tensor] = std::move(*bytes);
+  }
+
+  Status run_node(size_t index, const FileNode& node) {
+    for (const int32_t operand : node.inputs) {
+      const auto known = values_.find(operand);
+      if (known == values_.end()) continue;
+      RK_ASSIGN(const std::vector<uint8_t> now, emulator_->load(operand));
+      ++report_.operands;
+      if (now == known->second) continue;
+      ++report_.spoiled;
+      report_.findings.push_back(
+          str(name_, ": '", name_of(operand), "' changed before ", node.name));
+    }
+    RK_ASSIGN(const size_t ran, run_tasks(index));
+    for (const int32_t output : node.outputs) {
+      const auto wanted = program_.tensors.find(output);
+      if (ran == 0 && wanted != program_.tensors.end() && node.type != "InputOperator")
+        (void)emulator_->store(output, wanted->second.bytes());
+      keep(output);
+      if (ran != 0 && wanted != program_.tensors.end()) compare(output, wanted->second);
+    }
+    return ok_status();
+  }
+
+  Result<size_t> run_tasks(size_t node) {
+    size_t ran = 0;
+    for (size_t core = 0; core < lanes_.size(); ++core) {
+      format::Lane& lane = lanes_[core];
+      const std::vector<Task>& tasks = emulator_->lists().tasks();
+      while (lane.task_count > 0 && tasks[lane.first_task].node == node) {
+        RK_ASSIGN(const emulator::TaskResult result,
+                  emulator_->run(tasks[lane.first_task], cores_[core]));
+        if (result == emulator::TaskResult::kDone) count_beyond(tasks[lane.first_task]);
+        ++lane.first_task;
+        --lane.task_count;
+        ++ran;
+      }
+    }
+    return ran;
+  }
+
+  // Our lists are complete: what a field holds is in the list itself.
+  uint64_t field(const Task& task, const target::RegisterField& field) const {
+    const format::TaskLists& lists = emulator_->lists();
+    for (uint64_t i = task.first_word + task.command_count; i-- > task.first_word;)
+      if (lists.command(i).offset == field.offset) return field.get(lists.command(i).value);
+    return 0;
+  }
+
+  // The bytes that the DPU writes: whole blocks of channels.
+  void count_beyond(const Task& task) {
+    const auto to = emulator_->lists().address_of(task, reg::DPU_DST_BASE_ADDR);
+    if ((task.units & format::kUnitDpu) == 0 || !to) return;
+    constexpr uint64_t kAtom = 16;
+    const FileTensor& tensor = model_.graphs.front().tensors[static_cast<size_t>(to->tensor)];
+    const uint64_t channels = field(task, reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA) + 1;
+    const uint64_t blocks = (channels * byte_size(tensor.dtype) + kAtom - 1) / kAtom;
+    const uint64_t width = field(task, reg::DPU_WDMA_SIZE_1__WIDTH_WDMA) + 1;
+    const uint64_t row = width + field(task, reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0);
+    const uint64_t pixels = field(task, reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA) * row + width;
+    const uint64_t plane = field(task, reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE);
+    const uint64_t end = to->addend + ((blocks - 1) * plane + pixels) * kAtom;
+    ++report_.lists;
+    if (end <= tensor.size_bytes) return;
+    ++report_.lists_beyond;
+    report_.findings.push_back(str(name_, ": a list of ",
+                                   model_.graphs.front().nodes[task.node].name, " writes to byte ",
+                                   end, " of ", tensor.size_bytes, " of '", tensor.name, "'"));
+  }
+
+  void compare(int32_t output, const Tensor& wanted) {
+    if (model_.graphs.front().tensors[static_cast<size_t>(output)].dtype != DType::kI8) return;
+    const auto got = values_.find(output);
+    const ByteSpan bytes = wanted.bytes();
+    ++report_.results;
+    if (got != values_.end() && std::ranges::equal(got->second, bytes)) return;
+    ++report_.unlike;
+    report_.findings.push_back(str(name_, ": '", name_of(output), "' is not the Program's"));
+  }
+
+  const std::string& name_of(int32_t tensor) const {
+    return model_.graphs.front().tensors[static_cast<size_t>(tensor)].name;
+  }
+
+  std::string name_;
+  const format::FileModel& model_;
+  const vendor::RunResult& program_;
+  PlaceReport& report_;
+  std::optional<Emulator> emulator_;
+  std::vector<format::Lane> lanes_;
+  std::vector<emulator::Core> cores_;
+  std::map<int32_t, std::vector<uint8_t>> values_;
+};
+
+}  // namespace
+
+Status check_places(const std::string& name, const std::vector<uint8_t>& file,
+                    const std::vector<std::vector<uint8_t>>& inputs, PlaceReport& report) {
+  RK_ASSIGN(const format::FileModel model, format::read_model(ByteSpan(file)));
+  RK_ASSIGN(const vendor::RunResult program, vendor::run_with_tensors(file, inputs));
+  count_shared(name, model.graphs.front(), report);
+  RK_ASSIGN(const format::TaskLists lists, format::TaskLists::read(model, model.graphs.front()));
+  for (size_t i = 0; i < lists.schedules().size(); ++i) {
+    if (i != 0 && lists.schedules()[i].lanes.front().task_count == 0) continue;
+    RK_TRY(WholeRun(name, model, program, report).run(i, inputs));
+  }
+  ++report.files;
+  return ok_status();
+}
+
+}  // namespace rk::interop
