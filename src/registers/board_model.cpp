@@ -2,6 +2,7 @@
 #include "registers/board_model.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "base/checked_math.h"
@@ -12,6 +13,7 @@
 #include "format/writer.h"
 #include "registers/layer_tasks.h"
 #include "registers/places.h"
+#include "registers/pooling.h"
 
 namespace rk::registers {
 namespace {
@@ -22,17 +24,63 @@ using format::FileTensor;
 
 constexpr size_t kListAlign = 8;  // words; lists start at 64 bytes
 constexpr uint32_t kTailWords = 4;
+constexpr int kWaitShift = 16;  // in PC_REGISTER_AMOUNTS
+constexpr std::array<uint8_t, 1024> kMeetingBytes{};
 constexpr uint64_t kPlaceAlign = 64;  // of tensors in memory
 constexpr uint64_t kPrepare = uint64_t{0x0041} << 48, kEnable = uint64_t{0x0081} << 48 | 0x0008;
 constexpr uint32_t kDpuInterrupts = 0x300, kPpuInterrupts = 0xc00, kAllInterrupts = 0x1ffff;
 constexpr auto kU64 = static_cast<DType>(13);  // as the file numbers it
 
-struct PlacedTask {
+constexpr size_t kMostCores = 3;
+
+struct PlacedList {
   uint32_t node = 0;
   size_t first_word = 0;
   BoundTask bound;
-  bool ends_chain = false;  // the next task waits for the CPU, or there is none
+  uint32_t waits_for = 0;   // other cores, before the next list begins
+  bool ends_chain = false;  // the next list waits for the CPU, or there is none
 };
+
+// What a step is to several cores, by core count: tasks of each core, or none where the first core does it alone.
+struct SplitStep {
+  bool has_lists = false;
+  size_t first_list = 0, end_list = 0;  // of one core
+  decltype(LayerTasks::split) of_core;
+};
+
+uint32_t field_of(const RegisterTask& task, const target::RegisterField& field) {
+  const Command* const command = task.find(field.offset);
+  return command == nullptr ? 0U : field.get(command->value);
+}
+
+// The end of what the DPU writes, in bytes from the start of the output: whole blocks of channels, which can be more
+// than a tensor of fewer channels has.
+uint64_t written_end(const RegisterTask& task) {
+  const Command* const to = task.find(reg::DPU_DST_BASE_ADDR);
+  if ((task.units & format::kUnitDpu) == 0 || to == nullptr) return 0;
+  constexpr uint64_t kAtomBytes = 16;
+  const uint64_t element = field_of(task, reg::DPU_DATA_FORMAT__OUT_PRECISION) == 0 ? 1 : 2;
+  const uint64_t channels = field_of(task, reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA) + 1;
+  const uint64_t width = field_of(task, reg::DPU_WDMA_SIZE_1__WIDTH_WDMA) + 1;
+  const uint64_t row = width + field_of(task, reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0);
+  const uint64_t pixels = field_of(task, reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA) * row + width;
+  const uint64_t plane = field_of(task, reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE);
+  return to->value + ((ceil_div(channels * element, kAtomBytes) - 1) * plane + pixels) * kAtomBytes;
+}
+
+// Bytes that a list writes as vendor files count them: of pooling 19 times what it is.
+uint32_t written_bytes(const RegisterTask& task) {
+  const auto field = [&](const target::RegisterField& field) { return field_of(task, field); };
+  if ((task.units & format::kUnitPpu) == 0) {
+    const uint32_t pixels = (field(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA) + 1) *
+                            (field(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA) + 1);
+    return pixels * (field(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA) + 1);
+  }
+  constexpr uint32_t kCounted = 19;
+  return kCounted * (field(reg::PPU_DATA_CUBE_OUT_WIDTH__CUBE_OUT_WIDTH) + 1) *
+         (field(reg::PPU_DATA_CUBE_OUT_HEIGHT__CUBE_OUT_HEIGHT) + 1) *
+         (field(reg::PPU_DATA_CUBE_OUT_CHANNEL__CUBE_OUT_CHANNEL) + 1);
+}
 
 template <typename T>
 void append(std::vector<uint8_t>& bytes, T value) {
@@ -49,7 +97,14 @@ class BoardBuilder {
     RK_ASSIGN(out_.model, format::to_file_model(program_));
     for (size_t i = 0; i < graph().tensors.size(); ++i) by_name_[graph().tensors[i].name] = i;
     for (size_t i = 0; i < variant_.steps.size(); ++i) RK_TRY(add_step(i));
-    if (!placed_.empty()) placed_.back().ends_chain = true;
+    end_chain();
+    for (size_t i = 0; i < placed_.size(); ++i) tasks_.push_back(i);
+    starts_ = {0, 0, 0};
+    for (size_t cores = 2; cores <= kMostCores; ++cores) {
+      starts_.push_back(static_cast<uint32_t>(tasks_.size()));
+      for (size_t core = 0; core < cores && !program_.single_core; ++core) add_lane(cores, core);
+    }
+    RK_TRY(make_room());
     RK_TRY(place_features(variant_, scratch_, out_.model));
     write_lists();
     write_tasks();
@@ -73,19 +128,25 @@ class BoardBuilder {
       if (layer.status().code() != Code::kUnsupported) return layer.status();
       report.why = layer.status().message();
       file_node.processor = program::Processor::kCpu;
-      if (!placed_.empty()) placed_.back().ends_chain = true;
+      end_chain();
+      steps_.emplace_back();
     } else {
       report.form = layer->form;
       report.tasks = layer->tasks.size();
       file_node.processor = program::Processor::kNpu;
+      SplitStep& split = steps_.emplace_back();
+      split.has_lists = true;
+      split.first_list = placed_.size();
       for (BoundTask& task : layer->tasks) place(node, std::move(task));
+      split.end_list = placed_.size();
+      split.of_core = std::move(layer->split);
       RK_TRY(add_scratch(layer->scratch, index, file_node));
       RK_TRY(add_helpers(std::move(layer->helpers), file_node));
       file_node.task_counts.front() = static_cast<uint32_t>(report.tasks - layer->loads);
-      file_node.split_over_cores = 1;
-      constexpr size_t kCoreColumns = 9;  // three of each core count
-      file_node.core_bytes.assign(kCoreColumns, 0);
-      file_node.core_bytes.front() = static_cast<uint32_t>(tensor(step.outputs[0]).size_bytes);
+      file_node.split_over_cores = std::holds_alternative<program::ConvParams>(step.params) ? 1 : 0;
+      file_node.core_bytes.assign(kMostCores * kMostCores, 0);
+      for (size_t i = split.first_list; i < split.end_list; ++i)
+        file_node.core_bytes.front() += written_bytes(placed_[i].bound.task);
     }
     // A result is ready when the tasks of its node are done.
     for (const int32_t output : step.outputs) {
@@ -96,6 +157,93 @@ class BoardBuilder {
     }
     out_.layers.push_back(std::move(report));
     return ok_status();
+  }
+
+  // Features have room for all that the lists write.
+  Status make_room() {
+    for (const PlacedList& placed : placed_) {
+      const auto found = by_name_.find(placed.bound.tensor(Operand::kOutput));
+      if (found == by_name_.end()) continue;
+      FileTensor& tensor = graph().tensors[found->second];
+      const uint64_t end = written_end(placed.bound.task);
+      if (end > UINT32_MAX)
+        return out_of_memory(str("a list of node ", placed.node, " writes beyond 4 GiB"));
+      tensor.size_bytes = std::max(tensor.size_bytes, static_cast<uint32_t>(end));
+    }
+    return ok_status();
+  }
+
+  void end_chain() {
+    if (!placed_.empty()) placed_.back().ends_chain = true;
+  }
+
+  // Tasks of one of several cores. Cores go through split steps together: each list waits for the other cores before
+  // the next one begins. Behind the last of such steps comes a list of the pooling unit that changes nothing, which ends
+  // what is given to all cores at once. Other steps are the first core's, with the lists that one core has for them.
+  void add_lane(size_t cores, size_t core) {
+    const size_t column = cores * (cores - 1) / 2 + core;
+    size_t last_split = 0;
+    bool together = false;  // since last_split
+    const auto add = [&](size_t step, size_t list) {
+      const size_t node = variant_.inputs.size() + step;
+      ++graph().nodes[node].task_counts[column];
+      tasks_.push_back(list);
+    };
+    const auto add_new = [&](size_t step, BoundTask bound, uint32_t waits_for) {
+      const size_t node = variant_.inputs.size() + step;
+      graph().nodes[node].core_bytes[(cores - 1) * kMostCores + core] += written_bytes(bound.task);
+      place(node, std::move(bound));
+      placed_.back().waits_for = waits_for;
+      add(step, placed_.size() - 1);
+    };
+    const auto part = [&] {
+      if (together) add_new(last_split, meeting(), 0);
+      together = false;
+    };
+    for (size_t s = 0; s < steps_.size(); ++s) {
+      auto& split = steps_[s].of_core[cores - 2];
+      if (split.empty()) {
+        part();
+        for (size_t i = steps_[s].first_list; i < steps_[s].end_list && core == 0; ++i) add(s, i);
+        if (!steps_[s].has_lists) end_chain();
+        continue;
+      }
+      for (BoundTask& task : split[core])
+        add_new(s, std::move(task), static_cast<uint32_t>(cores - 1));
+      last_split = s;
+      together = true;
+    }
+    part();
+    end_chain();
+  }
+
+  BoundTask meeting() {
+    constexpr const char* kFrom = "tempMC11_input";
+    constexpr const char* kTo = "tempMC11_output";
+    constexpr int64_t kChannels = 32;
+    if (!by_name_.contains(kFrom)) {
+      for (const char* const name : {kFrom, kTo}) {
+        FileTensor tensor;
+        tensor.dtype = DType::kI8;
+        tensor.layout = program::Layout::kNc1hwc2;
+        tensor.kind = program::TensorKind::kNpuConstant;
+        tensor.name = name;
+        tensor.shape = {1, kChannels, 1, 1};
+        tensor.native_shape = {1, 2, 1, 1, 16};
+        tensor.size_bytes = static_cast<uint32_t>(kMeetingBytes.size());
+        tensor.buffer = static_cast<uint32_t>(out_.model.buffers.size());
+        out_.model.buffers.push_back({ByteSpan(kMeetingBytes)});
+        out_.model.memory.weight_bytes += kMeetingBytes.size();
+        add_tensor(std::move(tensor));
+      }
+    }
+    PoolLayer nothing;
+    nothing.in = nothing.out = {.channels = kChannels, .height = 1, .width = 1};
+    nothing.params.kernel = nothing.params.stride = {1, 1};
+    BoundTask bound{.task = write_max_pool(nothing, {0, 1})};
+    bound.tensors[static_cast<size_t>(Operand::kFeature)] = kFrom;
+    bound.tensors[static_cast<size_t>(Operand::kOutput)] = kTo;
+    return bound;
   }
 
   int32_t add_tensor(FileTensor tensor) {
@@ -176,15 +324,16 @@ class BoardBuilder {
 
   void write_lists() {
     for (size_t i = 0; i < placed_.size(); ++i) {
-      const PlacedTask& placed = placed_[i];
+      const PlacedList& placed = placed_[i];
       out_.words.resize(placed.first_word * sizeof(uint64_t));
       for (const Command& command : placed.bound.task.commands) append(out_.words, encode(command));
       Command next{reg::PC_BASE_ADDRESS, 0}, amount{reg::PC_REGISTER_AMOUNTS, 0};
       if (!placed.ends_chain) {
-        const PlacedTask& following = placed_[i + 1];
+        const PlacedList& following = placed_[i + 1];
         next.value = static_cast<uint32_t>(following.first_word * sizeof(uint64_t));
         amount.value =
-            static_cast<uint32_t>((following.bound.task.commands.size() + kTailWords + 1) / 2 - 1);
+            static_cast<uint32_t>((following.bound.task.commands.size() + kTailWords + 1) / 2 - 1) |
+            placed.waits_for << kWaitShift;
       }
       append(out_.words, placed.ends_chain ? uint64_t{0} : encode(next));
       append(out_.words, encode(amount));
@@ -196,7 +345,8 @@ class BoardBuilder {
 
   // The struct that the kernel driver takes (docs/facts/container.md, section 3.2).
   void write_tasks() {
-    for (const PlacedTask& placed : placed_) {
+    for (const size_t task : tasks_) {
+      const PlacedList& placed = placed_[task];
       append(out_.tasks, uint32_t{0});
       append(out_.tasks, placed.node);
       append(out_.tasks, placed.bound.task.units);
@@ -212,7 +362,7 @@ class BoardBuilder {
 
   Status add_tables() {
     std::map<std::string, format::TensorReloc> relocs;  // by name, as vendor files order them
-    for (const PlacedTask& placed : placed_) {
+    for (const PlacedList& placed : placed_) {
       for (size_t i = 0; i < placed.bound.task.commands.size(); ++i) {
         const Command& command = placed.bound.task.commands[i];
         if (command.operand == Operand::kNone) continue;
@@ -225,15 +375,14 @@ class BoardBuilder {
     }
     for (auto& [name, reloc] : relocs) graph().relocs.push_back(std::move(reloc));
     for (const int32_t input : variant_.inputs) RK_TRY(add_input_tables(input));
-    const auto count = static_cast<uint32_t>(placed_.size());
-    graph().schedule_starts = {0, 0, 0, count, count};
+    graph().schedule_starts = starts_;
     add_buffer("regcmd", format::kRegisterCommandsKind, out_.words);
     add_buffer("task", format::kTasksKind, out_.tasks);
     return ok_status();
   }
 
   // The last place that writes a register; some are written twice.
-  static Result<format::RegisterWrite> last_write(const PlacedTask& placed, uint16_t offset) {
+  static Result<format::RegisterWrite> last_write(const PlacedList& placed, uint16_t offset) {
     const auto& commands = placed.bound.task.commands;
     for (size_t i = commands.size(); i-- > 0;) {
       if (commands[i].offset == offset)
@@ -256,7 +405,7 @@ class BoardBuilder {
         {0, reg::CNA_CVT_CON0},       {1, reg::CNA_CVT_CON1},     {2, reg::CNA_CVT_CON2},
         {3, reg::CNA_CVT_CON3},       {4, reg::CNA_CVT_CON4},     {5, reg::CNA_CVT_CON5},
         {9, reg::CORE_CLIP_TRUNCATE}, {10, reg::CNA_WEIGHT_SIZE2}};
-    for (const PlacedTask& placed : placed_) {
+    for (const PlacedList& placed : placed_) {
       if (placed.bound.tensor(Operand::kFeature) != name ||
           (placed.bound.task.units & format::kUnitCna) == 0)
         continue;
@@ -265,6 +414,7 @@ class BoardBuilder {
         RK_ASSIGN(shape.writes[slot], last_write(placed, offset));
       }
       shape.writes[2] = format::RegisterWrite{0, 0};
+      shape.first_row = placed.bound.first_row;
       geometry.patches.push_back(shape);
       format::ConversionPatch patch;
       for (const auto& [slot, offset] : kConversion) {
@@ -289,7 +439,10 @@ class BoardBuilder {
 
   const program::Program& program_;
   const program::Variant& variant_;
-  std::vector<PlacedTask> placed_;
+  std::vector<PlacedList> placed_;
+  std::vector<SplitStep> steps_;
+  std::vector<size_t> tasks_;  // lists, in the order of schedules
+  std::vector<uint32_t> starts_;
   std::vector<StepScratch> scratch_;
   std::map<std::string, size_t> by_name_;             // tensors of the file
   std::map<std::vector<uint8_t>, uint32_t> buffers_;  // of helper constants

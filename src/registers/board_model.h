@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Program as the tables of a file that carries register lists for a board: lists, task descriptors, relocations and
-// the one-core schedule (the form of the vendor's single_core_mode). Nothing here was run on a board.
+// schedules for one, two and three cores (only the first for a Program of single_core). Nothing here was run on a board.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,8 @@ program::Program two_layers() {
 }
 
 TEST(BoardModel, ListsAreLinkedDescribedAndRelocated) {
-  const program::Program program = two_layers();
+  program::Program program = two_layers();
+  program.single_core = true;
   const auto board = make_board_model(program);
   ASSERT_TRUE(board.ok()) << board.status().message();
   EXPECT_TRUE(board->complete());
@@ -98,6 +99,56 @@ TEST(BoardModel, ListsAreLinkedDescribedAndRelocated) {
   const auto from = lists->address_of(lists->tasks()[1], target::reg::CNA_FEATURE_DATA_ADDR);
   ASSERT_TRUE(from.has_value());
   EXPECT_EQ(from->tensor, 2);
+}
+
+// Four rows on two cores and on three. Lists of these have 122 words; behind the last of a core comes one of the pooling
+// unit. Words as in the vendor's file of digits (rk3588, int8).
+TEST(BoardModel, CoresWaitForEachOtherBehindEveryList) {
+  const program::Program program = two_layers();
+  const auto board = make_board_model(program);
+  ASSERT_TRUE(board.ok()) << board.status().message();
+  const format::FileGraph& graph = board->model.graphs.front();
+  EXPECT_EQ(graph.schedule_starts, (std::vector<uint32_t>{0, 0, 0, 2, 8}));
+  EXPECT_EQ(graph.nodes[1].task_counts, (std::vector<uint32_t>{1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(graph.nodes[2].task_counts, (std::vector<uint32_t>{1, 2, 2, 2, 2, 2}));
+  // Rows of four pixels in 32 channels; a list of the pooling unit counts as 608 bytes.
+  EXPECT_EQ(graph.nodes[1].core_bytes,
+            (std::vector<uint32_t>{512, 0, 0, 256, 256, 0, 256, 128, 128}));
+  EXPECT_EQ(graph.nodes[2].core_bytes,
+            (std::vector<uint32_t>{512, 0, 0, 864, 864, 0, 864, 736, 736}));
+
+  const auto lists = format::TaskLists::read(board->model, graph);
+  ASSERT_TRUE(lists.ok());
+  ASSERT_EQ(lists->tasks().size(), 17U);
+  ASSERT_EQ(lists->schedules().size(), 3U);
+  const auto tail = [&](size_t task, uint64_t word) {
+    return lists->word(lists->tasks()[task].first_word + lists->tasks()[task].command_count + word);
+  };
+  EXPECT_EQ(lists->tasks()[2].command_count, 122U);
+  EXPECT_EQ(tail(2, 1),
+            0x01010001003e0014U);  // a list of 122 words follows, when the other core is done
+  EXPECT_EQ(tail(3, 1), 0x01010001000e0014U);  // one of 26 words
+  EXPECT_EQ(lists->tasks()[4].units, 0x60U);
+  EXPECT_EQ(tail(4, 0), 0U);
+  EXPECT_EQ(tail(4, 1), 0x0101000000000014U);
+  EXPECT_EQ(tail(8, 1), 0x01010002003e0014U);  // two other cores
+  // Rows of one fetch, and how many other cores take the same weights.
+  const auto fetch = [&](size_t task) {
+    const format::Task& t = lists->tasks()[task];
+    for (uint64_t i = 0; i < t.command_count; ++i)
+      if (const auto c = lists->command(t.first_word + i); c.offset == target::reg::CNA_CONV_CON2)
+        return c.value;
+    return 0U;
+  };
+  EXPECT_EQ(fetch(0), 5U << 4);
+  EXPECT_EQ(fetch(2), 3U << 4 | 1U << 28);
+  EXPECT_EQ(fetch(8), 3U << 4 | 2U << 28);
+  const auto to = lists->address_of(lists->tasks()[5], target::reg::DPU_DST_BASE_ADDR);
+  ASSERT_TRUE(to.has_value());
+  EXPECT_EQ(to->addend, 128U);  // two rows of four pixels
+  ASSERT_EQ(graph.input_geometry.size(), 1U);
+  ASSERT_EQ(graph.input_geometry[0].patches.size(), 6U);
+  EXPECT_EQ(graph.input_geometry[0].patches[2].first_row, 2U);
 }
 
 // Places of the file's own order of steps, whatever the Program says: here all of its tensors lie at 0.
@@ -138,7 +189,12 @@ program::Program joined() {
   variant.tensors[3].shape = {1, 48, 4, 4};
   variant.tensors[3].native_shape = {1, 3, 4, 4, 16};
   variant.tensors[3].size_bytes = 1024;
-  variant.tensors[2].kind = TensorKind::kInternal;
+  variant.arena_bytes = 2048;
+  variant.tensors[4].shape = {24, 24, 1, 1};
+  variant.tensors[4].native_shape = {1, 1, 1, 1, 24, 32};
+  variant.tensors[4].size_bytes = 768;
+  program.weights[1] = program::make_blob(std::vector<uint8_t>(768, 0));
+  variant.tensors[5].shape = {24};
   program::Step& step = variant.steps[1];
   step.type = "Concat";
   step.name = "Concat:c1";
@@ -170,6 +226,19 @@ TEST(BoardModel, ChannelsThatFillNoBlockAreCopiedToScratchAndSelected) {
   EXPECT_EQ(std::count(layer->helpers[0].bytes.begin(), layer->helpers[0].bytes.end(), 1), 48);
 }
 
+// A step that the first core runs has its list of one core.
+TEST(BoardModel, StepsThatAreNotSplitAreTheFirstCores) {
+  const auto board = make_board_model(joined());
+  ASSERT_TRUE(board.ok()) << board.status().message();
+  const format::FileGraph& graph = board->model.graphs.front();
+  EXPECT_EQ(graph.nodes[1].task_counts, (std::vector<uint32_t>{1, 2, 2, 2, 2, 2}));
+  EXPECT_EQ(graph.nodes[2].task_counts, (std::vector<uint32_t>{3, 3, 0, 3, 0, 0}));
+  const auto lists = format::TaskLists::read(board->model, graph);
+  ASSERT_TRUE(lists.ok());
+  EXPECT_EQ(lists->tasks()[6].node, 2U);
+  EXPECT_EQ(lists->tasks()[6].first_word, lists->tasks()[1].first_word);
+}
+
 TEST(BoardModel, ScratchLiesBesideWhatItsStepReadsAndWrites) {
   const auto board = make_board_model(joined());
   ASSERT_TRUE(board.ok()) << board.status().message();
@@ -181,6 +250,17 @@ TEST(BoardModel, ScratchLiesBesideWhatItsStepReadsAndWrites) {
   EXPECT_EQ(scratch->offset_in_internal, 1024U);
   EXPECT_EQ(tensors[3].offset_in_internal, 2048U);
   EXPECT_EQ(board->model.memory.internal_bytes, 3072U);
+}
+
+// 16 channels leave the array as 32: the second block has a place too.
+TEST(BoardModel, ATensorHasRoomForAllThatItsListsWrite) {
+  program::Program program = two_layers();
+  program.variants[0].tensors[2].size_bytes = 256;
+  const auto board = make_board_model(program);
+  ASSERT_TRUE(board.ok()) << board.status().message();
+  const auto& tensors = board->model.graphs.front().tensors;
+  EXPECT_EQ(tensors[2].size_bytes, 512U);
+  EXPECT_EQ(board->model.memory.internal_bytes, 1024U);
 }
 
 TEST(BoardModel, AnAveragePoolIsASumOfWeightsOfOne) {
@@ -237,6 +317,32 @@ TEST(BoardModel, ATableHasOneEntryInFourForEachByte) {
   EXPECT_EQ(work.find(target::reg::DPU_S_POINTER)->value, 0x30U);
   EXPECT_EQ(work.find(target::reg::DPU_LUT_LE_START)->value, 0xffffc000U);
   EXPECT_EQ(work.find(target::reg::DPU_BN_MUL_CFG)->value, 128U << 16);
+}
+
+TEST(BoardModel, AConvolutionWithATableLoadsItFirst) {
+  program::Program program = two_layers();
+  program::LookupStage lookup{.multiplier = 3, .addend = 5, .shift = 2};
+  for (int16_t i = 0; i < 513; ++i) {
+    lookup.low.push_back(i);
+    lookup.high.push_back(static_cast<int16_t>(-i));
+  }
+  program::Step& step = program.variants[0].steps[1];
+  std::get<program::ConvParams>(step.params).lookup = lookup;
+  const auto layer = layer_tasks(program, program.variants[0], step);
+  ASSERT_TRUE(layer.ok()) << layer.status().message();
+  ASSERT_EQ(layer->tasks.size(), 2U);
+  EXPECT_EQ(layer->loads, 1U);
+  EXPECT_TRUE(layer->split[0].empty());  // tables are the first core's
+  const std::vector<Command>& load = layer->tasks[0].task.commands;
+  ASSERT_EQ(load.size(), 1097U);
+  EXPECT_EQ(load[70 + 512].value, 512U);
+  EXPECT_EQ(load[584 + 512].value, 0xfe00U);
+  EXPECT_EQ(layer->tasks[1].task.units, 0x1dU);
+  EXPECT_EQ(layer->tasks[1].task.find(target::reg::DPU_S_POINTER)->value, 0x30U);
+  EXPECT_EQ(layer->tasks[1].task.find(target::reg::DPU_BN_ALU_CFG)->value, 5U);
+
+  std::get<program::ConvParams>(step.params).lookup->high.pop_back();
+  EXPECT_FALSE(layer_tasks(program, program.variants[0], step).ok());
 }
 
 TEST(BoardModel, RefusesOtherChips) {

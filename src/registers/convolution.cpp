@@ -114,6 +114,9 @@ void ConvWriter::write_fetch() {
     line = in.width;
     surface = plane - width_;
   }
+  // Bits 29..28 name the other cores that take the same weights; no description of the chip has them.
+  constexpr int kOthersShift = 28;
+  image_.set(reg::CNA_CONV_CON2, static_cast<uint32_t>(tile_.cores - 1) << kOthersShift);
   image_.set(reg::CNA_CONV_CON2__FEATURE_GRAINS, grains());
   if (p_.transposed) {
     // Steps of one over the input with cells of the border's value between its pixels.

@@ -55,6 +55,7 @@ struct ConvTile {
           channels = 0;  // of the output; less than all of a depthwise layer only
   int32_t data_banks = 0, weight_banks = 0;
   bool reuses_weights = false;  // those of the tile before stay in the buffer
+  int32_t cores = 1;            // that compute other rows with the same weights at the same time
   bool operator==(const ConvTile&) const = default;
 };
 
@@ -67,6 +68,10 @@ Status check_layer(const ConvLayer& layer);
 
 // The layer's tiles in execution order.
 Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer);
+
+// Tiles of each core, as many for all of them: cores wait for each other after every list, so rows go round. Banks are those
+// of the layer on one core. Empty when the layer has too few rows; one core then runs it.
+Result<std::vector<std::vector<ConvTile>>> split_convolution(const ConvLayer& layer, int cores);
 
 // The complete list of a tile: no register keeps its value from an earlier one.
 Result<RegisterTask> write_convolution(const ConvLayer& layer, const ConvTile& tile);

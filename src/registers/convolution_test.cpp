@@ -232,6 +232,51 @@ TEST(RegisterConvolution, RefusesAKernelHigherThanTheBuffer) {
       << tiles.status().message();
 }
 
+// The first layer of yunet_n_320 on two cores and on three: a picture of 320x320 to 16 channels of 160x160.
+TEST(RegisterConvolution, CoresTakeTurnsWithEvenTiles) {
+  ConvLayer layer;
+  layer.in = {
+      .channels = 3, .height = 320, .width = 320, .is_picture = true, .is_model_input = true};
+  layer.out = {.channels = 16, .height = 160, .width = 160, .plane_align = 4};
+  layer.params.kernel = {3, 3};
+  layer.params.stride = {2, 2};
+  layer.params.pads = {1, 1, 0, 0};
+  layer.weight_bytes = int64_t{16} * 9 * 16;
+  struct Rows {
+    int64_t first, out, in;
+  };
+  const auto expect = [&](int cores, const std::vector<std::vector<Rows>>& rows) {
+    const auto split = split_convolution(layer, cores);
+    ASSERT_TRUE(split.ok()) << split.status().message();
+    ASSERT_EQ(split->size(), rows.size());
+    for (size_t core = 0; core < rows.size(); ++core) {
+      const std::vector<ConvTile>& tiles = (*split)[core];
+      ASSERT_EQ(tiles.size(), rows[core].size());
+      for (size_t i = 0; i < tiles.size(); ++i) {
+        EXPECT_EQ(tiles[i].first_out_row, rows[core][i].first);
+        EXPECT_EQ(tiles[i].out_rows, rows[core][i].out);
+        EXPECT_EQ(tiles[i].in_rows, rows[core][i].in);
+        EXPECT_EQ(tiles[i].data_banks, 11);
+        EXPECT_EQ(tiles[i].reuses_weights, i != 0);
+      }
+    }
+  };
+  expect(2,
+         {{{0, 27, 54}, {54, 27, 55}, {108, 26, 53}}, {{27, 27, 55}, {81, 27, 55}, {134, 26, 53}}});
+  expect(
+      3,
+      {{{0, 27, 54}, {81, 27, 55}}, {{27, 27, 55}, {108, 26, 53}}, {{54, 27, 55}, {134, 26, 53}}});
+}
+
+TEST(RegisterConvolution, FewerRowsThanCoresAreNotSplit) {
+  ConvLayer layer = small_layer();
+  layer.in.height = layer.out.height = 2;
+  const auto two = split_convolution(layer, 2), three = split_convolution(layer, 3);
+  ASSERT_TRUE(two.ok() && three.ok());
+  EXPECT_EQ(two->size(), 2U);
+  EXPECT_TRUE(three->empty());
+}
+
 // 16 channels of 160x160 to 80x80, windows of 2 by 2: the list of a MaxPool of yunet_n_320.
 TEST(RegisterPooling, MaxPoolHasTheWordsOfTheVendorsFile) {
   PoolLayer layer;

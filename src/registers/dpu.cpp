@@ -143,26 +143,33 @@ Result<RegisterTask> write_dpu(const DpuTask& t) {
   return task;
 }
 
+Result<RegisterTask> write_table_load(std::span<const int16_t> low, std::span<const int16_t> high) {
+  if (low.size() != program::kLookupEntries || high.size() != program::kLookupEntries)
+    return unsupported(
+        str("no register form for tables of ", low.size(), " and ", high.size(), " entries"));
+  DpuTask nothing{.channels = kAtomBytes, .height = 1, .width = 1};
+  nothing.source_plane = nothing.out_plane = 1;
+  RK_ASSIGN(RegisterTask task, write_dpu(nothing));
+  constexpr uint32_t kWriteLow = 0x20000, kWriteHigh = 0x30000;
+  for (const auto& [access, table] : {std::pair(kWriteLow, low), std::pair(kWriteHigh, high)}) {
+    task.commands.push_back({reg::DPU_LUT_ACCESS_CFG, access});
+    for (const int16_t entry : table)
+      task.commands.push_back({reg::DPU_LUT_ACCESS_DATA, static_cast<uint16_t>(entry)});
+  }
+  return task;
+}
+
 Result<RegisterTask> write_table_load(std::span<const int8_t> results) {
   constexpr size_t kBytes = 256;
   if (results.size() != kBytes)
     return unsupported(str("no register form for a table of ", results.size(), " results"));
-  DpuTask nothing{.channels = kAtomBytes, .height = 1, .width = 1};
-  nothing.source_plane = nothing.out_plane = 1;
-  RK_ASSIGN(RegisterTask task, write_dpu(nothing));
-  const auto entry = [&](int64_t index) {
-    const int64_t byte = std::min<int64_t>(index / kEntriesPerByte, kBytes - 1);
-    return static_cast<uint16_t>(int16_t{results[static_cast<size_t>(byte)]});
-  };
-  constexpr int64_t kHalf = kBytes / 2 * kEntriesPerByte;
-  constexpr uint32_t kWriteLow = 0x20000, kWriteHigh = 0x30000;
-  for (const uint32_t table : {kWriteLow, kWriteHigh}) {
-    task.commands.push_back({reg::DPU_LUT_ACCESS_CFG, table});
-    const int64_t first = table == kWriteLow ? 0 : kHalf;
-    for (int64_t i = 0; i <= kHalf; ++i)
-      task.commands.push_back({reg::DPU_LUT_ACCESS_DATA, entry(first + i)});
+  std::vector<int16_t> low, high;
+  for (size_t i = 0; i < program::kLookupEntries; ++i) {
+    const size_t byte = i / kEntriesPerByte;
+    low.push_back(results[byte]);
+    high.push_back(results[std::min(kBytes / 2 + byte, kBytes - 1)]);
   }
-  return task;
+  return write_table_load(low, high);
 }
 
 }  // namespace rk::registers

@@ -29,7 +29,10 @@ struct DpuTask {
 
 Result<RegisterTask> write_dpu(const DpuTask& task);
 
-// Loads the results of the bytes -128 to 127 into the DPU's two tables. Source and output are the table's own tensor.
+// Loads the DPU's two tables of 513 entries. Source and output are the table's own tensor.
+Result<RegisterTask> write_table_load(std::span<const int16_t> low, std::span<const int16_t> high);
+
+// Loads the results of the bytes -128 to 127 into the same tables.
 Result<RegisterTask> write_table_load(std::span<const int8_t> results);
 
 }  // namespace rk::registers

@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "base/half.h"
 #include "program/native_layout.h"
+#include "registers/dpu.h"
 #include "registers/layer.h"
 #include "registers/pooling.h"
 #include "target/target.h"
@@ -151,7 +152,6 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
   if (layer.in.is_picture && layer.in.width % kRowAlign != 0)
     return no_form(step,
                    str("a picture of ", layer.in.width, " pixels a row; 16 divides those it has"));
-  if (layer.params.lookup) return no_form(step, "loading lookup tables");
   LayerTasks tasks;
   // No vendor file has a transposed depthwise convolution.
   tasks.form =
@@ -166,10 +166,13 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
     layer.weight_bytes = tasks.helpers[0].bytes.size();
     tasks.form = LayerForm::kEmulated;
   }
-  RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
-  for (const ConvTile& tile : tiles) {
-    RK_ASSIGN(RegisterTask task, write_convolution(layer, tile));
-    BoundTask bound{std::move(task), {}};
+  if (const auto& lookup = layer.params.lookup) {
+    RK_ASSIGN(RegisterTask load, write_table_load(lookup->low, lookup->high));
+    add_table_load(std::move(load), tensor_of(variant, step.outputs[0]).name + "_table", tasks);
+  }
+  const auto bind = [&](const ConvTile& tile) -> Result<BoundTask> {
+    BoundTask bound{.first_row = static_cast<uint32_t>(tile.first_in_row)};
+    RK_ASSIGN(bound.task, write_convolution(layer, tile));
     const auto name = [&](Operand operand, int32_t tensor) {
       bound.tensors[static_cast<size_t>(operand)] = tensor_of(variant, tensor).name;
     };
@@ -178,8 +181,28 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
     if (layer.has_bias) name(Operand::kBias, step.inputs[2]);
     if (layer.has_addend) name(Operand::kAddend, step.inputs[3]);
     name(Operand::kOutput, step.outputs[0]);
+    return bound;
+  };
+  RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
+  for (const ConvTile& tile : tiles) {
+    RK_ASSIGN(BoundTask bound, bind(tile));
     tasks.tasks.push_back(std::move(bound));
     if (!has_known_fetch(layer, tile)) tasks.form = LayerForm::kEmulated;
+  }
+  constexpr std::ptrdiff_t kWrittenTwice = 4;  // words that only lists of one core begin with
+  // Tables are the first core's, as in vendor files.
+  const bool splits = !program.single_core && !layer.params.lookup;
+  for (size_t i = 0; i < tasks.split.size() && splits; ++i) {
+    RK_ASSIGN(const auto of_core, split_convolution(layer, static_cast<int>(i) + 2));
+    for (const std::vector<ConvTile>& core : of_core) {
+      std::vector<BoundTask>& to = tasks.split[i].emplace_back();
+      for (const ConvTile& tile : core) {
+        RK_ASSIGN(BoundTask bound, bind(tile));
+        bound.task.commands.erase(bound.task.commands.begin(),
+                                  bound.task.commands.begin() + kWrittenTwice);
+        to.push_back(std::move(bound));
+      }
+    }
   }
   return tasks;
 }

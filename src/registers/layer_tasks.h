@@ -24,6 +24,7 @@ enum class LayerForm : uint8_t {
 struct BoundTask {
   RegisterTask task;
   std::array<std::string, 6> tensors;  // by Operand
+  uint32_t first_row = 0;              // of the input that the list reads
 
   const std::string& tensor(Operand operand) const { return tensors[static_cast<size_t>(operand)]; }
 };
@@ -54,11 +55,16 @@ struct LayerTasks {
   std::vector<HelperConstant> helpers;
   std::vector<ScratchFeature> scratch;
   size_t loads = 0;  // tasks that only load a table
+  // By core count, two and three: tasks of each core, as many for all of them. Empty where the first core runs `tasks`.
+  std::array<std::vector<std::vector<BoundTask>>, 2> split;
 };
 
 // The lists of a step; kUnsupported says what has none.
 Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
                                const program::Step& step);
+
+// A list that fills the DPU's tables; those behind it in the step use them.
+void add_table_load(RegisterTask load, const std::string& name, LayerTasks& tasks);
 
 // By kind of step, each kUnsupported for what it has no form for.
 Result<LayerTasks> convolution_tasks(const program::Program& program,

@@ -39,6 +39,19 @@ Result<DpuTask> cube_of(const program::Step& step, const program::ProgramTensor&
 
 }  // namespace
 
+void add_table_load(RegisterTask load, const std::string& name, LayerTasks& tasks) {
+  HelperConstant table{.name = name, .dtype = kU64};
+  table.kind = kTableKind;
+  constexpr size_t kTableBytes = 64;  // of the atom that the loading list moves to its own place
+  table.bytes.assign(kTableBytes, 0);
+  BoundTask loading{.task = std::move(load)};
+  loading.tensors[static_cast<size_t>(Operand::kFeature)] = table.name;
+  loading.tensors[static_cast<size_t>(Operand::kOutput)] = table.name;
+  tasks.tasks.push_back(std::move(loading));
+  tasks.helpers.push_back(std::move(table));
+  ++tasks.loads;
+}
+
 Result<LayerTasks> table_tasks(const program::Variant& variant, const program::Step& step) {
   const auto* params = std::get_if<program::TableParams>(&step.params);
   if (params == nullptr) return no_form(step, str("the operator ", step.type));
@@ -49,22 +62,13 @@ Result<LayerTasks> table_tasks(const program::Variant& variant, const program::S
   RK_ASSIGN(DpuTask cube, cube_of(step, in, out));
   cube.looks_up = true;
   LayerTasks tasks;
-  tasks.loads = 1;
-  HelperConstant table{.name = out.name + "_table", .dtype = kU64};
-  table.kind = kTableKind;
-  constexpr size_t kTableBytes = 64;  // of the atom that the loading list moves to its own place
-  table.bytes.assign(kTableBytes, 0);
   RK_ASSIGN(RegisterTask load, write_table_load(params->table));
-  BoundTask loading{std::move(load), {}};
-  loading.tensors[static_cast<size_t>(Operand::kFeature)] = table.name;
-  loading.tensors[static_cast<size_t>(Operand::kOutput)] = table.name;
-  tasks.tasks.push_back(std::move(loading));
+  add_table_load(std::move(load), out.name + "_table", tasks);
   RK_ASSIGN(RegisterTask work, write_dpu(cube));
   BoundTask working{std::move(work), {}};
   working.tensors[static_cast<size_t>(Operand::kFeature)] = in.name;
   working.tensors[static_cast<size_t>(Operand::kOutput)] = out.name;
   tasks.tasks.push_back(std::move(working));
-  tasks.helpers.push_back(std::move(table));
   return tasks;
 }
 

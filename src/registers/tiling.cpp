@@ -53,7 +53,8 @@ int64_t needed_rows(const ConvLayer& layer, int64_t out_rows, int64_t pad_top) {
 
 // A transposed convolution reads its input with rows of the border's value between the rows, after as many of them as
 // the kernel reaches beyond the first.
-Result<ConvTile> transposed_tile_at(const ConvLayer& layer, int64_t rows_in_buffer, int64_t first) {
+Result<ConvTile> transposed_tile_at(const ConvLayer& layer, int64_t rows_in_buffer, int64_t first,
+                                    int64_t most) {
   const program::ConvParams& p = layer.params;
   const int64_t border = p.kernel.h - 1 - p.pads.top, first_cell = first - border;
   ConvTile tile;
@@ -63,6 +64,7 @@ Result<ConvTile> transposed_tile_at(const ConvLayer& layer, int64_t rows_in_buff
   const int64_t reach = (tile.first_in_row + rows_in_buffer) * p.stride.h + border - p.kernel.h + 1;
   tile.out_rows = rows_in_buffer >= layer.in.height ? layer.out.height - first
                                                     : std::min(layer.out.height, reach) - first;
+  tile.out_rows = std::min(tile.out_rows, most);
   if (tile.out_rows < 1 || tile.first_in_row >= layer.in.height) {
     return unsupported(str("no register form for a transposed convolution where the buffer holds ",
                            rows_in_buffer, " rows of the input"));
@@ -75,15 +77,16 @@ Result<ConvTile> transposed_tile_at(const ConvLayer& layer, int64_t rows_in_buff
 
 struct Cut {
   int64_t rows_in_buffer = 0;
+  int64_t chunk = 0;  // channels of a tile
   int32_t data_banks = 0, weight_banks = 0;
   bool keeps_weights = false;
 };
 
-// Output rows from `first` on whose input fits.
-Result<ConvTile> tile_at(const ConvLayer& layer, const Cut& cut, int64_t first) {
+// Output rows from `first` on whose input fits, `most` of them.
+Result<ConvTile> tile_at(const ConvLayer& layer, const Cut& cut, int64_t first, int64_t most) {
   const program::ConvParams& p = layer.params;
   if (p.transposed) {
-    RK_ASSIGN(ConvTile tile, transposed_tile_at(layer, cut.rows_in_buffer, first));
+    RK_ASSIGN(ConvTile tile, transposed_tile_at(layer, cut.rows_in_buffer, first, most));
     tile.data_banks = cut.data_banks;
     tile.weight_banks = cut.weight_banks;
     tile.reuses_weights = cut.keeps_weights && first > 0;
@@ -95,7 +98,7 @@ Result<ConvTile> tile_at(const ConvLayer& layer, const Cut& cut, int64_t first) 
   tile.pad_top = std::max<int64_t>(-first_in, 0);
   tile.first_in_row = std::max<int64_t>(first_in, 0);
   const int64_t available = layer.in.height - tile.first_in_row;
-  tile.out_rows = layer.out.height - first;
+  tile.out_rows = std::min(layer.out.height - first, most);
   // Rows of the border below count although they are not fetched: the vendor's compiler cuts so.
   if (needed_rows(layer, tile.out_rows, tile.pad_top) > cut.rows_in_buffer) {
     const int64_t kernel = int64_t{p.kernel.h - 1} * p.dilation.h + 1;
@@ -127,16 +130,60 @@ int64_t full_banks(const ConvLayer& layer, int64_t channels) {
   return std::max<int64_t>(ceil_div(entries * rows, kBankEntries), 1);
 }
 
-Result<std::vector<ConvTile>> cut_rows(const ConvLayer& layer, const Cut& cut, int64_t chunk) {
-  std::vector<ConvTile> tiles;
-  for (int64_t row = 0; row < layer.out.height;) {
-    RK_ASSIGN(ConvTile tile, tile_at(layer, cut, row));
-    for (int64_t channel = 0; channel < layer.out.channels; channel += chunk) {
-      tile.first_channel = channel;
-      tile.channels = std::min(chunk, layer.out.channels - channel);
-      tiles.push_back(tile);
+// The rows of a tile, in all channels.
+void add_chunks(const ConvLayer& layer, const Cut& cut, ConvTile tile,
+                std::vector<ConvTile>& tiles) {
+  for (int64_t channel = 0; channel < layer.out.channels; channel += cut.chunk) {
+    tile.first_channel = channel;
+    tile.channels = std::min(cut.chunk, layer.out.channels - channel);
+    tiles.push_back(tile);
+  }
+}
+
+Cut cut_for(const ConvLayer& layer) {
+  const Banks weights = weight_banks(layer);
+  const int64_t full = full_banks(layer, layer.out.channels);
+  Cut cut{.chunk = layer.out.channels};
+  if (!layer.params.transposed && full + std::max<int64_t>(weights.least_weights, 1) <= kBanks) {
+    cut.rows_in_buffer = needed_rows(layer, layer.out.height, 0);
+    cut.data_banks = static_cast<int32_t>(full);
+    cut.weight_banks = static_cast<int32_t>(kBanks - full);
+    return cut;
+  }
+  cut.keeps_weights = weights.all_weights <= kMostResidentBanks;
+  const int64_t kept = cut.keeps_weights ? weights.all_weights : weights.least_weights;
+  cut.weight_banks = static_cast<int32_t>(std::max<int64_t>(kept, 1));
+  cut.data_banks = static_cast<int32_t>(kBanks - cut.weight_banks);
+  const int64_t block = kDepthwiseBlock / layer.in.element_bytes();
+  if (layer.is_depthwise && cut.chunk > block && full > cut.data_banks) {
+    // Channels are cut before rows: the most blocks that fit as a whole, else one.
+    cut.chunk = block;
+    while (cut.chunk + block < layer.out.channels &&
+           full_banks(layer, cut.chunk + block) <= cut.data_banks)
+      cut.chunk += block;
+    cut.keeps_weights = false;
+    const int64_t banks = full_banks(layer, cut.chunk);
+    if (banks <= cut.data_banks) {
+      cut.data_banks = static_cast<int32_t>(banks);
+      cut.weight_banks = static_cast<int32_t>(kBanks - banks);
     }
-    row += tile.out_rows;
+  }
+  const int64_t entries =
+      buffer_entries(layer.in, in_channels(layer, cut.chunk), read_width(layer));
+  cut.rows_in_buffer = cut.data_banks * kBankEntries / entries;
+  return cut;
+}
+
+// `parts` tiles of as many rows each, the first ones of one more; empty when the buffer does not hold one.
+Result<std::vector<ConvTile>> cut_evenly(const ConvLayer& layer, const Cut& cut, int64_t parts) {
+  std::vector<ConvTile> tiles;
+  int64_t row = 0;
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t rows = layer.out.height / parts + (part < layer.out.height % parts ? 1 : 0);
+    RK_ASSIGN(const ConvTile tile, tile_at(layer, cut, row, rows));
+    if (tile.out_rows != rows) return std::vector<ConvTile>();
+    tiles.push_back(tile);
+    row += rows;
   }
   return tiles;
 }
@@ -164,36 +211,32 @@ int64_t read_width(const ConvLayer& layer) {
 
 Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
   RK_TRY(check_layer(layer));
-  const Banks weights = weight_banks(layer);
-  const int64_t full = full_banks(layer, layer.out.channels);
-  Cut cut;
-  if (!layer.params.transposed && full + std::max<int64_t>(weights.least_weights, 1) <= kBanks) {
-    cut = {.rows_in_buffer = needed_rows(layer, layer.out.height, 0),
-           .data_banks = static_cast<int32_t>(full),
-           .weight_banks = static_cast<int32_t>(kBanks - full)};
-    return cut_rows(layer, cut, layer.out.channels);
+  const Cut cut = cut_for(layer);
+  std::vector<ConvTile> tiles;
+  for (int64_t row = 0; row < layer.out.height;) {
+    RK_ASSIGN(const ConvTile tile, tile_at(layer, cut, row, layer.out.height));
+    add_chunks(layer, cut, tile, tiles);
+    row += tile.out_rows;
   }
-  cut.keeps_weights = weights.all_weights <= kMostResidentBanks;
-  const int64_t kept = cut.keeps_weights ? weights.all_weights : weights.least_weights;
-  cut.weight_banks = static_cast<int32_t>(std::max<int64_t>(kept, 1));
-  cut.data_banks = static_cast<int32_t>(kBanks - cut.weight_banks);
-  int64_t chunk = layer.out.channels;
-  const int64_t block = kDepthwiseBlock / layer.in.element_bytes();
-  if (layer.is_depthwise && chunk > block && full > cut.data_banks) {
-    // Channels are cut before rows: the most blocks that fit as a whole, else one.
-    chunk = block;
-    while (chunk + block < layer.out.channels && full_banks(layer, chunk + block) <= cut.data_banks)
-      chunk += block;
-    cut.keeps_weights = false;
-    const int64_t banks = full_banks(layer, chunk);
-    if (banks <= cut.data_banks) {
-      cut.data_banks = static_cast<int32_t>(banks);
-      cut.weight_banks = static_cast<int32_t>(kBanks - banks);
+  return tiles;
+}
+
+Result<std::vector<std::vector<ConvTile>>> split_convolution(const ConvLayer& layer, int cores) {
+  RK_TRY(check_layer(layer));
+  const Cut cut = cut_for(layer);
+  for (int64_t parts = cores; parts <= layer.out.height; parts += cores) {
+    RK_ASSIGN(std::vector<ConvTile> rows, cut_evenly(layer, cut, parts));
+    if (rows.empty()) continue;
+    std::vector<std::vector<ConvTile>> of_core(static_cast<size_t>(cores));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      std::vector<ConvTile>& tiles = of_core[i % of_core.size()];
+      rows[i].reuses_weights = cut.keeps_weights && !tiles.empty();
+      rows[i].cores = cores;
+      add_chunks(layer, cut, rows[i], tiles);
     }
+    return of_core;
   }
-  const int64_t entries = buffer_entries(layer.in, in_channels(layer, chunk), read_width(layer));
-  cut.rows_in_buffer = cut.data_banks * kBankEntries / entries;
-  return cut_rows(layer, cut, chunk);
+  return std::vector<std::vector<ConvTile>>();
 }
 
 }  // namespace rk::registers

@@ -37,7 +37,10 @@ struct Tally {
   size_t tasks = 0, compared = 0, equal = 0;
   size_t pools = 0, equal_pools = 0;
   size_t joins = 0, equal_joins = 0,
-         other_joins = 0;                // tasks of Concat and Add; nodes cut in another way
+         other_joins = 0;  // tasks of Concat and Add; nodes cut in another way
+  // Convolutions on two cores and on three, each counted: those that the vendor splits, as we do.
+  size_t splits = 0, same_splits = 0, split_tasks = 0, equal_split_tasks = 0;
+  std::map<std::string, size_t> other_splits;
   std::map<uint16_t, size_t> different;  // by register
   std::map<uint16_t, std::string> example;
   std::map<std::string, size_t> refused;
@@ -48,6 +51,9 @@ struct Tally {
 struct VendorTask {
   target::RegisterFile values;
 };
+
+// Convolving tasks of a node on several cores: by core.
+using SplitTasks = std::vector<std::vector<VendorTask>>;
 
 const FileNode* as_convolution(const FileNode& node) {
   const bool conv =
@@ -145,6 +151,73 @@ void compare_layer(const std::string& name, const ConvLayer& layer,
   }
 }
 
+// How the vendor cuts a layer that several cores share.
+std::string way_of(const ConvLayer& layer, const SplitTasks& theirs) {
+  if (theirs.empty() || theirs.back().empty()) return "by nothing";
+  return tile_of(theirs[0][0]).channels == layer.out.channels ? "by rows" : "by channels";
+}
+
+void compare_split(const std::string& name, const ConvLayer& layer, const SplitTasks& theirs,
+                   Tally& tally) {
+  const auto ours = registers::split_convolution(layer, static_cast<int>(theirs.size()));
+  if (!ours.ok()) return;
+  const std::string way = way_of(layer, theirs);
+  tally.splits += way != "by nothing";
+  bool same = (way == "by nothing") == ours->empty();
+  for (size_t core = 0; same && core < ours->size(); ++core) {
+    same = (*ours)[core].size() == theirs[core].size();
+    for (size_t i = 0; same && i < theirs[core].size(); ++i)
+      same = same_extents((*ours)[core][i], tile_of(theirs[core][i]));
+  }
+  if (!same) {
+    ++tally.other_splits[str(theirs.size(), " cores, theirs ", way,
+                             ours->empty() ? ", ours by nothing" : ", ours by rows")];
+    return;
+  }
+  if (ours->empty()) return;
+  ++tally.same_splits;
+  for (size_t core = 0; core < ours->size(); ++core) {
+    for (size_t i = 0; i < theirs[core].size(); ++i) {
+      const auto task = registers::write_convolution(layer, (*ours)[core][i]);
+      if (!task.ok()) continue;
+      ++tally.split_tasks;
+      tally.equal_split_tasks +=
+          compare(*task, theirs[core][i], name + ": " + describe(layer), tally) == 0;
+    }
+  }
+}
+
+// Tasks of several cores by schedule and node. Their lists are complete.
+class SplitLists {
+ public:
+  explicit SplitLists(const format::TaskLists& lists) {
+    for (const format::Schedule& schedule : lists.schedules()) {
+      if (schedule.cores == 1) continue;
+      auto& nodes = schedules_.emplace_back();
+      cores_.push_back(schedule.lanes.size());
+      for (size_t core = 0; core < schedule.lanes.size(); ++core) {
+        const format::Lane& lane = schedule.lanes[core];
+        for (size_t i = lane.first_task; i < lane.first_task + lane.task_count; ++i) {
+          const format::Task& task = lists.tasks()[i];
+          if ((task.units & format::kUnitCna) == 0) continue;
+          SplitTasks& of = nodes[task.node];
+          of.resize(schedule.lanes.size());
+          lists.apply(task, of[core].emplace_back().values);
+        }
+      }
+    }
+  }
+  size_t size() const { return schedules_.size(); }
+  SplitTasks of(size_t schedule, size_t node) const {
+    const auto found = schedules_[schedule].find(node);
+    return found == schedules_[schedule].end() ? SplitTasks(cores_[schedule]) : found->second;
+  }
+
+ private:
+  std::vector<std::map<size_t, SplitTasks>> schedules_;
+  std::vector<size_t> cores_;
+};
+
 // Without the name of the node, so that equal reasons count together.
 std::string reason_of(const Status& status) {
   const std::string& text = status.message();
@@ -189,6 +262,7 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
   }
   ++tally.files;
   format::NodeTasks tasks(lists);
+  const SplitLists split(lists);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     tasks.seek(i);
     const std::string& type = graph.nodes[i].type;
@@ -217,6 +291,9 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
     }
     take_constants(model, graph, *node, theirs.front(), *layer);
     compare_layer(name, *layer, theirs, tally);
+    const bool by_table = layer->params.lookup.has_value();
+    for (size_t s = 0; s < split.size() && !by_table; ++s)
+      compare_split(name, *layer, split.of(s, i), tally);
   }
   return ok_status();
 }
@@ -235,7 +312,8 @@ void print(const Tally& tally) {
     char name[64];
     std::snprintf(name, sizeof name, "%04x %s", offset,
                   known == nullptr ? "?" : str(known->unit, "_", known->name).c_str());
-    std::printf("%-34s %9zu %8s  %s\n", name, count, percent(count, tally.compared).c_str(),
+    std::printf("%-34s %9zu %8s  %s\n", name, count,
+                percent(count, tally.compared + tally.split_tasks).c_str(),
                 tally.example.at(offset).c_str());
   }
   for (const auto& [reason, count] : tally.refused)
@@ -272,6 +350,10 @@ bool print_figure(const std::string& what, size_t equal, size_t all) {
 }
 
 void print_counts(const Tally& tally) {
+  for (const auto& [what, count] : tally.other_splits)
+    std::printf("other split: %zu layers: %s\n", count, what.c_str());
+  std::printf("COUNT layers on two and three cores that the vendor splits: %zu, as we do %zu\n",
+              tally.splits, tally.same_splits);
   std::printf("COUNT nodes of Concat, Add and MaxPool with another number of tasks: %zu\n",
               tally.other_joins);
   std::printf("COUNT convolutions: %zu, written %zu, with the vendor's tiles %zu\n", tally.layers,
@@ -284,12 +366,20 @@ int run(const std::vector<std::string>& folders) {
   bool good = print_figure(
       str(tally.same_tiles, " convolutions of ", tally.files, " files with the vendor's tiles"),
       tally.equal, tally.compared);
+  good = print_figure(str("two and three cores, of ", tally.same_splits, " of ", tally.splits,
+                          " layers split as the vendor does"),
+                      tally.equal_split_tasks, tally.split_tasks) &&
+         good;
   good = print_figure("MaxPool", tally.equal_pools, tally.pools) && good;
   good = print_figure("Concat and Add", tally.equal_joins, tally.joins) && good;
   print_counts(tally);
   std::printf("float16\n");
   const Tally halves = compare_files(folders, "fp16");
   print(halves);
+  good = print_figure(str("two and three cores, of ", halves.same_splits, " of ", halves.splits,
+                          " float16 layers split as the vendor does"),
+                      halves.equal_split_tasks, halves.split_tasks) &&
+         good;
   good = print_figure(str(halves.same_tiles, " float16 convolutions of ", halves.files,
                           " files with the vendor's tiles"),
                       halves.equal, halves.compared) &&
