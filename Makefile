@@ -66,7 +66,7 @@ release dev: %: configure-%
 
 .PHONY: demo
 demo: configure-release
-	@$(call NINJA,release,signs_demo)
+	@$(call NINJA,release,signs_demo rknn)
 	@$(BUILD)/release/examples/signs_demo examples/signs $(BUILD)/demo
 
 .PHONY: test

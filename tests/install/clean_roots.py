@@ -45,6 +45,10 @@ rknn info /try/cli.rknn | head -3
 rknn_server --help >/dev/null
 """
 
+# What a user of the image does first.
+DOCKER_USE = ("rknn --help >/dev/null && rknn convert examples/digits/digits.onnx -t rk3588 --float -o digits.rknn && "
+              "rknn info digits.rknn >/dev/null && python3 -c \"from rknnlite.api import RKNNLite\"")
+
 
 def figure(name, value, bar, ok):
     FIGURES.append(ok)
@@ -83,6 +87,42 @@ def attempt(lower, work, files, script, label, digest):
     figure(label, said, ">= 184, 20, equal", got == digest and int(right) >= 184 and same == "20")
 
 
+def dockerfile_script():
+    """packaging/Dockerfile as a shell script for the same system: its RUN lines, then its command as its user."""
+    with open(os.path.join(ROOT, "packaging", "Dockerfile")) as file:
+        lines = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", file.read(), flags=re.M)).splitlines()
+    steps, user, folder = ["set -e"], "root", "/"
+    for line in lines:
+        word, _, rest = line.partition(" ")
+        if word == "FROM" and rest != "debian:12-slim":
+            sys.exit("packaging/Dockerfile starts from %s, this check from Debian 12" % rest)
+        elif word == "COPY":
+            *sources, target = rest.split()
+            steps.append("mkdir -p %s && cp %s %s" % (target, " ".join("/try/" + name for name in sources), target))
+        elif word == "RUN":
+            steps.append(rest)
+        elif word == "USER":
+            user = rest
+        elif word == "WORKDIR":
+            folder = rest
+            steps.append("mkdir -p " + folder)
+    steps.append("cd %s && su -s /bin/sh %s -c 'cp -r /try/examples /tmp/ && cd /tmp && %s'" % (folder, user, DOCKER_USE))
+    return "\n".join(steps) + "\n"
+
+
+def dockerfile(args, debs, work):
+    lower = make_root(args.roots, "bookworm", ())
+    with Root(lower, work) as root:
+        for path in debs:
+            root.put(path)
+        root.put(os.path.join(ROOT, "examples", "digits"), "examples/digits")
+        done = root.run(dockerfile_script(), timeout=900)
+    if done.returncode != 0:
+        print(done.stdout[-3000:])
+    figure("packaging/Dockerfile, step by step on a bare Debian 12", "runs" if done.returncode == 0 else "fails", "runs",
+           done.returncode == 0)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--packages", required=True)
@@ -107,6 +147,8 @@ def main():
         attempt(lower, work, wheels, WHEEL, "wheel on " + SUITES[suite], digest)
         if suite in DEBIAN:
             attempt(lower, work, debs, DEB, ".deb on " + SUITES[suite], digest)
+        if suite == "bookworm":
+            dockerfile(args, debs, work)
     return 1 if FIGURES.count(False) or not FIGURES else 0
 
 
