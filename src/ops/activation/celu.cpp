@@ -7,12 +7,12 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status celu_infer(InferCall& call) {
   if (call.node.f32("alpha") == 0) return refuse("attribute 'alpha' is 0, expected another number");
   return infer_float_same_as_input(call);
 }
 
-Status reference(const EvalCall& call) {
+Status celu_reference(const EvalCall& call) {
   const float alpha = call.node.f32("alpha");
   return map_f32(call.input(0), call.output(0),
                  [=](float x) { return x > 0 ? x : alpha * std::expm1(x / alpha); });
@@ -27,8 +27,8 @@ OpDef celu() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.0f, "the limit below zero is -alpha; not 0"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = celu_infer,
+      .reference = celu_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status clip_infer(InferCall& call) {
   for (size_t i = 1; i <= 2; ++i) {
     if (!call.has_input(i)) continue;
     RK_TRY(require_same_dtype(call, 0, i));
@@ -20,7 +20,7 @@ Status infer(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status compute(const EvalCall& call) {
+Status clip_compute(const EvalCall& call) {
   return with_number_type(call.input(0).dtype(), [&](auto tag) {
     using T = decltype(tag);
     using Limits = std::numeric_limits<T>;
@@ -40,7 +40,7 @@ Status compute(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status clip_reference(const EvalCall& call) { return halves_as_f32(call, clip_compute); }
 
 }  // namespace
 
@@ -52,8 +52,8 @@ OpDef clip() {
                  {"low", numbers().like(0), ArgDef::kOptional},
                  {"high", numbers().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = clip_infer,
+      .reference = clip_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

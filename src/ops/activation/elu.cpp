@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status elu_reference(const EvalCall& call) {
   const float alpha = call.node.f32("alpha");
   return map_f32(call.input(0), call.output(0), [=](float x) { return elu_of(x, alpha); });
 }
@@ -21,7 +21,7 @@ OpDef elu() {
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.0f, "the limit below zero is -alpha"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = elu_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

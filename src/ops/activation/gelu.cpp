@@ -8,12 +8,12 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status gelu_infer(InferCall& call) {
   RK_TRY(require_one_of(call.node, "approximate", {"none", "tanh"}));
   return infer_float_same_as_input(call);
 }
 
-Status reference(const EvalCall& call) {
+Status gelu_reference(const EvalCall& call) {
   if (call.node.text("approximate") == "tanh") {
     return map_f32(call.input(0), call.output(0), gelu_tanh_of);
   }
@@ -29,8 +29,8 @@ OpDef gelu_def(std::string_view name) {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"approximate", "none", "'none' uses erf, 'tanh' the approximation"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = gelu_infer,
+      .reference = gelu_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

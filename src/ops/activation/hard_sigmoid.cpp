@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status hard_sigmoid_reference(const EvalCall& call) {
   const float alpha = call.node.f32("alpha");
   const float beta = call.node.f32("beta");
   return map_f32(call.input(0), call.output(0),
@@ -24,7 +24,7 @@ OpDef hard_sigmoid() {
       .outputs = {{"y"}},
       .attrs = {{"alpha", 0.2f, "slope"}, {"beta", 0.5f, "value at zero"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = hard_sigmoid_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFixed,
       .elements = Elements::kUnary,

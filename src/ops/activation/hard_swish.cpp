@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status hard_swish_reference(const EvalCall& call) {
   return map_f32(call.input(0), call.output(0), [](float x) { return hard_swish_of(x); });
 }
 
@@ -19,7 +19,7 @@ OpDef hard_swish() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = hard_swish_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status hardmax_compute(const EvalCall& call) {
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), call.input(0).shape().rank()));
   const AxisSplit split = split_at(call.input(0).shape(), axis);
   const float* x = call.input(0).data<float>();
@@ -23,7 +23,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status hardmax_reference(const EvalCall& call) { return in_f32(call, hardmax_compute); }
 
 }  // namespace
 
@@ -36,7 +36,7 @@ OpDef hardmax() {
       .attrs = {{"axis", int64_t{-1}, "axis to search; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfInput}},
       .infer = infer_softmax,
-      .reference = reference,
+      .reference = hardmax_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFixed,
       .fixed_range = {0.0f, 1.0f},

@@ -5,7 +5,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status leaky_relu_reference(const EvalCall& call) {
   const float alpha = call.node.f32("alpha");
   return map_f32(call.input(0), call.output(0), [=](float x) { return x >= 0 ? x : alpha * x; });
 }
@@ -20,7 +20,7 @@ OpDef leaky_relu() {
       .outputs = {{"y"}},
       .attrs = {{"alpha", 0.01f, "slope below zero"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = leaky_relu_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -5,9 +5,9 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) { return softmax_f32(call, log_softmax_of); }
+Status log_softmax_compute(const EvalCall& call) { return softmax_f32(call, log_softmax_of); }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status log_softmax_reference(const EvalCall& call) { return in_f32(call, log_softmax_compute); }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ OpDef log_softmax() {
       .attrs = {{"axis", int64_t{-1}, "axis of the sum; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfInput}},
       .infer = infer_softmax,
-      .reference = reference,
+      .reference = log_softmax_reference,
       .cost = softmax_cost,
       .quant = QuantRule::kOwnScale,
   };

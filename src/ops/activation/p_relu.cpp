@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status p_relu_infer(InferCall& call) {
   RK_ASSIGN(const Shape shape, broadcast_shapes(call.input(0).shape, call.input(1).shape));
   if (!(shape == call.input(0).shape)) {
     return refuse("slope ", rk::to_string(call.input(1).shape), " does not broadcast to x ",
@@ -15,12 +15,12 @@ Status infer(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status compute(const EvalCall& call) {
+Status p_relu_compute(const EvalCall& call) {
   return binary_number(
       call, [](auto x, auto slope) { return x < decltype(x){0} ? wrap_mul(x, slope) : x; });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status p_relu_reference(const EvalCall& call) { return halves_as_f32(call, p_relu_compute); }
 
 }  // namespace
 
@@ -30,8 +30,8 @@ OpDef p_relu() {
       .doc = "y = x where x >= 0, slope * x elsewhere",
       .inputs = {{"x", numbers()}, {"slope", numbers().like(0)}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = p_relu_infer,
+      .reference = p_relu_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kBroadcast,

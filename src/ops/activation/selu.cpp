@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status selu_reference(const EvalCall& call) {
   const float alpha = call.node.f32("alpha");
   const float gamma = call.node.f32("gamma");
   return map_f32(call.input(0), call.output(0),
@@ -25,7 +25,7 @@ OpDef selu() {
       .attrs = {{"alpha", 1.67326319f, "the limit below zero is -gamma * alpha"},
                 {"gamma", 1.05070102f, "factor of everything"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = selu_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -5,7 +5,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status shrink_reference(const EvalCall& call) {
   const float lambd = call.node.f32("lambd");
   const float bias = call.node.f32("bias");
   return map_f32(call.input(0), call.output(0), [=](float x) {
@@ -24,7 +24,7 @@ OpDef shrink() {
       .attrs = {{"bias", 0.0f, "how far values move towards zero"},
                 {"lambd", 0.5f, "values up to this distance become 0"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = shrink_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status sigmoid_reference(const EvalCall& call) {
   return map_f32(call.input(0), call.output(0), [](float x) { return sigmoid_of(x); });
 }
 
@@ -19,7 +19,7 @@ OpDef sigmoid() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = sigmoid_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFixed,
       .elements = Elements::kUnary,

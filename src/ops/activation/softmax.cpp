@@ -8,11 +8,11 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status softmax_compute(const EvalCall& call) {
   return softmax_f32(call, [](double shifted, double sum) { return std::exp(shifted) / sum; });
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status softmax_reference(const EvalCall& call) { return in_f32(call, softmax_compute); }
 
 }  // namespace
 
@@ -63,7 +63,7 @@ OpDef softmax() {
       .attrs = {{"axis", int64_t{-1}, "axis of the sum; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfInput}},
       .infer = infer_softmax,
-      .reference = reference,
+      .reference = softmax_reference,
       .cost = softmax_cost,
       .quant = QuantRule::kFixed,
       .fixed_range = {0.0f, 1.0f},

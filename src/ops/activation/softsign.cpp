@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status softsign_reference(const EvalCall& call) {
   return map_f32(call.input(0), call.output(0), [](float x) { return x / (1.0f + std::fabs(x)); });
 }
 
@@ -20,7 +20,7 @@ OpDef softsign() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = softsign_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFixed,
       .elements = Elements::kUnary,

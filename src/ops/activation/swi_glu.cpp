@@ -7,16 +7,16 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) { return infer_broadcast(call); }
+Status swi_glu_infer(InferCall& call) { return infer_broadcast(call); }
 
-Status compute(const EvalCall& call) {
+Status swi_glu_compute(const EvalCall& call) {
   const float alpha = call.node.f32("alpha");
   broadcast_binary<float, float, float>(call.input(0), call.input(1), call.output(0),
                                         [=](float a, float b) { return swish_of(a, alpha) * b; });
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status swi_glu_reference(const EvalCall& call) { return in_f32(call, swi_glu_compute); }
 
 }  // namespace
 
@@ -27,8 +27,8 @@ OpDef swi_glu() {
       .inputs = {{"a", floats()}, {"b", floats().like(0)}},
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.0f, "factor inside the sigmoid"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = swi_glu_infer,
+      .reference = swi_glu_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kBroadcast,

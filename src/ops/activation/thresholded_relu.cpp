@@ -5,7 +5,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status thresholded_relu_reference(const EvalCall& call) {
   const float alpha = call.node.f32("alpha");
   return map_f32(call.input(0), call.output(0), [=](float x) { return x > alpha ? x : 0.0f; });
 }
@@ -20,7 +20,7 @@ OpDef thresholded_relu() {
       .outputs = {{"y"}},
       .attrs = {{"alpha", 1.0f, "values up to this become 0"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = thresholded_relu_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status constant_of_shape_infer(InferCall& call) {
   RK_ASSIGN(const std::vector<int64_t> dims, constant_ints(call, 0));
   DType dtype = DType::kF32;
   if (call.node.has_attr("value")) {
@@ -19,7 +19,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status constant_of_shape_reference(const EvalCall& call) {
   Tensor& out = call.output(0);
   const size_t element = byte_size(out.dtype());
   uint8_t* to = out.mutable_data<uint8_t>();
@@ -41,8 +41,8 @@ OpDef constant_of_shape() {
       .inputs = {{"shape", integers()}},
       .outputs = {{"y"}},
       .attrs = {{"value", Tensor(), "one element; f32 zero where not given", AttrDef::kOptional}},
-      .infer = infer,
-      .reference = reference,
+      .infer = constant_of_shape_infer,
+      .reference = constant_of_shape_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

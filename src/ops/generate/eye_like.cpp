@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status eye_like_infer(InferCall& call) {
   DType dtype = call.input(0).dtype;
   if (call.node.has_attr("dtype")) {
     const auto named = dtype_from_onnx(call.node.i64("dtype"));
@@ -20,7 +20,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, dtype, call.input(0).shape);
 }
 
-Status reference(const EvalCall& call) {
+Status eye_like_reference(const EvalCall& call) {
   Tensor& out = call.output(0);
   if (out.size_bytes() == 0) return ok_status();
   const size_t element = byte_size(out.dtype());
@@ -47,8 +47,8 @@ OpDef eye_like() {
       .attrs = {{"dtype", int64_t{1}, "dtype of y, numbered as in ONNX; x's where not given",
                  AttrDef::kOptional},
                 {"k", int64_t{0}, "how far the diagonal lies to the right"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = eye_like_infer,
+      .reference = eye_like_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
       .shape_only = true,

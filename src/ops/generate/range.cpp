@@ -31,7 +31,7 @@ Result<int64_t> length_of(const Tensor& start, const Tensor& limit, const Tensor
   return static_cast<int64_t>(std::max(0.0, length));
 }
 
-Status infer(InferCall& call) {
+Status range_infer(InferCall& call) {
   for (size_t i = 0; i < 3; ++i) {
     RK_TRY(require_same_dtype(call, 0, i));
     RK_TRY(constant_number(call, i).status());
@@ -41,7 +41,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, std::array{length});
 }
 
-Status reference(const EvalCall& call) {
+Status range_reference(const EvalCall& call) {
   Tensor& out = call.output(0);
   const int64_t length = out.elements();
   if (is_integer(out.dtype())) {
@@ -71,8 +71,8 @@ OpDef range() {
       .doc = "y = start, start + delta, ... up to limit, which is not reached",
       .inputs = {{"start", numbers()}, {"limit", numbers().like(0)}, {"delta", numbers().like(0)}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = range_infer,
+      .reference = range_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -5,11 +5,13 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status greater_or_equal_compute(const EvalCall& call) {
   return compare_numbers(call, [](auto a, auto b) { return a >= b; });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status greater_or_equal_reference(const EvalCall& call) {
+  return halves_as_f32(call, greater_or_equal_compute);
+}
 
 }  // namespace
 
@@ -21,7 +23,7 @@ OpDef greater_or_equal() {
                  {"b", one_of(kFloatTypes | kIntegerTypes | DTypeSet{DType::kBool}).like(0)}},
       .outputs = {{"y"}},
       .infer = infer_compare,
-      .reference = reference,
+      .reference = greater_or_equal_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -7,9 +7,11 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) { return set_output(call, 0, DType::kBool, call.input(0).shape); }
+Status is_inf_infer(InferCall& call) {
+  return set_output(call, 0, DType::kBool, call.input(0).shape);
+}
 
-Status reference(const EvalCall& call) {
+Status is_inf_reference(const EvalCall& call) {
   const bool below = call.node.i64("detect_negative") != 0;
   const bool above = call.node.i64("detect_positive") != 0;
   uint8_t* y = call.output(0).mutable_data<uint8_t>();
@@ -30,8 +32,8 @@ OpDef is_inf() {
       .outputs = {{"y"}},
       .attrs = {{"detect_negative", int64_t{1}, "0: minus infinity does not count"},
                 {"detect_positive", int64_t{1}, "0: plus infinity does not count"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = is_inf_infer,
+      .reference = is_inf_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

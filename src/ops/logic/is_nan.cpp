@@ -7,9 +7,11 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) { return set_output(call, 0, DType::kBool, call.input(0).shape); }
+Status is_nan_infer(InferCall& call) {
+  return set_output(call, 0, DType::kBool, call.input(0).shape);
+}
 
-Status reference(const EvalCall& call) {
+Status is_nan_reference(const EvalCall& call) {
   uint8_t* y = call.output(0).mutable_data<uint8_t>();
   for (int64_t i = 0; i < call.input(0).elements(); ++i) {
     const double x = call.input(0).at_f64(i);
@@ -26,8 +28,8 @@ OpDef is_nan() {
       .doc = "y = x is not a number",
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = is_nan_infer,
+      .reference = is_nan_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

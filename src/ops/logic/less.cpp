@@ -5,11 +5,11 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status less_compute(const EvalCall& call) {
   return compare_numbers(call, [](auto a, auto b) { return a < b; });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status less_reference(const EvalCall& call) { return halves_as_f32(call, less_compute); }
 
 }  // namespace
 
@@ -21,7 +21,7 @@ OpDef less() {
                  {"b", one_of(kFloatTypes | kIntegerTypes | DTypeSet{DType::kBool}).like(0)}},
       .outputs = {{"y"}},
       .infer = infer_compare,
-      .reference = reference,
+      .reference = less_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

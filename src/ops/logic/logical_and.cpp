@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status logical_and_reference(const EvalCall& call) {
   return logical_binary(call, [](bool a, bool b) { return a && b; });
 }
 
@@ -19,7 +19,7 @@ OpDef logical_and() {
       .inputs = {{"a", booleans()}, {"b", booleans()}},
       .outputs = {{"y"}},
       .infer = infer_logical,
-      .reference = reference,
+      .reference = logical_and_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -5,9 +5,9 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) { return infer_same_as_input(call); }
+Status logical_not_infer(InferCall& call) { return infer_same_as_input(call); }
 
-Status reference(const EvalCall& call) {
+Status logical_not_reference(const EvalCall& call) {
   const uint8_t* x = call.input(0).data<uint8_t>();
   uint8_t* y = call.output(0).mutable_data<uint8_t>();
   for (int64_t i = 0; i < call.input(0).elements(); ++i) y[i] = x[i] == 0;
@@ -22,8 +22,8 @@ OpDef logical_not() {
       .doc = "y = not x",
       .inputs = {{"x", booleans()}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = logical_not_infer,
+      .reference = logical_not_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

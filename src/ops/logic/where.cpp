@@ -5,7 +5,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status where_infer(InferCall& call) {
   RK_ASSIGN(const Shape picked, broadcast_shapes(call.input(1).shape, call.input(2).shape));
   RK_ASSIGN(const Shape shape, broadcast_shapes(call.input(0).shape, picked));
   return set_output(call, 0, call.input(1).dtype, shape);
@@ -29,7 +29,7 @@ void select(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) {
+Status where_reference(const EvalCall& call) {
   switch (byte_size(call.output(0).dtype())) {
     case 1:
       select<uint8_t>(call);
@@ -55,8 +55,8 @@ OpDef where() {
       .doc = "y = a where condition, b elsewhere, with broadcasting",
       .inputs = {{"condition", booleans()}, {"a", anything()}, {"b", anything().like(1)}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = where_infer,
+      .reference = where_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status abs_compute(const EvalCall& call) {
   return map_number(call.input(0), call.output(0), [](auto x) {
     using T = decltype(x);
     if constexpr (std::is_floating_point_v<T>)
@@ -17,7 +17,7 @@ Status compute(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status abs_reference(const EvalCall& call) { return halves_as_f32(call, abs_compute); }
 
 }  // namespace
 
@@ -28,7 +28,7 @@ OpDef abs() {
       .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
       .infer = infer_number_same_as_input,
-      .reference = reference,
+      .reference = abs_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status acosh_reference(const EvalCall& call) {
   return map_f32(call.input(0), call.output(0), [](float x) { return std::acosh(x); });
 }
 
@@ -20,7 +20,7 @@ OpDef acosh() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = acosh_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -5,11 +5,11 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status add_compute(const EvalCall& call) {
   return binary_number(call, [](auto a, auto b) { return wrap_add(a, b); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status add_reference(const EvalCall& call) { return halves_as_f32(call, add_compute); }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ OpDef add() {
       .inputs = {{"a", numbers()}, {"b", numbers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
-      .reference = reference,
+      .reference = add_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kBroadcast,

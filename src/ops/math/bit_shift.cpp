@@ -6,12 +6,12 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status bit_shift_infer(InferCall& call) {
   RK_TRY(require_one_of(call.node, "direction", {"LEFT", "RIGHT"}));
   return infer_bitwise(call);
 }
 
-Status reference(const EvalCall& call) {
+Status bit_shift_reference(const EvalCall& call) {
   const bool left = call.node.text("direction") == "LEFT";
   return bitwise_binary(call, [left](auto a, auto bits) -> uint64_t {
     if (bits >= 8 * sizeof(a)) return 0;
@@ -28,8 +28,8 @@ OpDef bit_shift() {
       .inputs = {{"a", integers()}, {"b", integers().like(0)}},
       .outputs = {{"y"}},
       .attrs = {{"direction", "", "'LEFT' or 'RIGHT'", AttrDef::kRequired}},
-      .infer = infer,
-      .reference = reference,
+      .infer = bit_shift_infer,
+      .reference = bit_shift_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -5,7 +5,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status bitwise_and_reference(const EvalCall& call) {
   return bitwise_binary(call, [](auto a, auto b) { return a & b; });
 }
 
@@ -18,7 +18,7 @@ OpDef bitwise_and() {
       .inputs = {{"a", integers()}, {"b", integers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer_bitwise,
-      .reference = reference,
+      .reference = bitwise_and_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

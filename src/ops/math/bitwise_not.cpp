@@ -7,9 +7,9 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) { return infer_same_as_input(call); }
+Status bitwise_not_infer(InferCall& call) { return infer_same_as_input(call); }
 
-Status reference(const EvalCall& call) {
+Status bitwise_not_reference(const EvalCall& call) {
   return with_bits_type(call.input(0).dtype(), [&](auto tag) {
     using T = decltype(tag);
     std::ranges::transform(call.input(0).span<T>(), call.output(0).mutable_data<T>(),
@@ -26,8 +26,8 @@ OpDef bitwise_not() {
       .doc = "y = the complement of the bits of x",
       .inputs = {{"x", integers()}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = bitwise_not_infer,
+      .reference = bitwise_not_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -5,7 +5,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status bitwise_or_reference(const EvalCall& call) {
   return bitwise_binary(call, [](auto a, auto b) { return a | b; });
 }
 
@@ -18,7 +18,7 @@ OpDef bitwise_or() {
       .inputs = {{"a", integers()}, {"b", integers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer_bitwise,
-      .reference = reference,
+      .reference = bitwise_or_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

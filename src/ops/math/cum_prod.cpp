@@ -6,11 +6,11 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status cum_prod_compute(const EvalCall& call) {
   return accumulate_along(call, 1, [](auto a, auto b) { return wrap_mul(a, b); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status cum_prod_reference(const EvalCall& call) { return halves_as_f32(call, cum_prod_compute); }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ OpDef cum_prod() {
       .outputs = {{"y"}},
       .attrs = cumulative_attrs(),
       .infer = infer_cumulative,
-      .reference = reference,
+      .reference = cum_prod_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

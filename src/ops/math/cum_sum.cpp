@@ -6,11 +6,11 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status cum_sum_compute(const EvalCall& call) {
   return accumulate_along(call, 0, [](auto a, auto b) { return wrap_add(a, b); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status cum_sum_reference(const EvalCall& call) { return halves_as_f32(call, cum_sum_compute); }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ OpDef cum_sum() {
       .outputs = {{"y"}},
       .attrs = cumulative_attrs(),
       .infer = infer_cumulative,
-      .reference = reference,
+      .reference = cum_sum_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status det_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   const int rank = in.rank();
   if (in[rank - 1] != in[rank - 2]) {
@@ -40,7 +40,7 @@ double determinant(std::vector<double>& matrix, size_t n) {
   return product;
 }
 
-Status reference(const EvalCall& call) {
+Status det_reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   Tensor& out = call.output(0);
   const auto n = static_cast<size_t>(x.shape()[x.shape().rank() - 1]);
@@ -55,7 +55,7 @@ Status reference(const EvalCall& call) {
   return ok_status();
 }
 
-Cost cost(const Node& node) {
+Cost det_cost(const Node& node) {
   const Shape& in = node.input(0).shape();
   return {.macs =
               static_cast<uint64_t>(in.elements()) * static_cast<uint64_t>(in[in.rank() - 1]) / 3};
@@ -69,9 +69,9 @@ OpDef det() {
       .doc = "y = determinants of the matrices in the last two axes",
       .inputs = {{"x", floats().rank(2, kMaxRank)}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = det_infer,
+      .reference = det_reference,
+      .cost = det_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status div_compute(const EvalCall& call) {
   bool by_zero = false;
   RK_TRY(binary_number(call, [&](auto a, auto b) {
     using T = decltype(a);
@@ -23,7 +23,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status div_reference(const EvalCall& call) { return halves_as_f32(call, div_compute); }
 
 }  // namespace
 
@@ -34,7 +34,7 @@ OpDef div() {
       .inputs = {{"a", numbers()}, {"b", numbers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
-      .reference = reference,
+      .reference = div_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kBroadcast,

@@ -119,7 +119,7 @@ int64_t einsum_stride(const EinsumPlan& plan, size_t operand, const Shape& shape
 
 namespace {
 
-Status infer(InferCall& call) {
+Status einsum_infer(InferCall& call) {
   if (call.input_count() == 0) return refuse("no inputs found, at least one expected");
   for (size_t i = 1; i < call.input_count(); ++i) RK_TRY(require_same_dtype(call, 0, i));
   RK_ASSIGN(const Plan plan, einsum_plan(call.node));
@@ -198,7 +198,7 @@ class Walk {
   T* to_ = nullptr;
 };
 
-Status compute(const EvalCall& call) {
+Status einsum_compute(const EvalCall& call) {
   RK_ASSIGN(const Plan plan, einsum_plan(call.node));
   if (call.output(0).elements() == 0) return ok_status();
   return with_number_type(call.output(0).dtype(), [&](auto tag) {
@@ -207,9 +207,9 @@ Status compute(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status einsum_reference(const EvalCall& call) { return halves_as_f32(call, einsum_compute); }
 
-Cost cost(const Node& node) {
+Cost einsum_cost(const Node& node) {
   const Plan plan = einsum_plan(node).value();
   double macs = 1;
   for (const auto& [label, extent] : plan.extents) macs *= static_cast<double>(extent);
@@ -226,9 +226,9 @@ OpDef einsum() {
       .outputs = {{"y"}},
       .attrs = {{"equation", "", "terms of the inputs, '->', term of the output",
                  AttrDef::kRequired}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = einsum_infer,
+      .reference = einsum_reference,
+      .cost = einsum_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

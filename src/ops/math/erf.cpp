@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status erf_reference(const EvalCall& call) {
   return map_f32(call.input(0), call.output(0), [](float x) { return std::erf(x); });
 }
 
@@ -20,7 +20,7 @@ OpDef erf() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = erf_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

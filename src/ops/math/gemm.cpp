@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status gemm_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "transA", 0, 1));
   RK_TRY(require_range(call.node, "transB", 0, 1));
   const bool trans_a = call.node.i64("transA") != 0;
@@ -69,16 +69,16 @@ void multiply(const EvalCall& call) {
   });
 }
 
-Status compute(const EvalCall& call) {
+Status gemm_compute(const EvalCall& call) {
   return with_number_type(call.input(0).dtype(), [&](auto tag) {
     multiply<decltype(tag)>(call);
     return ok_status();
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status gemm_reference(const EvalCall& call) { return halves_as_f32(call, gemm_compute); }
 
-Cost cost(const Node& node) {
+Cost gemm_cost(const Node& node) {
   const Shape& a = node.input(0).shape();
   const auto outputs = static_cast<uint64_t>(node.output().shape().elements());
   return {.macs = outputs * static_cast<uint64_t>(a[node.i64("transA") != 0 ? 0 : 1])};
@@ -98,9 +98,9 @@ OpDef gemm() {
                 {"beta", 1.0f, "factor of c"},
                 {"transA", int64_t{0}, "1: a is transposed first"},
                 {"transB", int64_t{0}, "1: b is transposed first"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = gemm_infer,
+      .reference = gemm_reference,
+      .cost = gemm_cost,
       .quant = QuantRule::kAccumulate,
       .weight_axis = [](const Node& node) { return node.i64("transB") != 0 ? 0 : 1; },
   };

@@ -39,7 +39,7 @@ Result<Plan> plan_for(const Shape& a, const Shape& b) {
   return plan;
 }
 
-Status infer(InferCall& call) {
+Status mat_mul_infer(InferCall& call) {
   const Shape& a = call.input(0).shape;
   const Shape& b = call.input(1).shape;
   RK_ASSIGN(const Plan plan, plan_for(a, b));
@@ -81,14 +81,14 @@ Status multiply(const EvalCall& call) {
   return ok_status();
 }
 
-Status compute(const EvalCall& call) {
+Status mat_mul_compute(const EvalCall& call) {
   return with_number_type(call.input(0).dtype(),
                           [&](auto tag) { return multiply<decltype(tag)>(call); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status mat_mul_reference(const EvalCall& call) { return halves_as_f32(call, mat_mul_compute); }
 
-Cost cost(const Node& node) {
+Cost mat_mul_cost(const Node& node) {
   const Shape& a = node.input(0).shape();
   const auto outputs = static_cast<uint64_t>(node.output().shape().elements());
   return {.macs = outputs * static_cast<uint64_t>(a[a.rank() - 1])};
@@ -102,9 +102,9 @@ OpDef mat_mul() {
       .doc = "y = matrix product over the last two axes, leading axes broadcast",
       .inputs = {{"a", numbers()}, {"b", numbers().like(0)}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = mat_mul_infer,
+      .reference = mat_mul_reference,
+      .cost = mat_mul_cost,
       .quant = QuantRule::kAccumulate,
       .weight_axis = [](const Node& node) { return node.input(1).shape().rank() == 2 ? 1 : -1; },
   };

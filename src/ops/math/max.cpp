@@ -5,14 +5,14 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status max_compute(const EvalCall& call) {
   // A NaN anywhere wins, as in numpy.
   return fold_number(call, [](auto so_far, auto next) {
     return so_far > next || so_far != so_far ? so_far : next;
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status max_reference(const EvalCall& call) { return halves_as_f32(call, max_compute); }
 
 }  // namespace
 
@@ -23,7 +23,7 @@ OpDef max() {
       .inputs = {{"inputs", numbers().like(0), ArgDef::kVariadic}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
-      .reference = reference,
+      .reference = max_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kBroadcast,

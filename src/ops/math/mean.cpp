@@ -5,18 +5,18 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status mean_infer(InferCall& call) {
   RK_TRY(infer_broadcast(call));
   return require_float(call, 0);
 }
 
-Status compute(const EvalCall& call) {
+Status mean_compute(const EvalCall& call) {
   RK_TRY(fold_number(call, [](auto so_far, auto next) { return wrap_add(so_far, next); }));
   const auto count = static_cast<float>(call.inputs.size());
   return map_f32(call.output(0), call.output(0), [=](float x) { return x / count; });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status mean_reference(const EvalCall& call) { return halves_as_f32(call, mean_compute); }
 
 }  // namespace
 
@@ -26,8 +26,8 @@ OpDef mean() {
       .doc = "y = mean of all inputs, with broadcasting",
       .inputs = {{"inputs", floats().like(0), ArgDef::kVariadic}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = mean_infer,
+      .reference = mean_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
   };

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status mod_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "fmod", 0, 1));
   if (call.node.i64("fmod") == 0 && is_float(call.input(0).dtype)) {
     return refuse("attribute 'fmod' is 0, expected 1 for dtype ",
@@ -25,7 +25,7 @@ T integer_mod(T a, T b, bool sign_of_divisor) {
   return sign_of_divisor && differ ? static_cast<T>(rest + b) : rest;
 }
 
-Status compute(const EvalCall& call) {
+Status mod_compute(const EvalCall& call) {
   const bool sign_of_divisor = call.node.i64("fmod") == 0;
   bool by_zero = false;
   RK_TRY(binary_number(call, [&](auto a, auto b) {
@@ -41,7 +41,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status mod_reference(const EvalCall& call) { return halves_as_f32(call, mod_compute); }
 
 }  // namespace
 
@@ -53,8 +53,8 @@ OpDef mod() {
       .outputs = {{"y"}},
       .attrs = {{"fmod", int64_t{0},
                  "0: sign of the divisor; 1: sign of the dividend, floats too"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = mod_infer,
+      .reference = mod_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
       .elements = Elements::kBroadcast,

@@ -5,11 +5,11 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status mul_compute(const EvalCall& call) {
   return binary_number(call, [](auto a, auto b) { return wrap_mul(a, b); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status mul_reference(const EvalCall& call) { return halves_as_f32(call, mul_compute); }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ OpDef mul() {
       .inputs = {{"a", numbers()}, {"b", numbers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
-      .reference = reference,
+      .reference = mul_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kBroadcast,

@@ -5,7 +5,7 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status neg_compute(const EvalCall& call) {
   return map_number(call.input(0), call.output(0), [](auto x) {
     using T = decltype(x);
     if constexpr (std::is_floating_point_v<T>)
@@ -15,7 +15,7 @@ Status compute(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status neg_reference(const EvalCall& call) { return halves_as_f32(call, neg_compute); }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ OpDef neg() {
       .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
       .infer = infer_number_same_as_input,
-      .reference = reference,
+      .reference = neg_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status pow_infer(InferCall& call) {
   RK_ASSIGN(const Shape shape, broadcast_shapes(call.input(0).shape, call.input(1).shape));
   return set_output(call, 0, call.input(0).dtype, shape);
 }
@@ -24,7 +24,7 @@ int64_t integer_pow(int64_t base, int64_t exponent) {
   return result;
 }
 
-Status reference(const EvalCall& call) {
+Status pow_reference(const EvalCall& call) {
   const Tensor& a = call.input(0);
   const Tensor& b = call.input(1);
   Tensor& out = call.output(0);
@@ -61,8 +61,8 @@ OpDef pow() {
       .doc = "y = a ^ b with broadcasting",
       .inputs = {{"a", numbers()}, {"b", numbers()}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = pow_infer,
+      .reference = pow_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kBroadcast,

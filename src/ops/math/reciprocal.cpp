@@ -5,7 +5,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status reciprocal_reference(const EvalCall& call) {
   return map_f32(call.input(0), call.output(0), [](float x) { return 1.0f / x; });
 }
 
@@ -18,7 +18,7 @@ OpDef reciprocal() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = reciprocal_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

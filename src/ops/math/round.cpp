@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status round_reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   if (x.dtype() == DType::kF64) {
     double* const y = call.output(0).mutable_data<double>();
@@ -26,7 +26,7 @@ OpDef round() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = round_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -5,14 +5,14 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status sign_compute(const EvalCall& call) {
   return map_number(call.input(0), call.output(0), [](auto x) {
     using T = decltype(x);
     return static_cast<T>((x > T{0}) - (x < T{0}));
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status sign_reference(const EvalCall& call) { return halves_as_f32(call, sign_compute); }
 
 }  // namespace
 
@@ -23,7 +23,7 @@ OpDef sign() {
       .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
       .infer = infer_number_same_as_input,
-      .reference = reference,
+      .reference = sign_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

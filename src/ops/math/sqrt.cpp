@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status sqrt_reference(const EvalCall& call) {
   return map_f32(call.input(0), call.output(0), [](float x) { return std::sqrt(x); });
 }
 
@@ -20,7 +20,7 @@ OpDef sqrt() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = sqrt_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -5,11 +5,11 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status sub_compute(const EvalCall& call) {
   return binary_number(call, [](auto a, auto b) { return wrap_sub(a, b); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status sub_reference(const EvalCall& call) { return halves_as_f32(call, sub_compute); }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ OpDef sub() {
       .inputs = {{"a", numbers()}, {"b", numbers().like(0)}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
-      .reference = reference,
+      .reference = sub_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kBroadcast,

@@ -5,11 +5,11 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status sum_compute(const EvalCall& call) {
   return fold_number(call, [](auto so_far, auto next) { return wrap_add(so_far, next); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status sum_reference(const EvalCall& call) { return halves_as_f32(call, sum_compute); }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ OpDef sum() {
       .inputs = {{"inputs", numbers().like(0), ArgDef::kVariadic}},
       .outputs = {{"y"}},
       .infer = infer_broadcast,
-      .reference = reference,
+      .reference = sum_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
   };

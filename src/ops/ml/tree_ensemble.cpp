@@ -41,7 +41,8 @@ Status read_leaves(const Node& node, Trees& out) {
   RK_TRY(check_length("leaf_weights", node.floats("leaf_weights").size(), targets.size()));
   for (const int64_t target : targets) {
     if (target < 0 || target >= node.i64("n_targets")) {
-      return refuse("attribute 'leaf_targetids' holds ", target, ", expected 0 to ", node.i64("n_targets") - 1);
+      return refuse("attribute 'leaf_targetids' holds ", target, ", expected 0 to ",
+                    node.i64("n_targets") - 1);
     }
   }
   out.leaf_starts = {0};
@@ -65,7 +66,8 @@ Status read_members(const Node& node, Trees& out) {
     one.members = at;
     while (at < out.members.size() && !std::isnan(out.members[at])) ++at;
     if (at == out.members.size() && one.members == at) {
-      return refuse("attribute 'membership_values' has fewer sets than there are nodes that ask for one");
+      return refuse(
+          "attribute 'membership_values' has fewer sets than there are nodes that ask for one");
     }
     one.members_end = at;
     if (at < out.members.size()) ++at;
@@ -81,7 +83,9 @@ Status check_reach(const Trees& trees) {
   while (!open.empty()) {
     const size_t at = open.back();
     open.pop_back();
-    if (reached[at]) return refuse("node ", at, " of its trees is reached twice: the table has a cycle or a shared branch");
+    if (reached[at])
+      return refuse("node ", at,
+                    " of its trees is reached twice: the table has a cycle or a shared branch");
     reached[at] = true;
     for (const int branch : {0, 1}) {
       if (!trees.nodes[at].is_leaf[branch]) open.push_back(trees.nodes[at].next[branch]);
@@ -95,33 +99,39 @@ Result<Trees> read_trees(const Node& node) {
   RK_TRY(read_leaves(node, out));
   const std::vector<int64_t>& features = node.ints("nodes_featureids");
   const size_t count = features.size(), leaves = out.leaf_starts.size() - 1;
-  for (const char* attr : {"nodes_modes", "nodes_truenodeids", "nodes_falsenodeids", "nodes_trueleafs", "nodes_falseleafs"}) {
+  for (const char* attr : {"nodes_modes", "nodes_truenodeids", "nodes_falsenodeids",
+                           "nodes_trueleafs", "nodes_falseleafs"}) {
     RK_TRY(check_length(attr, node.ints(attr).size(), count));
   }
   RK_TRY(check_length("nodes_splits", node.floats("nodes_splits").size(), count));
   const std::vector<int64_t>& missing = node.ints("nodes_missing_value_tracks_true");
-  if (!missing.empty()) RK_TRY(check_length("nodes_missing_value_tracks_true", missing.size(), count));
+  if (!missing.empty())
+    RK_TRY(check_length("nodes_missing_value_tracks_true", missing.size(), count));
   for (size_t i = 0; i < count; ++i) {
     TreeNode one;
     one.feature = features[i];
     one.mode = node.ints("nodes_modes")[i];
     one.split = node.floats("nodes_splits")[i];
     one.missing_is_true = !missing.empty() && missing[i] != 0;
-    if (one.mode < kLeq || one.mode > kMember) return refuse("attribute 'nodes_modes' holds ", one.mode, ", expected 0 to 6");
-    if (one.feature < 0 || one.feature >= kMostColumns) return refuse("attribute 'nodes_featureids' holds ", one.feature);
+    if (one.mode < kLeq || one.mode > kMember)
+      return refuse("attribute 'nodes_modes' holds ", one.mode, ", expected 0 to 6");
+    if (one.feature < 0 || one.feature >= kMostColumns)
+      return refuse("attribute 'nodes_featureids' holds ", one.feature);
     for (const int branch : {0, 1}) {
       one.is_leaf[branch] = node.ints(branch == 1 ? "nodes_trueleafs" : "nodes_falseleafs")[i] != 0;
       const int64_t next = node.ints(branch == 1 ? "nodes_truenodeids" : "nodes_falsenodeids")[i];
       const size_t bound = one.is_leaf[branch] ? leaves : count;
       if (next < 0 || static_cast<uint64_t>(next) >= bound) {
-        return refuse("node ", i, " of its trees leads to ", one.is_leaf[branch] ? "leaf " : "node ", next, ", there are ", bound);
+        return refuse("node ", i, " of its trees leads to ",
+                      one.is_leaf[branch] ? "leaf " : "node ", next, ", there are ", bound);
       }
       one.next[branch] = static_cast<size_t>(next);
     }
     out.nodes.push_back(one);
   }
   for (const int64_t root : node.ints("tree_roots")) {
-    if (root < 0 || static_cast<uint64_t>(root) >= count) return refuse("attribute 'tree_roots' holds ", root, ", there are ", count, " nodes");
+    if (root < 0 || static_cast<uint64_t>(root) >= count)
+      return refuse("attribute 'tree_roots' holds ", root, ", there are ", count, " nodes");
     out.roots.push_back(static_cast<size_t>(root));
   }
   RK_TRY(check_reach(out));
@@ -129,14 +139,15 @@ Result<Trees> read_trees(const Node& node) {
   return out;
 }
 
-Status infer(InferCall& call) {
+Status tree_ensemble_infer(InferCall& call) {
   const Node& node = call.node;
   RK_TRY(require_range(node, "n_targets", 1, kMostColumns));
   RK_TRY(require_range(node, "aggregate_function", 0, 3));
   RK_ASSIGN(const Trees trees, read_trees(node));
   const Shape& in = call.input(0).shape;
   for (const TreeNode& one : trees.nodes) {
-    if (one.feature >= in[1]) return refuse("its trees ask for column ", one.feature, " of ", to_string(in));
+    if (one.feature >= in[1])
+      return refuse("its trees ask for column ", one.feature, " of ", to_string(in));
   }
   return set_output(call, 0, DType::kF32, {in[0], node.i64("n_targets")});
 }
@@ -144,13 +155,20 @@ Status infer(InferCall& call) {
 bool goes_true(const Trees& trees, const TreeNode& node, float x) {
   if (std::isnan(x) && node.missing_is_true) return true;
   switch (node.mode) {
-    case kLeq: return x <= node.split;
-    case kLt: return x < node.split;
-    case kGte: return x >= node.split;
-    case kGt: return x > node.split;
-    case kEq: return x == node.split;
-    case kNeq: return x != node.split;
-    default: break;
+    case kLeq:
+      return x <= node.split;
+    case kLt:
+      return x < node.split;
+    case kGte:
+      return x >= node.split;
+    case kGt:
+      return x > node.split;
+    case kEq:
+      return x == node.split;
+    case kNeq:
+      return x != node.split;
+    default:
+      break;
   }
   for (size_t i = node.members; i < node.members_end; ++i) {
     if (trees.members[i] == x) return true;
@@ -158,7 +176,7 @@ bool goes_true(const Trees& trees, const TreeNode& node, float x) {
   return false;
 }
 
-Status reference(const EvalCall& call) {
+Status tree_ensemble_reference(const EvalCall& call) {
   const Node& node = call.node;
   RK_ASSIGN(const Trees trees, read_trees(node));
   const std::vector<int64_t>& targets = node.ints("leaf_targetids");
@@ -191,13 +209,14 @@ Status reference(const EvalCall& call) {
       }
     }
     float* y = call.output(0).mutable_data<float>() + row * static_cast<int64_t>(count);
-    const double divisor = aggregate == 0 && !trees.roots.empty() ? static_cast<double>(trees.roots.size()) : 1;
+    const double divisor =
+        aggregate == 0 && !trees.roots.empty() ? static_cast<double>(trees.roots.size()) : 1;
     for (size_t i = 0; i < count; ++i) y[i] = static_cast<float>(sums[i] / divisor);
   }
   return ok_status();
 }
 
-Cost cost(const Node& node) {
+Cost tree_ensemble_cost(const Node& node) {
   return {.ops = static_cast<uint64_t>(node.input(0).shape()[0]) *
                  (node.ints("nodes_featureids").size() + node.ints("leaf_targetids").size())};
 }
@@ -218,17 +237,21 @@ OpDef tree_ensemble() {
                 {"membership_values", std::vector<float>{}, "sets for mode 6, a NaN after each"},
                 {"n_targets", int64_t{1}, "columns of the output", AttrDef::kRequired},
                 {"nodes_falseleafs", none, "1: the false branch is a leaf", AttrDef::kRequired},
-                {"nodes_falsenodeids", none, "node or leaf where the comparison fails", AttrDef::kRequired},
+                {"nodes_falsenodeids", none, "node or leaf where the comparison fails",
+                 AttrDef::kRequired},
                 {"nodes_featureids", none, "column that the node looks at", AttrDef::kRequired},
                 {"nodes_missing_value_tracks_true", none, "1: NaN takes the true branch; empty: 0"},
-                {"nodes_modes", none, "0 <=, 1 <, 2 >=, 3 >, 4 ==, 5 !=, 6 member of a set", AttrDef::kRequired},
-                {"nodes_splits", std::vector<float>{}, "what the column is compared with", AttrDef::kRequired},
+                {"nodes_modes", none, "0 <=, 1 <, 2 >=, 3 >, 4 ==, 5 !=, 6 member of a set",
+                 AttrDef::kRequired},
+                {"nodes_splits", std::vector<float>{}, "what the column is compared with",
+                 AttrDef::kRequired},
                 {"nodes_trueleafs", none, "1: the true branch is a leaf", AttrDef::kRequired},
-                {"nodes_truenodeids", none, "node or leaf where the comparison holds", AttrDef::kRequired},
+                {"nodes_truenodeids", none, "node or leaf where the comparison holds",
+                 AttrDef::kRequired},
                 {"tree_roots", none, "first node of each tree", AttrDef::kRequired}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = tree_ensemble_infer,
+      .reference = tree_ensemble_reference,
+      .cost = tree_ensemble_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status bit_cast_infer(InferCall& call) {
   const auto to = dtype_from_onnx(call.node.i64("to"));
   if (!to) return refuse("attribute 'to' is ", call.node.i64("to"), ", which is no known dtype");
   if (byte_size(*to) != byte_size(call.input(0).dtype)) {
@@ -16,7 +16,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, *to, call.input(0).shape);
 }
 
-Status reference(const EvalCall& call) {
+Status bit_cast_reference(const EvalCall& call) {
   copy_bytes(call.input(0), call.output(0));
   return ok_status();
 }
@@ -30,8 +30,8 @@ OpDef bit_cast() {
       .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .attrs = {{"to", int64_t{0}, "ONNX number of the dtype", AttrDef::kRequired}},
-      .infer = infer,
-      .reference = reference,
+      .infer = bit_cast_infer,
+      .reference = bit_cast_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status cast_infer(InferCall& call) {
   const auto dtype = dtype_from_onnx(call.node.i64("to"));
   if (!dtype) {
     return unsupported(
@@ -30,7 +30,7 @@ void cast_to_powers(const EvalCall& call) {
   }
 }
 
-Status reference(const EvalCall& call) {
+Status cast_reference(const EvalCall& call) {
   const DType from = call.input(0).dtype(), dtype = call.output(0).dtype();
   if (dtype == DType::kF8E8M0 && from != dtype) {
     cast_to_powers(call);
@@ -60,8 +60,8 @@ OpDef cast() {
            {"saturate", int64_t{1},
             "8-bit floats: what is too large becomes the largest number, else infinity or NaN"},
            {"round_mode", std::string("up"), "to f8e8m0: up, down or nearest"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = cast_infer,
+      .reference = cast_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

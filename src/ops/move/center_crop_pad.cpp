@@ -26,13 +26,13 @@ Result<std::vector<int64_t>> wanted_extents(const Node& node, std::span<const in
   return out;
 }
 
-Status infer(InferCall& call) {
+Status center_crop_pad_infer(InferCall& call) {
   RK_ASSIGN(const std::vector<int64_t> shape, constant_ints(call, 1));
   RK_ASSIGN(const std::vector<int64_t> dims, wanted_extents(call.node, shape));
   return set_output(call, 0, call.input(0).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status center_crop_pad_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const Shape& out = call.output(0).shape();
   std::vector<std::vector<int64_t>> sources;
@@ -61,8 +61,8 @@ OpDef center_crop_pad() {
       .outputs = {{"y"}},
       .attrs = {{"axes", std::vector<int64_t>{}, "axes that `shape` speaks of; absent: all",
                  AttrDef::kOptional, AttrDef::kAxisOfInput}},
-      .infer = infer,
-      .reference = reference,
+      .infer = center_crop_pad_infer,
+      .reference = center_crop_pad_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -32,8 +32,8 @@ Status read_attr(const Node& node, std::string_view attr, size_t count, int64_t 
                 " values of at least ", least);
 }
 
-Result<std::vector<Axis>> resolve(const Node& node, std::span<const int64_t> image,
-                                  std::span<const int64_t> block) {
+Result<std::vector<Axis>> col2_im_resolve(const Node& node, std::span<const int64_t> image,
+                                          std::span<const int64_t> block) {
   const size_t rank = image.size();
   if (rank < 1 || rank > kMaxRank - 2 || block.size() != rank) {
     return refuse("inputs 'image_shape' and 'block_shape' are ", to_string(image), " and ",
@@ -62,10 +62,10 @@ Result<std::vector<Axis>> resolve(const Node& node, std::span<const int64_t> ima
   return axes;
 }
 
-Status infer(InferCall& call) {
+Status col2_im_infer(InferCall& call) {
   RK_ASSIGN(const std::vector<int64_t> image, constant_ints(call, 1));
   RK_ASSIGN(const std::vector<int64_t> block, constant_ints(call, 2));
-  RK_ASSIGN(const std::vector<Axis> axes, resolve(call.node, image, block));
+  RK_ASSIGN(const std::vector<Axis> axes, col2_im_resolve(call.node, image, block));
   const Shape& in = call.input(0).shape;
   std::vector<int64_t> counts;
   for (const Axis& axis : axes) counts.push_back(axis.blocks);
@@ -97,9 +97,9 @@ int64_t image_offset(const std::vector<Axis>& axes, int64_t tap, int64_t block) 
   return offset;
 }
 
-Status compute(const EvalCall& call) {
+Status col2_im_compute(const EvalCall& call) {
   RK_ASSIGN(const std::vector<Axis> axes,
-            resolve(call.node, call.input(1).to_i64(), call.input(2).to_i64()));
+            col2_im_resolve(call.node, call.input(1).to_i64(), call.input(2).to_i64()));
   const Shape& in = call.input(0).shape();
   const Shape& out = call.output(0).shape();
   const int64_t plane = extent_product(out, 2, out.rank());
@@ -120,9 +120,9 @@ Status compute(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status col2_im_reference(const EvalCall& call) { return halves_as_f32(call, col2_im_compute); }
 
-Cost cost(const Node& node) {
+Cost col2_im_cost(const Node& node) {
   return {.ops = static_cast<uint64_t>(node.input(0).shape().elements())};
 }
 
@@ -139,9 +139,9 @@ OpDef col2_im() {
       .attrs = {{"dilations", std::vector<int64_t>{}, "per spatial axis; empty: 1"},
                 {"pads", std::vector<int64_t>{}, "all beginnings, then all ends; empty: 0"},
                 {"strides", std::vector<int64_t>{}, "between blocks, per axis; empty: 1"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = col2_im_infer,
+      .reference = col2_im_reference,
+      .cost = col2_im_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -28,7 +28,7 @@ std::vector<int64_t> chosen(const Tensor& condition, int64_t extent) {
   return out;
 }
 
-Status infer(InferCall& call) {
+Status compress_infer(InferCall& call) {
   RK_ASSIGN(View view, view_of(call.node, call.input(0).shape));
   const int64_t extent = view.shape[view.axis];
   const Tensor* known = call.constant(1);
@@ -38,7 +38,7 @@ Status infer(InferCall& call) {
   return set_count_type(call);
 }
 
-Status reference(const EvalCall& call) {
+Status compress_reference(const EvalCall& call) {
   RK_ASSIGN(const View view, view_of(call.node, call.input(0).shape()));
   const std::vector<int64_t> rows = chosen(call.input(1), view.shape[view.axis]);
   std::vector<std::vector<int64_t>> sources(static_cast<size_t>(view.shape.rank()));
@@ -64,8 +64,8 @@ OpDef compress() {
       .outputs = {{"y"}, count_output()},
       .attrs = {{"axis", int64_t{0}, "axis of the slices; absent: x is flattened",
                  AttrDef::kOptional, AttrDef::kAxisOfInput}},
-      .infer = infer,
-      .reference = reference,
+      .infer = compress_infer,
+      .reference = compress_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status concat_infer(InferCall& call) {
   if (call.input_count() == 0) return refuse("no inputs found, at least one expected");
   const Shape& first = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), first.rank()));
@@ -27,7 +27,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status concat_reference(const EvalCall& call) {
   Tensor& out = call.output(0);
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), out.shape().rank()));
   const AxisSplit to = split_at(out.shape(), axis);
@@ -54,8 +54,8 @@ OpDef concat() {
       .outputs = {{"y"}},
       .attrs = {{"axis", int64_t{0}, "axis to join; negative counts from the end",
                  AttrDef::kRequired, AttrDef::kAxisOfInput}},
-      .infer = infer,
-      .reference = reference,
+      .infer = concat_infer,
+      .reference = concat_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kMoved,

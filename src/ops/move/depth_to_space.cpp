@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status depth_to_space_infer(InferCall& call) {
   RK_TRY(require_one_of(call.node, "mode", {"DCR", "CRD"}));
   RK_TRY(require_range(call.node, "blocksize", 1, 1 << 15));
   const int64_t block = call.node.i64("blocksize");
@@ -20,7 +20,7 @@ Status infer(InferCall& call) {
                     std::array{in[0], in[1] / (block * block), in[2] * block, in[3] * block});
 }
 
-Status reference(const EvalCall& call) {
+Status depth_to_space_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const int64_t block = call.node.i64("blocksize");
   const int64_t channels = call.output(0).shape()[1];
@@ -45,8 +45,8 @@ OpDef depth_to_space() {
       .outputs = {{"y"}},
       .attrs = {{"blocksize", int64_t{1}, "extent of a block in h and w", AttrDef::kRequired},
                 {"mode", "DCR", "DCR: depth, column, row; CRD: column, row, depth"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = depth_to_space_infer,
+      .reference = depth_to_space_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kMoved,

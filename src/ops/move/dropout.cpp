@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status dropout_infer(InferCall& call) {
   if (const Tensor* training = call.constant(2);
       training != nullptr && training->elements() == 1 && training->at_i64(0) != 0) {
     return unsupported(
@@ -20,7 +20,7 @@ Status infer(InferCall& call) {
   return set_output(call, 1, DType::kBool, call.input(0).shape);
 }
 
-Status reference(const EvalCall& call) {
+Status dropout_reference(const EvalCall& call) {
   copy_bytes(call.input(0), call.output(0));
   if (call.outputs.size() > 1) {
     uint8_t* mask = call.output(1).mutable_data<uint8_t>();
@@ -40,8 +40,8 @@ OpDef dropout() {
                  {"training_mode", booleans(), ArgDef::kOptional}},
       .outputs = {{"y"}, {"mask", ArgDef::kOptional}},
       .attrs = {{"seed", int64_t{0}, "unused at inference", AttrDef::kOptional}},
-      .infer = infer,
-      .reference = reference,
+      .infer = dropout_infer,
+      .reference = dropout_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
   };

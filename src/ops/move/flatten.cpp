@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status flatten_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   const int64_t given = call.node.i64("axis");
   // Unlike other axes, this one may equal the rank.
@@ -18,7 +18,7 @@ Status infer(InferCall& call) {
                     std::array{extent_product(in, 0, axis), extent_product(in, axis, in.rank())});
 }
 
-Status reference(const EvalCall& call) {
+Status flatten_reference(const EvalCall& call) {
   copy_bytes(call.input(0), call.output(0));
   return ok_status();
 }
@@ -33,8 +33,8 @@ OpDef flatten() {
       .outputs = {{"y"}},
       .attrs = {{"axis", int64_t{1}, "first axis of the second extent, 0 to rank",
                  AttrDef::kDefault, AttrDef::kAxisOfInput}},
-      .infer = infer,
-      .reference = reference,
+      .infer = flatten_infer,
+      .reference = flatten_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kView,

@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status gather_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
@@ -20,7 +20,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status gather_reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), x.shape().rank()));
   std::vector<int64_t> indices = call.input(1).to_i64();
@@ -54,8 +54,8 @@ OpDef gather() {
       .outputs = {{"y"}},
       .attrs = {{"axis", int64_t{0}, "axis the indices count on; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfInput}},
-      .infer = infer,
-      .reference = reference,
+      .infer = gather_infer,
+      .reference = gather_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kSelected,

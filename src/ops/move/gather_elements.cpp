@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status gather_elements_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
@@ -22,7 +22,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, indices);
 }
 
-Status reference(const EvalCall& call) {
+Status gather_elements_reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   const Shape& shape = call.output(0).shape();
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), shape.rank()));
@@ -66,8 +66,8 @@ OpDef gather_elements() {
       .outputs = {{"y"}},
       .attrs = {{"axis", int64_t{0}, "axis the indices count on; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfInput}},
-      .infer = infer,
-      .reference = reference,
+      .infer = gather_elements_infer,
+      .reference = gather_elements_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kMoved,

@@ -10,7 +10,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status gather_nd_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
   RK_TRY(require_range(call.node, "batch_dims", 0, std::min(in.rank(), indices.rank()) - 1));
@@ -32,7 +32,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status gather_nd_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const Shape& indices = call.input(1).shape();
   const int batch = static_cast<int>(call.node.i64("batch_dims"));
@@ -61,8 +61,8 @@ OpDef gather_nd() {
       .inputs = {{"x", anything().rank(1, kMaxRank)}, {"indices", indices().rank(1, kMaxRank)}},
       .outputs = {{"y"}},
       .attrs = {{"batch_dims", int64_t{0}, "leading axes that x and indices share"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = gather_nd_infer,
+      .reference = gather_nd_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kMoved,

@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status identity_reference(const EvalCall& call) {
   copy_bytes(call.input(0), call.output(0));
   return ok_status();
 }
@@ -20,7 +20,7 @@ OpDef identity() {
       .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .infer = infer_same_as_input,
-      .reference = reference,
+      .reference = identity_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kView,

@@ -16,7 +16,7 @@ std::vector<int64_t> positions(const Tensor& x) {
   return out;
 }
 
-Status infer(InferCall& call) {
+Status non_zero_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   const Tensor* known = call.constant(0);
   const int64_t columns =
@@ -27,7 +27,7 @@ Status infer(InferCall& call) {
   return set_count_type(call);
 }
 
-Status reference(const EvalCall& call) {
+Status non_zero_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const Strides strides = row_major_strides(in);
   const std::vector<int64_t> found = positions(call.input(0));
@@ -44,7 +44,7 @@ Status reference(const EvalCall& call) {
   return ok_status();
 }
 
-Cost cost(const Node& node) {
+Cost non_zero_cost(const Node& node) {
   return {.ops = static_cast<uint64_t>(node.input(0).shape().elements())};
 }
 
@@ -56,9 +56,9 @@ OpDef non_zero() {
       .doc = "indices of the elements other than zero, one column each; unused columns hold -1",
       .inputs = {{"x", anything()}},
       .outputs = {{"y"}, count_output()},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = non_zero_infer,
+      .reference = non_zero_reference,
+      .cost = non_zero_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

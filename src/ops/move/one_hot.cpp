@@ -10,7 +10,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status one_hot_infer(InferCall& call) {
   RK_ASSIGN(const double wanted, constant_number(call, 1));
   if (!(wanted >= 1 && wanted <= 2147483648.0))
     return refuse("input 1 ('depth') is ", wanted, ", expected 1 or more");
@@ -22,7 +22,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(2).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status one_hot_reference(const EvalCall& call) {
   Tensor& out = call.output(0);
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), out.shape().rank()));
   const AxisSplit split = split_at(out.shape(), axis);
@@ -52,8 +52,8 @@ OpDef one_hot() {
       .outputs = {{"y"}},
       .attrs = {{"axis", int64_t{-1}, "where the new axis goes; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfOutput}},
-      .infer = infer,
-      .reference = reference,
+      .infer = one_hot_infer,
+      .reference = one_hot_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -56,7 +56,7 @@ Status check_mode(const Node& node, const Shape& in, std::span<const AxisPad> pa
   return ok_status();
 }
 
-Status infer(InferCall& call) {
+Status pad_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const std::vector<int64_t> pads, constant_ints(call, 1));
   std::vector<int64_t> axes;
@@ -104,7 +104,7 @@ Result<std::vector<std::vector<int64_t>>> sources_of(const Shape& in, const Shap
   return sources;
 }
 
-Status reference(const EvalCall& call) {
+Status pad_reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   RK_ASSIGN(const auto sources,
             sources_of(x.shape(), call.output(0).shape(), call.input(1),
@@ -131,8 +131,8 @@ OpDef pad() {
                  {"axes", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"mode", "constant", "constant, reflect, edge or wrap"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = pad_infer,
+      .reference = pad_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
   };

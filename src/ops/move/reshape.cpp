@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status reshape_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "allowzero", 0, 1));
   RK_ASSIGN(std::vector<int64_t> dims, constant_ints(call, 1));
   const std::vector<int64_t> wanted = dims;
@@ -38,7 +38,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, shape);
 }
 
-Status reference(const EvalCall& call) {
+Status reshape_reference(const EvalCall& call) {
   copy_bytes(call.input(0), call.output(0));
   return ok_status();
 }
@@ -52,8 +52,8 @@ OpDef reshape() {
       .inputs = {{"x", anything()}, {"shape", integers()}},
       .outputs = {{"y"}},
       .attrs = {{"allowzero", int64_t{0}, "1: a 0 in shape is an extent of 0, not a copy"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = reshape_infer,
+      .reference = reshape_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kView,

@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status reverse_sequence_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "batch_axis", 0, 1));
   RK_TRY(require_range(call.node, "time_axis", 0, 1));
   if (call.node.i64("batch_axis") == call.node.i64("time_axis")) {
@@ -20,7 +20,7 @@ Status infer(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status reference(const EvalCall& call) {
+Status reverse_sequence_reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   const Shape& shape = x.shape();
   const bool batch_first = call.node.i64("batch_axis") == 0;
@@ -56,8 +56,8 @@ OpDef reverse_sequence() {
       .outputs = {{"y"}},
       .attrs = {{"batch_axis", int64_t{1}, "0 or 1"},
                 {"time_axis", int64_t{0}, "0 or 1, not batch_axis"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = reverse_sequence_infer,
+      .reference = reverse_sequence_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
   };

@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status scatter_elements_infer(InferCall& call) {
   RK_TRY(check_scatter(call));
   const Shape& in = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
@@ -53,12 +53,14 @@ Status scatter(const EvalCall& call, Combine combine) {
   return status;
 }
 
-Status compute(const EvalCall& call) {
+Status scatter_elements_compute(const EvalCall& call) {
   return scatter_into_copy(
       call, [&](auto tag, auto combine) { return scatter<decltype(tag)>(call, combine); });
 }
 
-Status reference(const EvalCall& call) { return scatter_reference(call, compute); }
+Status scatter_elements_reference(const EvalCall& call) {
+  return scatter_reference(call, scatter_elements_compute);
+}
 
 }  // namespace
 
@@ -71,8 +73,8 @@ OpDef scatter_elements() {
       .attrs = {{"axis", int64_t{0}, "axis the indices count on; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfInput},
                 scatter_reduction_attr()},
-      .infer = infer,
-      .reference = reference,
+      .infer = scatter_elements_infer,
+      .reference = scatter_elements_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

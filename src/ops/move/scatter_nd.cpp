@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status scatter_nd_infer(InferCall& call) {
   RK_TRY(check_scatter(call));
   const Shape& in = call.input(0).shape;
   const Shape& indices = call.input(1).shape;
@@ -41,12 +41,14 @@ Status scatter(const EvalCall& call, Combine combine) {
   return ok_status();
 }
 
-Status compute(const EvalCall& call) {
+Status scatter_nd_compute(const EvalCall& call) {
   return scatter_into_copy(
       call, [&](auto tag, auto combine) { return scatter<decltype(tag)>(call, combine); });
 }
 
-Status reference(const EvalCall& call) { return scatter_reference(call, compute); }
+Status scatter_nd_reference(const EvalCall& call) {
+  return scatter_reference(call, scatter_nd_compute);
+}
 
 }  // namespace
 
@@ -59,8 +61,8 @@ OpDef scatter_nd() {
                  {"updates", anything().like(0)}},
       .outputs = {{"y"}},
       .attrs = {scatter_reduction_attr()},
-      .infer = infer,
-      .reference = reference,
+      .infer = scatter_nd_infer,
+      .reference = scatter_nd_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

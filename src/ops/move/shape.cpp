@@ -18,12 +18,12 @@ IndexRange axis_range(const Node& node, int64_t rank) {
   return {begin, std::max(begin, end)};
 }
 
-Status infer(InferCall& call) {
+Status shape_infer(InferCall& call) {
   const IndexRange axes = axis_range(call.node, call.input(0).shape.rank());
   return set_output(call, 0, DType::kI64, std::array{axes.end - axes.begin});
 }
 
-Status reference(const EvalCall& call) {
+Status shape_reference(const EvalCall& call) {
   const Shape& in = call.node.input(0).shape();
   const IndexRange axes = axis_range(call.node, in.rank());
   int64_t* to = call.output(0).mutable_data<int64_t>();
@@ -42,8 +42,8 @@ OpDef shape() {
       .attrs = {{"start", int64_t{0}, "first axis; negative counts from the end"},
                 {"end", int64_t{0}, "axis after the last; the rank where not given",
                  AttrDef::kOptional}},
-      .infer = infer,
-      .reference = reference,
+      .infer = shape_infer,
+      .reference = shape_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
       .shape_only = true,

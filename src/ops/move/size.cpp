@@ -6,9 +6,9 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) { return set_output(call, 0, DType::kI64, Shape{}); }
+Status size_infer(InferCall& call) { return set_output(call, 0, DType::kI64, Shape{}); }
 
-Status reference(const EvalCall& call) {
+Status size_reference(const EvalCall& call) {
   *call.output(0).mutable_data<int64_t>() = call.node.input(0).shape().elements();
   return ok_status();
 }
@@ -21,8 +21,8 @@ OpDef size() {
       .doc = "y = the number of elements of x",
       .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = size_infer,
+      .reference = size_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
       .shape_only = true,

@@ -61,7 +61,7 @@ Result<std::vector<AxisSlice>> plan_for(const Shape& in, Lists lists) {
   return plan;
 }
 
-Status infer(InferCall& call) {
+Status slice_infer(InferCall& call) {
   Lists lists;
   RK_ASSIGN(lists.starts, constant_ints(call, 1));
   RK_ASSIGN(lists.ends, constant_ints(call, 2));
@@ -77,7 +77,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status slice_reference(const EvalCall& call) {
   Lists lists = {
       .starts = call.input(1).to_i64(), .ends = call.input(2).to_i64(), .axes = {}, .steps = {}};
   if (call.has_input(3)) lists.axes = call.input(3).to_i64();
@@ -108,8 +108,8 @@ OpDef slice() {
                  {"axes", integers(), ArgDef::kOptional},
                  {"steps", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = slice_infer,
+      .reference = slice_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kSelected,

@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status space_to_depth_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "blocksize", 1, 1 << 15));
   const int64_t block = call.node.i64("blocksize");
   const Shape& in = call.input(0).shape;
@@ -19,7 +19,7 @@ Status infer(InferCall& call) {
                     std::array{in[0], in[1] * block * block, in[2] / block, in[3] / block});
 }
 
-Status reference(const EvalCall& call) {
+Status space_to_depth_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const Shape& out = call.output(0).shape();
   const int64_t block = call.node.i64("blocksize");
@@ -39,8 +39,8 @@ OpDef space_to_depth() {
       .inputs = {{"x", anything().rank(4)}},
       .outputs = {{"y"}},
       .attrs = {{"blocksize", int64_t{1}, "extent of a block in h and w", AttrDef::kRequired}},
-      .infer = infer,
-      .reference = reference,
+      .infer = space_to_depth_infer,
+      .reference = space_to_depth_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kMoved,

@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status split_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
   const auto parts = static_cast<int64_t>(call.output_count());
@@ -50,7 +50,7 @@ Status infer(InferCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) {
+Status split_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
   const Strides strides = row_major_strides(in);
@@ -74,8 +74,8 @@ OpDef split() {
                  AttrDef::kAxisOfInput},
                 {"num_outputs", int64_t{1},
                  "number of equal parts; the node's outputs where not given", AttrDef::kOptional}},
-      .infer = infer,
-      .reference = reference,
+      .infer = split_infer,
+      .reference = split_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kSelected,

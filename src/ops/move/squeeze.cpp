@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status squeeze_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   std::vector<int> axes;
   if (call.has_input(1)) {
@@ -32,7 +32,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status squeeze_reference(const EvalCall& call) {
   copy_bytes(call.input(0), call.output(0));
   return ok_status();
 }
@@ -45,8 +45,8 @@ OpDef squeeze() {
       .doc = "y = x without the given axes of extent 1",
       .inputs = {{"x", anything()}, {"axes", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = squeeze_infer,
+      .reference = squeeze_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kView,

@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status tensor_scatter_infer(InferCall& call) {
   RK_TRY(require_one_of(call.node, "mode", {"linear", "circular"}));
   const Shape& cache = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), cache.rank()));
@@ -25,7 +25,7 @@ Status infer(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status reference(const EvalCall& call) {
+Status tensor_scatter_reference(const EvalCall& call) {
   const Shape& cache = call.input(0).shape();
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), cache.rank()));
   const bool circular = call.node.text("mode") == "circular";
@@ -65,8 +65,8 @@ OpDef tensor_scatter() {
       .attrs = {{"axis", int64_t{-2}, "axis that is written along; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"mode", "linear", "'linear', or 'circular': past the end goes on at the start"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = tensor_scatter_infer,
+      .reference = tensor_scatter_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

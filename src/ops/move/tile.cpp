@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status tile_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const std::vector<int64_t> repeats, constant_ints(call, 1));
   if (repeats.size() != static_cast<size_t>(in.rank())) {
@@ -26,7 +26,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status tile_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const Shape& out = call.output(0).shape();
   std::vector<std::vector<int64_t>> sources(static_cast<size_t>(in.rank()));
@@ -46,8 +46,8 @@ OpDef tile() {
       .doc = "y = x repeated along each axis",
       .inputs = {{"x", anything()}, {"repeats", integers()}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = tile_infer,
+      .reference = tile_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kMoved,

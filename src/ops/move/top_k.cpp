@@ -12,7 +12,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status top_k_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
   int64_t k = in[axis];
@@ -68,7 +68,7 @@ void select(const EvalCall& call, int axis) {
   store_count(call, k);
 }
 
-Status compute(const EvalCall& call) {
+Status top_k_compute(const EvalCall& call) {
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), call.input(0).shape().rank()));
   return with_number_type(call.input(0).dtype(), [&](auto tag) {
     select<decltype(tag)>(call, axis);
@@ -76,9 +76,9 @@ Status compute(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status top_k_reference(const EvalCall& call) { return halves_as_f32(call, top_k_compute); }
 
-Cost cost(const Node& node) {
+Cost top_k_cost(const Node& node) {
   return {.ops = static_cast<uint64_t>(node.input(0).shape().elements())};
 }
 
@@ -94,9 +94,9 @@ OpDef top_k() {
                  AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"largest", int64_t{1}, "1: largest values; 0: smallest"},
                 {"sorted", int64_t{1}, "0 allows any order; the result is sorted all the same"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = top_k_infer,
+      .reference = top_k_reference,
+      .cost = top_k_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

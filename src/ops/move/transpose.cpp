@@ -19,7 +19,7 @@ Result<std::vector<int>> permutation(const Node& node, int rank) {
   return normalize_axes(given, rank);
 }
 
-Status infer(InferCall& call) {
+Status transpose_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const std::vector<int> perm, permutation(call.node, in.rank()));
   std::vector<int64_t> dims;
@@ -27,7 +27,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status transpose_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   RK_ASSIGN(const std::vector<int> perm, permutation(call.node, in.rank()));
   const Strides own = row_major_strides(in);
@@ -48,8 +48,8 @@ OpDef transpose() {
       .attrs = {{"perm", std::vector<int64_t>{},
                  "input axis of each output axis; reversed where not given", AttrDef::kOptional,
                  AttrDef::kAxisOfInput}},
-      .infer = infer,
-      .reference = reference,
+      .infer = transpose_infer,
+      .reference = transpose_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kMoved,

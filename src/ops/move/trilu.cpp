@@ -10,7 +10,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status trilu_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "upper", 0, 1));
   if (call.has_input(1) && call.input(1).shape.elements() != 1) {
     return refuse("input 1 ('k') is ", rk::to_string(call.input(1)), ", expected one i64");
@@ -18,7 +18,7 @@ Status infer(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status reference(const EvalCall& call) {
+Status trilu_reference(const EvalCall& call) {
   copy_bytes(call.input(0), call.output(0));
   const Shape& shape = call.input(0).shape();
   const int64_t rows = shape[shape.rank() - 2];
@@ -51,8 +51,8 @@ OpDef trilu() {
                  {"k", one_of({DType::kI64}), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"upper", int64_t{1}, "1: upper triangle; 0: lower"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = trilu_infer,
+      .reference = trilu_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -97,7 +97,7 @@ Result<Groups> groups_of(const Node& node, const Tensor& in) {
   return out;
 }
 
-Status infer(InferCall& call) {
+Status unique_infer(InferCall& call) {
   RK_ASSIGN(View view, view_of(call.node, call.input(0).shape));
   const int64_t extent = view.shape[view.axis];
   int64_t most = extent;
@@ -119,7 +119,7 @@ void store_list(const EvalCall& call, size_t output, const std::vector<int64_t>&
   std::ranges::copy(values, call.output(output).mutable_data<int64_t>());
 }
 
-Status reference(const EvalCall& call) {
+Status unique_reference(const EvalCall& call) {
   RK_ASSIGN(const View view, view_of(call.node, call.input(0).shape()));
   RK_ASSIGN(const Groups groups, groups_of(call.node, call.input(0)));
   std::vector<std::vector<int64_t>> sources(static_cast<size_t>(view.shape.rank()));
@@ -139,7 +139,7 @@ Status reference(const EvalCall& call) {
   return ok_status();
 }
 
-Cost cost(const Node& node) {
+Cost unique_cost(const Node& node) {
   return {.ops = static_cast<uint64_t>(node.input(0).shape().elements())};
 }
 
@@ -160,9 +160,9 @@ OpDef unique() {
       .attrs = {{"axis", int64_t{0}, "axis of the slices; absent: x is flattened",
                  AttrDef::kOptional, AttrDef::kAxisOfInput},
                 {"sorted", int64_t{1}, "1: ascending; 0: in order of first occurrence"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = unique_infer,
+      .reference = unique_reference,
+      .cost = unique_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status unsqueeze_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const std::vector<int64_t> given, constant_ints(call, 1));
   if (given.size() > static_cast<size_t>(kMaxRank)) {
@@ -25,7 +25,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, dims);
 }
 
-Status reference(const EvalCall& call) {
+Status unsqueeze_reference(const EvalCall& call) {
   copy_bytes(call.input(0), call.output(0));
   return ok_status();
 }
@@ -38,8 +38,8 @@ OpDef unsqueeze() {
       .doc = "y = x with axes of extent 1 inserted",
       .inputs = {{"x", anything()}, {"axes", integers()}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = unsqueeze_infer,
+      .reference = unsqueeze_reference,
       .cost = no_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .elements = Elements::kView,

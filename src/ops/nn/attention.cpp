@@ -50,7 +50,7 @@ Result<Heads> heads_of(const Node& node, size_t i, std::string_view attr) {
   return Heads{heads, shape[1], shape[2] / heads};
 }
 
-Result<Dims> resolve(const Node& node) {
+Result<Dims> attention_resolve(const Node& node) {
   RK_ASSIGN(const Heads query, heads_of(node, kQuery, "q_num_heads"));
   RK_ASSIGN(const Heads key, heads_of(node, kKey, "kv_num_heads"));
   RK_ASSIGN(const Heads value, heads_of(node, kValue, "kv_num_heads"));
@@ -106,12 +106,12 @@ Status check_mask(const InferCall& call, const Dims& dims) {
                 ", expected a shape that broadcasts to ", rk::to_string(full));
 }
 
-Status infer(InferCall& call) {
+Status attention_infer(InferCall& call) {
   for (const size_t i : {kKey, kValue, kPastKey, kPastValue}) {
     if (call.has_input(i)) RK_TRY(require_same_dtype(call, kQuery, i));
   }
   RK_TRY(require_range(call.node, "qk_matmul_output_mode", kRaw, kProbabilities));
-  RK_ASSIGN(const Dims dims, resolve(call.node));
+  RK_ASSIGN(const Dims dims, attention_resolve(call.node));
   RK_TRY(check_mask(call, dims));
   if (call.has_input(kValidLengths)) {
     RK_TRY(require_index(call, kValidLengths));
@@ -280,8 +280,8 @@ void attend(const EvalCall& call, const Dims& dims, const std::vector<float>& ke
   });
 }
 
-Status compute(const EvalCall& call) {
-  RK_ASSIGN(const Dims dims, resolve(call.node));
+Status attention_compute(const EvalCall& call) {
+  RK_ASSIGN(const Dims dims, attention_resolve(call.node));
   const std::vector<float> keys = join_cache(call, dims, kKey, kPastKey, dims.head);
   const std::vector<float> values = join_cache(call, dims, kValue, kPastValue, dims.value_head);
   if (call.outputs.size() > kPresentKey) {
@@ -294,10 +294,10 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status attention_reference(const EvalCall& call) { return in_f32(call, attention_compute); }
 
-Cost cost(const Node& node) {
-  const auto dims = resolve(node);
+Cost attention_cost(const Node& node) {
+  const auto dims = attention_resolve(node);
   if (!dims.ok()) return {};
   const auto pairs = static_cast<uint64_t>(dims->batch * dims->query_heads * dims->queries) *
                      static_cast<uint64_t>(dims->total());
@@ -331,9 +331,9 @@ OpDef attention() {
                 {"softmax_precision", int64_t{0}, "dtype of the softmax; always the widest here"},
                 {"qk_matmul_output_mode", int64_t{0},
                  "what the last output shows: 0 scores, 1 capped, 2 masked, 3 probabilities"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = attention_infer,
+      .reference = attention_reference,
+      .cost = attention_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status average_pool_infer(InferCall& call) {
   RK_ASSIGN(const Shape shape, pool_output(call.node));
   return set_output(call, 0, call.input(0).dtype, shape);
 }
@@ -16,7 +16,7 @@ int64_t taps_in(int64_t begin, int64_t end, int64_t dilation) {
   return end <= begin ? 0 : (end - begin + dilation - 1) / dilation;
 }
 
-Status compute(const EvalCall& call) {
+Status average_pool_compute(const EvalCall& call) {
   const PoolAttrs attrs = pool_attrs(call.node);
   const Window& window = attrs.window;
   const Extent in = spatial_extent(call.input(0).shape());
@@ -38,7 +38,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status average_pool_reference(const EvalCall& call) { return in_f32(call, average_pool_compute); }
 
 }  // namespace
 
@@ -51,8 +51,8 @@ OpDef average_pool() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = average_pool_infer,
+      .reference = average_pool_reference,
       .cost = pool_cost,
       .quant = QuantRule::kOwnScale,
       .homogeneous = true,

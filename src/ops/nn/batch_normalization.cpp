@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status batch_normalization_infer(InferCall& call) {
   if (call.node.i64("training_mode") != 0 || call.output_count() > 1) {
     return unsupported(
         "training_mode is set or more than one output is used; only inference is supported. Export "
@@ -24,7 +24,7 @@ Status infer(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status compute(const EvalCall& call) {
+Status batch_normalization_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const int64_t channels = in.rank() > 1 ? in[1] : 1;
   const int64_t plane = in.rank() > 1 ? extent_product(in, 2, in.rank()) : 1;
@@ -43,7 +43,9 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status batch_normalization_reference(const EvalCall& call) {
+  return in_f32(call, batch_normalization_compute);
+}
 
 }  // namespace
 
@@ -60,8 +62,8 @@ OpDef batch_normalization() {
       .attrs = {{"epsilon", 1e-5f, "added to the variance"},
                 {"momentum", 0.9f, "used in training only"},
                 {"training_mode", int64_t{0}, "must be 0"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = batch_normalization_infer,
+      .reference = batch_normalization_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
   };

@@ -12,7 +12,7 @@ namespace {
 
 enum Input : size_t { kX, kWeight, kBias, kPastState };
 
-Status infer(InferCall& call) {
+Status causal_conv_with_state_infer(InferCall& call) {
   RK_TRY(require_one_of(call.node, "activation", {"none", "silu", "swish"}));
   const Shape& in = call.input(kX).shape;
   const int64_t kernel = call.input(kWeight).shape[2];
@@ -31,7 +31,7 @@ Status infer(InferCall& call) {
   return set_output(call, 1, call.input(kX).dtype, state);
 }
 
-Status compute(const EvalCall& call) {
+Status causal_conv_with_state_compute(const EvalCall& call) {
   const Shape& in = call.input(kX).shape();
   const int64_t length = in[2];
   const int64_t kernel = call.input(kWeight).shape()[2];
@@ -62,9 +62,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status causal_conv_with_state_reference(const EvalCall& call) {
+  return in_f32(call, causal_conv_with_state_compute);
+}
 
-Cost cost(const Node& node) {
+Cost causal_conv_with_state_cost(const Node& node) {
   return {.macs = static_cast<uint64_t>(node.output().shape().elements()) *
                   static_cast<uint64_t>(node.input(kWeight).shape()[2])};
 }
@@ -81,9 +83,9 @@ OpDef causal_conv_with_state() {
                  {"past_state", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}, {"present_state", ArgDef::kOptional}},
       .attrs = {{"activation", "none", "applied to y: none, or silu, which is also called swish"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = causal_conv_with_state_infer,
+      .reference = causal_conv_with_state_reference,
+      .cost = causal_conv_with_state_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -53,18 +53,18 @@ void add_plane(const Plane& plane, const Window& window, const Extent& in, const
   }
 }
 
-Status infer(InferCall& call) {
+Status conv_infer(InferCall& call) {
   RK_ASSIGN(const TensorType type, infer_conv_type(call));
   call.set_output(0, type);
   return ok_status();
 }
 
-Status compute(const EvalCall& call) {
+Status conv_compute(const EvalCall& call) {
   conv_f32(call, conv_attrs(call.node));
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status conv_reference(const EvalCall& call) { return in_f32(call, conv_compute); }
 
 }  // namespace
 
@@ -171,8 +171,8 @@ OpDef conv() {
                  {"b", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = conv_infer,
+      .reference = conv_reference,
       .cost = conv_cost,
       .quant = QuantRule::kAccumulate,
       .weight_axis = [](const Node&) { return 0; },

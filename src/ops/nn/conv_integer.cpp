@@ -9,7 +9,7 @@ namespace {
 
 bool is_byte(DType dtype) { return dtype == DType::kI8 || dtype == DType::kU8; }
 
-Status infer(InferCall& call) {
+Status conv_integer_infer(InferCall& call) {
   for (size_t i = 0; i < 2; ++i) {
     if (is_byte(call.input(i).dtype)) continue;
     return refuse("input ", i, " ('", input_name(call, i), "') is ", rk::to_string(call.input(i)),
@@ -46,7 +46,7 @@ Tensor centered(const EvalCall& call, size_t input) {
   return out;
 }
 
-Status reference(const EvalCall& call) {
+Status conv_integer_reference(const EvalCall& call) {
   const Tensor x = centered(call, 0), w = centered(call, 1);
   const Tensor* const inputs[] = {&x, &w};
   const int64_t plane = spatial_extent(call.output(0).shape()).product();
@@ -78,8 +78,8 @@ OpDef conv_integer() {
                   ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = conv_integer_infer,
+      .reference = conv_integer_reference,
       .cost = conv_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -74,7 +74,7 @@ Status resolve_output(const Node& node, const Extent& in, ConvTransposeAttrs& at
   return ok_status();
 }
 
-Status infer(InferCall& call) {
+Status conv_transpose_infer(InferCall& call) {
   RK_ASSIGN(const ConvTransposeAttrs attrs, resolve_conv_transpose(call.node));
   RK_TRY(check_bias(call, attrs.out_channels));
   return set_output(call, 0, call.input(0).dtype,
@@ -110,7 +110,7 @@ void spread_plane(const float* x, const float* weights, double* sums, const Exte
   }
 }
 
-Status compute(const EvalCall& call) {
+Status conv_transpose_compute(const EvalCall& call) {
   const ConvTransposeAttrs attrs = conv_transpose_attrs(call.node);
   const Extent in = spatial_extent(call.input(0).shape());
   const int64_t kernel = attrs.window.kernel.product();
@@ -126,9 +126,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status conv_transpose_reference(const EvalCall& call) {
+  return in_f32(call, conv_transpose_compute);
+}
 
-Cost cost(const Node& node) {
+Cost conv_transpose_cost(const Node& node) {
   const ConvTransposeAttrs attrs = conv_transpose_attrs(node);
   const auto inputs = static_cast<uint64_t>(node.input(0).shape().elements());
   return {.macs = inputs * static_cast<uint64_t>(attrs.window.kernel.product() *
@@ -177,9 +179,9 @@ OpDef conv_transpose() {
                  {"b", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = conv_transpose_infer,
+      .reference = conv_transpose_reference,
+      .cost = conv_transpose_cost,
       .quant = QuantRule::kAccumulate,
       .weight_axis = [](const Node& node) { return node.i64("group") == 1 ? 1 : -1; },
   };

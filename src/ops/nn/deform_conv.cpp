@@ -13,7 +13,7 @@ namespace {
 
 enum Input : size_t { kX, kWeights, kOffset, kBias, kMask };
 
-Status infer(InferCall& call) {
+Status deform_conv_infer(InferCall& call) {
   for (const size_t i : {kWeights, kOffset, kBias, kMask}) {
     if (call.has_input(i)) RK_TRY(require_same_dtype(call, kX, i));
   }
@@ -82,7 +82,7 @@ void gather_taps(const EvalCall& call, const ConvAttrs& attrs, int64_t n, int64_
   }
 }
 
-Status compute(const EvalCall& call) {
+Status deform_conv_compute(const EvalCall& call) {
   if (call.output(0).elements() == 0) return ok_status();
   const ConvAttrs attrs = conv_attrs(call.node);
   const int64_t taps = attrs.window.kernel.product();
@@ -108,7 +108,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status deform_conv_reference(const EvalCall& call) { return in_f32(call, deform_conv_compute); }
 
 }  // namespace
 
@@ -128,8 +128,8 @@ OpDef deform_conv() {
                  {"mask", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = deform_conv_infer,
+      .reference = deform_conv_reference,
       .cost = conv_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -11,7 +11,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status fused_conv_infer(InferCall& call) {
   RK_ASSIGN(const TensorType type, infer_conv_type(call));
   RK_TRY(Activation::from_node(call.node, "activation").status());
   RK_TRY(Activation::from_node(call.node, "post_activation").status());
@@ -23,7 +23,7 @@ Status infer(InferCall& call) {
   return ok_status();
 }
 
-Status compute(const EvalCall& call) {
+Status fused_conv_compute(const EvalCall& call) {
   conv_f32(call, conv_attrs(call.node));
   RK_ASSIGN(const Activation activation, Activation::from_node(call.node, "activation"));
   RK_ASSIGN(const Activation post, Activation::from_node(call.node, "post_activation"));
@@ -37,7 +37,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status fused_conv_reference(const EvalCall& call) { return in_f32(call, fused_conv_compute); }
 
 }  // namespace
 
@@ -61,8 +61,8 @@ OpDef fused_conv() {
                  {"addend", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = fused_conv_infer,
+      .reference = fused_conv_reference,
       .cost = conv_cost,
       .quant = QuantRule::kAccumulate,
       .weight_axis = [](const Node&) { return 0; },

@@ -8,9 +8,9 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) { return infer_global_pool(call); }
+Status global_average_pool_infer(InferCall& call) { return infer_global_pool(call); }
 
-Status compute(const EvalCall& call) {
+Status global_average_pool_compute(const EvalCall& call) {
   pool_planes<float>(call, [](std::span<const float> plane) {
     const double sum = std::accumulate(plane.begin(), plane.end(), 0.0);
     return static_cast<float>(sum / static_cast<double>(plane.size()));
@@ -18,7 +18,9 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status global_average_pool_reference(const EvalCall& call) {
+  return in_f32(call, global_average_pool_compute);
+}
 
 }  // namespace
 
@@ -28,8 +30,8 @@ OpDef global_average_pool() {
       .doc = "y = mean over the spatial axes",
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = global_average_pool_infer,
+      .reference = global_average_pool_reference,
       .cost = global_pool_cost,
       .quant = QuantRule::kOwnScale,
       .homogeneous = true,

@@ -8,12 +8,12 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status global_lp_pool_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "p", 1, std::numeric_limits<int32_t>::max()));
   return infer_global_pool(call);
 }
 
-Status compute(const EvalCall& call) {
+Status global_lp_pool_compute(const EvalCall& call) {
   const auto p = static_cast<double>(call.node.i64("p"));
   pool_planes<float>(call, [p](std::span<const float> plane) {
     double sum = 0;
@@ -23,7 +23,9 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status global_lp_pool_reference(const EvalCall& call) {
+  return in_f32(call, global_lp_pool_compute);
+}
 
 }  // namespace
 
@@ -34,8 +36,8 @@ OpDef global_lp_pool() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = {{"p", int64_t{2}, "the norm's power"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = global_lp_pool_infer,
+      .reference = global_lp_pool_reference,
       .cost = global_pool_cost,
       .quant = QuantRule::kFloatOnly,
   };

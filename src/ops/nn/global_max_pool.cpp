@@ -8,9 +8,9 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) { return infer_global_pool(call); }
+Status global_max_pool_infer(InferCall& call) { return infer_global_pool(call); }
 
-Status compute(const EvalCall& call) {
+Status global_max_pool_compute(const EvalCall& call) {
   return with_number_type(call.input(0).dtype(), [&](auto tag) {
     using T = decltype(tag);
     pool_planes<T>(call, [](std::span<const T> plane) { return *std::ranges::max_element(plane); });
@@ -18,7 +18,9 @@ Status compute(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status global_max_pool_reference(const EvalCall& call) {
+  return halves_as_f32(call, global_max_pool_compute);
+}
 
 }  // namespace
 
@@ -28,8 +30,8 @@ OpDef global_max_pool() {
       .doc = "y = largest value over the spatial axes",
       .inputs = {{"x", numbers()}},
       .outputs = {{"y"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = global_max_pool_infer,
+      .reference = global_max_pool_reference,
       .cost = global_pool_cost,
       .quant = QuantRule::kSameScaleAsInput,
   };

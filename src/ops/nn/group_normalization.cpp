@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status group_normalization_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   const int64_t groups = call.node.i64("num_groups");
   if (groups < 1 || in[1] % groups != 0) {
@@ -22,7 +22,7 @@ Status infer(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status compute(const EvalCall& call) {
+Status group_normalization_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const int64_t groups = call.node.i64("num_groups");
   const int64_t plane = extent_product(in, 2, in.rank());
@@ -47,9 +47,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status group_normalization_reference(const EvalCall& call) {
+  return in_f32(call, group_normalization_compute);
+}
 
-Cost cost(const Node& node) {
+Cost group_normalization_cost(const Node& node) {
   return {.ops = 5 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -69,9 +71,9 @@ OpDef group_normalization() {
                  AttrDef::kRequired},
                 {"epsilon", 1e-5f, "added to the variance"},
                 {"stash_type", int64_t{1}, "dtype of the statistics; always f32 here"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = group_normalization_infer,
+      .reference = group_normalization_reference,
+      .cost = group_normalization_cost,
       .quant = QuantRule::kOwnScale,
   };
 }

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status instance_normalization_infer(InferCall& call) {
   for (size_t i = 1; i < 3; ++i) {
     RK_TRY(require_same_dtype(call, 0, i));
     RK_TRY(require_shape(call, i, Shape{call.input(0).shape[1]}));
@@ -16,7 +16,7 @@ Status infer(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status compute(const EvalCall& call) {
+Status instance_normalization_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const int64_t plane = extent_product(in, 2, in.rank());
   const double epsilon = call.node.f32("epsilon");
@@ -37,9 +37,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status instance_normalization_reference(const EvalCall& call) {
+  return in_f32(call, instance_normalization_compute);
+}
 
-Cost cost(const Node& node) {
+Cost instance_normalization_cost(const Node& node) {
   return {.ops = 4 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -55,9 +57,9 @@ OpDef instance_normalization() {
                  {"bias", floats().like(0)}},
       .outputs = {{"y"}},
       .attrs = {{"epsilon", 1e-5f, "added to the variance"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = instance_normalization_infer,
+      .reference = instance_normalization_reference,
+      .cost = instance_normalization_cost,
       .quant = QuantRule::kOwnScale,
   };
 }

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status layer_normalization_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
   RK_TRY(require_range(call.node, "stash_type", 1, 1));
@@ -29,7 +29,7 @@ Status infer(InferCall& call) {
   return set_output(call, 2, DType::kF32, reduced);
 }
 
-Status compute(const EvalCall& call) {
+Status layer_normalization_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
   const int64_t rows = extent_product(in, 0, axis);
@@ -63,9 +63,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status layer_normalization_reference(const EvalCall& call) {
+  return in_f32(call, layer_normalization_compute);
+}
 
-Cost cost(const Node& node) {
+Cost layer_normalization_cost(const Node& node) {
   return {.ops = 5 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -83,9 +85,9 @@ OpDef layer_normalization() {
                  AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"epsilon", 1e-5f, "added to the variance"},
                 {"stash_type", int64_t{1}, "dtype of the statistics; 1 is f32"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = layer_normalization_infer,
+      .reference = layer_normalization_reference,
+      .cost = layer_normalization_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

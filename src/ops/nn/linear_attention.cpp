@@ -26,7 +26,7 @@ struct Dims {
 bool is_gated(const Node& node) { return node.text("update_rule").starts_with("gated"); }
 bool is_delta(const Node& node) { return node.text("update_rule").ends_with("delta"); }
 
-Result<Dims> resolve(const Node& node) {
+Result<Dims> linear_attention_resolve(const Node& node) {
   const Shape& q = node.input(kQuery).shape();
   const Shape& v = node.input(kValue).shape();
   Dims dims{.batch = q[0],
@@ -52,13 +52,13 @@ Result<Dims> resolve(const Node& node) {
   return dims;
 }
 
-Status infer(InferCall& call) {
+Status linear_attention_infer(InferCall& call) {
   RK_TRY(require_one_of(call.node, "update_rule", {"linear", "gated", "delta", "gated_delta"}));
   for (const size_t i : {kQuery, kKey, kValue}) {
     RK_TRY(require_same_dtype(call, kQuery, i));
     RK_TRY(require_rank(call, i, 3, 3));
   }
-  RK_ASSIGN(const Dims dims, resolve(call.node));
+  RK_ASSIGN(const Dims dims, linear_attention_resolve(call.node));
   RK_TRY(require_shape(call, kKey, Shape{dims.batch, dims.steps, dims.kv_heads * dims.key_size}));
   RK_TRY(
       require_shape(call, kValue, Shape{dims.batch, dims.steps, dims.kv_heads * dims.value_size}));
@@ -126,8 +126,8 @@ class Writer {
   const float* beta_;
 };
 
-Status compute(const EvalCall& call) {
-  RK_ASSIGN(const Dims dims, resolve(call.node));
+Status linear_attention_compute(const EvalCall& call) {
+  RK_ASSIGN(const Dims dims, linear_attention_resolve(call.node));
   const float given = call.node.f32("scale");
   const double scale = given != 0 ? given : 1.0 / std::sqrt(static_cast<double>(dims.key_size));
   const int64_t group = dims.query_heads / dims.kv_heads;
@@ -165,10 +165,12 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status linear_attention_reference(const EvalCall& call) {
+  return in_f32(call, linear_attention_compute);
+}
 
-Cost cost(const Node& node) {
-  const auto dims = resolve(node);
+Cost linear_attention_cost(const Node& node) {
+  const auto dims = linear_attention_resolve(node);
   if (!dims.ok()) return {};
   const auto cells = static_cast<uint64_t>(dims->batch * dims->steps * dims->key_size) *
                      static_cast<uint64_t>(dims->value_size);
@@ -193,9 +195,9 @@ OpDef linear_attention() {
                 {"update_rule", "gated_delta", "linear, gated, delta or gated_delta"},
                 {"scale", 0.0f, "factor of the result; 0: 1 / sqrt(key size)"},
                 {"chunk_size", int64_t{64}, "steps an implementation may take at once; unused"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = linear_attention_infer,
+      .reference = linear_attention_reference,
+      .cost = linear_attention_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -8,13 +8,13 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status lp_normalization_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "p", 1, 2));
   RK_TRY(normalize_axis(call.node.i64("axis"), call.input(0).shape.rank()).status());
   return infer_same_as_input(call);
 }
 
-Status compute(const EvalCall& call) {
+Status lp_normalization_compute(const EvalCall& call) {
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), call.input(0).shape().rank()));
   const AxisSplit split = split_at(call.input(0).shape(), axis);
   const bool squares = call.node.i64("p") == 2;
@@ -36,9 +36,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status lp_normalization_reference(const EvalCall& call) {
+  return in_f32(call, lp_normalization_compute);
+}
 
-Cost cost(const Node& node) {
+Cost lp_normalization_cost(const Node& node) {
   return {.ops = 3 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -53,9 +55,9 @@ OpDef lp_normalization() {
       .attrs = {{"axis", int64_t{-1}, "axis of the norm; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"p", int64_t{2}, "1: sum of magnitudes; 2: root of the sum of squares"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = lp_normalization_infer,
+      .reference = lp_normalization_reference,
+      .cost = lp_normalization_cost,
       .quant = QuantRule::kFixed,
       .fixed_range = {-1.0f, 1.0f},
   };

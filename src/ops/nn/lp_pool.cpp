@@ -9,13 +9,13 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status lp_pool_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "p", 1, std::numeric_limits<int32_t>::max()));
   RK_ASSIGN(const Shape shape, pool_output(call.node));
   return set_output(call, 0, call.input(0).dtype, shape);
 }
 
-Status compute(const EvalCall& call) {
+Status lp_pool_compute(const EvalCall& call) {
   const PoolAttrs attrs = pool_attrs(call.node);
   const Extent in = spatial_extent(call.input(0).shape());
   const auto p = static_cast<double>(call.node.i64("p"));
@@ -29,7 +29,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status lp_pool_reference(const EvalCall& call) { return in_f32(call, lp_pool_compute); }
 
 }  // namespace
 
@@ -42,8 +42,8 @@ OpDef lp_pool() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = lp_pool_infer,
+      .reference = lp_pool_reference,
       .cost = pool_cost,
       .quant = QuantRule::kFloatOnly,
   };

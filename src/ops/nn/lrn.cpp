@@ -8,12 +8,12 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status lrn_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "size", 1, 1 << 20));
   return infer_same_as_input(call);
 }
 
-Status compute(const EvalCall& call) {
+Status lrn_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const int64_t plane = extent_product(in, 2, in.rank());
   const int64_t size = call.node.i64("size");
@@ -41,9 +41,9 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status lrn_reference(const EvalCall& call) { return in_f32(call, lrn_compute); }
 
-Cost cost(const Node& node) {
+Cost lrn_cost(const Node& node) {
   const auto elements = static_cast<uint64_t>(node.output().shape().elements());
   return {.ops = elements * (static_cast<uint64_t>(node.i64("size")) + 2)};
 }
@@ -60,9 +60,9 @@ OpDef lrn() {
                 {"alpha", 1e-4f, "factor of the sum"},
                 {"beta", 0.75f, "exponent"},
                 {"bias", 1.0f, "added to the sum"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = lrn_infer,
+      .reference = lrn_reference,
+      .cost = lrn_cost,
       .quant = QuantRule::kOwnScale,
   };
 }

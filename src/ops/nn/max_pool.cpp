@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status max_pool_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "storage_order", 0, 1));
   RK_ASSIGN(const Shape shape, pool_output(call.node));
   RK_TRY(set_output(call, 0, call.input(0).dtype, shape));
@@ -57,14 +57,14 @@ void pool_planes(const EvalCall& call) {
   });
 }
 
-Status compute(const EvalCall& call) {
+Status max_pool_compute(const EvalCall& call) {
   return with_number_type(call.input(0).dtype(), [&](auto tag) {
     pool_planes<decltype(tag)>(call);
     return ok_status();
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status max_pool_reference(const EvalCall& call) { return halves_as_f32(call, max_pool_compute); }
 
 }  // namespace
 
@@ -130,8 +130,8 @@ OpDef max_pool() {
       .inputs = {{"x", numbers()}},
       .outputs = {{"y"}, {"indices", ArgDef::kOptional}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = max_pool_infer,
+      .reference = max_pool_reference,
       .cost = pool_cost,
       .quant = QuantRule::kSameScaleAsInput,
       .homogeneous = true,

@@ -29,7 +29,7 @@ Result<Shape> natural_shape(const Node& node) {
   return Shape::make(picture_dims(in[0], in[1], to, window.spatial_rank));
 }
 
-Status infer(InferCall& call) {
+Status max_unpool_infer(InferCall& call) {
   RK_TRY(require_shape(call, 1, call.input(0).shape));
   RK_ASSIGN(const Shape natural, natural_shape(call.node));
   if (!call.has_input(2)) return set_output(call, 0, call.input(0).dtype, natural);
@@ -44,7 +44,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, wanted);
 }
 
-Status reference(const EvalCall& call) {
+Status max_unpool_reference(const EvalCall& call) {
   RK_ASSIGN(const Shape natural, natural_shape(call.node));
   const Strides strides = row_major_strides(natural);
   Tensor& out = call.output(0);
@@ -82,8 +82,8 @@ OpDef max_unpool() {
                  {"output_shape", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = max_unpool_infer,
+      .reference = max_unpool_reference,
       .cost = no_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -8,12 +8,12 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status mean_variance_normalization_infer(InferCall& call) {
   RK_TRY(normalize_axes(call.node.ints("axes"), call.input(0).shape.rank()).status());
   return infer_same_as_input(call);
 }
 
-Status compute(const EvalCall& call) {
+Status mean_variance_normalization_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   RK_ASSIGN(const std::vector<int> axes, normalize_axes(call.node.ints("axes"), in.rank()));
   Shape kept = in;
@@ -43,9 +43,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status mean_variance_normalization_reference(const EvalCall& call) {
+  return in_f32(call, mean_variance_normalization_compute);
+}
 
-Cost cost(const Node& node) {
+Cost mean_variance_normalization_cost(const Node& node) {
   return {.ops = 4 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -59,9 +61,9 @@ OpDef mean_variance_normalization() {
       .outputs = {{"y"}},
       .attrs = {{"axes", std::vector<int64_t>{0, 2, 3}, "axes of the statistics", AttrDef::kDefault,
                  AttrDef::kAxisOfInput}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = mean_variance_normalization_infer,
+      .reference = mean_variance_normalization_reference,
+      .cost = mean_variance_normalization_cost,
       .quant = QuantRule::kOwnScale,
   };
 }

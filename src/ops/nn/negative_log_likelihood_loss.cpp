@@ -7,9 +7,13 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) { return class_loss_f32(call, call.input(0).span<float>()); }
+Status negative_log_likelihood_loss_compute(const EvalCall& call) {
+  return class_loss_f32(call, call.input(0).span<float>());
+}
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status negative_log_likelihood_loss_reference(const EvalCall& call) {
+  return in_f32(call, negative_log_likelihood_loss_compute);
+}
 
 }  // namespace
 
@@ -23,7 +27,7 @@ OpDef negative_log_likelihood_loss() {
       .outputs = {{"y"}},
       .attrs = class_loss_attrs(),
       .infer = infer_class_loss,
-      .reference = reference,
+      .reference = negative_log_likelihood_loss_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status rms_normalization_infer(InferCall& call) {
   const Shape& in = call.input(0).shape;
   RK_TRY(normalize_axis(call.node.i64("axis"), in.rank()).status());
   RK_ASSIGN(const Shape both, broadcast_shapes(in, call.input(1).shape));
@@ -19,7 +19,7 @@ Status infer(InferCall& call) {
   return infer_same_as_input(call);
 }
 
-Status compute(const EvalCall& call) {
+Status rms_normalization_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
   const int64_t rows = in.elements() == 0 ? 0 : extent_product(in, 0, axis);
@@ -39,9 +39,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status rms_normalization_reference(const EvalCall& call) {
+  return in_f32(call, rms_normalization_compute);
+}
 
-Cost cost(const Node& node) {
+Cost rms_normalization_cost(const Node& node) {
   return {.ops = 4 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -57,9 +59,9 @@ OpDef rms_normalization() {
                  AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"epsilon", 1e-5f, "added to the mean of squares"},
                 {"stash_type", int64_t{1}, "dtype of the statistics; always f32 here"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = rms_normalization_infer,
+      .reference = rms_normalization_reference,
+      .cost = rms_normalization_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

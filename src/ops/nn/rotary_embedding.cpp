@@ -17,7 +17,7 @@ struct Dims {
   int64_t half = 0;  // number of pairs
 };
 
-Result<Dims> resolve(const Node& node) {
+Result<Dims> rotary_embedding_resolve(const Node& node) {
   const Shape& x = node.input(0).shape();
   Dims dims{.packed = x.rank() == 3, .batch = x[0]};
   if (dims.packed) {
@@ -42,8 +42,8 @@ Result<Dims> resolve(const Node& node) {
   return dims;
 }
 
-Status infer(InferCall& call) {
-  RK_ASSIGN(const Dims dims, resolve(call.node));
+Status rotary_embedding_infer(InferCall& call) {
+  RK_ASSIGN(const Dims dims, rotary_embedding_resolve(call.node));
   Shape cache{dims.batch, dims.length, dims.half};
   if (call.has_input(3)) {
     RK_TRY(require_index(call, 3));
@@ -68,8 +68,8 @@ Result<int64_t> cache_row(const EvalCall& call, int64_t place) {
   return position;
 }
 
-Status compute(const EvalCall& call) {
-  RK_ASSIGN(const Dims dims, resolve(call.node));
+Status rotary_embedding_compute(const EvalCall& call) {
+  RK_ASSIGN(const Dims dims, rotary_embedding_resolve(call.node));
   if (call.output(0).elements() == 0) return ok_status();
   const bool interleaved = call.node.i64("interleaved") != 0;
   const int64_t pair_step = interleaved ? 2 : 1;
@@ -96,9 +96,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status rotary_embedding_reference(const EvalCall& call) {
+  return in_f32(call, rotary_embedding_compute);
+}
 
-Cost cost(const Node& node) {
+Cost rotary_embedding_cost(const Node& node) {
   return {.ops = 3 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -116,9 +118,9 @@ OpDef rotary_embedding() {
       .attrs = {{"interleaved", int64_t{0}, "1: pairs are neighbors; 0: a half apart"},
                 {"num_heads", int64_t{0}, "heads of a 3-D input"},
                 {"rotary_embedding_dim", int64_t{0}, "elements that are turned; 0: all"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = rotary_embedding_infer,
+      .reference = rotary_embedding_reference,
+      .cost = rotary_embedding_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -9,12 +9,12 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status softmax_cross_entropy_loss_infer(InferCall& call) {
   RK_TRY(infer_class_loss(call));
   return set_output(call, 1, call.input(0).dtype, call.input(0).shape);
 }
 
-Status compute(const EvalCall& call) {
+Status softmax_cross_entropy_loss_compute(const EvalCall& call) {
   std::vector<float> log_probabilities(static_cast<size_t>(call.input(0).elements()));
   softmax_along(call, split_at(call.input(0).shape(), 1), call.input(0).data<float>(),
                 log_softmax_of, log_probabilities.data());
@@ -24,9 +24,11 @@ Status compute(const EvalCall& call) {
   return class_loss_f32(call, log_probabilities);
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status softmax_cross_entropy_loss_reference(const EvalCall& call) {
+  return in_f32(call, softmax_cross_entropy_loss_compute);
+}
 
-Cost cost(const Node& node) {
+Cost softmax_cross_entropy_loss_cost(const Node& node) {
   return {.ops = 3 * static_cast<uint64_t>(node.input(0).shape().elements())};
 }
 
@@ -41,9 +43,9 @@ OpDef softmax_cross_entropy_loss() {
                  {"weights", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}, {"log_prob", ArgDef::kOptional}},
       .attrs = class_loss_attrs(),
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = softmax_cross_entropy_loss_infer,
+      .reference = softmax_cross_entropy_loss_reference,
+      .cost = softmax_cross_entropy_loss_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

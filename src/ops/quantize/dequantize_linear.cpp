@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status dequantize_linear_infer(InferCall& call) {
   const DType quantized = call.input(0).dtype;
   RK_TRY(check_scales(call, quantized));
   DType dtype = is_small_float(call.input(1).dtype) ? DType::kF32 : call.input(1).dtype;
@@ -20,7 +20,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, dtype, call.input(0).shape);
 }
 
-Status reference(const EvalCall& call) {
+Status dequantize_linear_reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   const std::vector<float> scales = call.input(1).to_f32();
   const std::vector<int64_t> zero_points =
@@ -34,7 +34,7 @@ Status reference(const EvalCall& call) {
     const auto s = static_cast<size_t>(index(i));
     // Small floats have a zero point of zero.
     const float centered = integer ? static_cast<float>(wrap_sub(x.at_i64(i), zero_points[s]))
-                                  : static_cast<float>(x.at_f64(i));
+                                   : static_cast<float>(x.at_f64(i));
     store_f64(out.dtype(), to, centered * scales[s]);
     to += step;
   }
@@ -61,8 +61,8 @@ OpDef dequantize_linear() {
                  AttrDef::kDefault, AttrDef::kAxisOfInput},
                 {"block_size", int64_t{0}, "indices of the axis per scale; 0: not blocked"},
                 {"output_dtype", int64_t{0}, "numbered as in ONNX; 0: the scale's dtype"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = dequantize_linear_infer,
+      .reference = dequantize_linear_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

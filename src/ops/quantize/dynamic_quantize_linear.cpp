@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status dynamic_quantize_linear_infer(InferCall& call) {
   RK_TRY(set_output(call, 0, DType::kU8, call.input(0).shape));
   RK_TRY(set_output(call, 1, call.input(0).dtype, Shape{}));
   return set_output(call, 2, DType::kU8, Shape{});
@@ -17,7 +17,7 @@ Status infer(InferCall& call) {
 
 uint8_t saturated(float value) { return static_cast<uint8_t>(std::clamp(value, 0.0f, 255.0f)); }
 
-Status compute(const EvalCall& call) {
+Status dynamic_quantize_linear_compute(const EvalCall& call) {
   const std::span<const float> x = call.input(0).span<float>();
   float least = 0, most = 0;
   for (const float value : x) {
@@ -36,7 +36,9 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status dynamic_quantize_linear_reference(const EvalCall& call) {
+  return in_f32(call, dynamic_quantize_linear_compute);
+}
 
 }  // namespace
 
@@ -46,8 +48,8 @@ OpDef dynamic_quantize_linear() {
       .doc = "u8 integers of x with scale and zero point of its own range",
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}, {"y_scale", ArgDef::kOptional}, {"y_zero_point", ArgDef::kOptional}},
-      .infer = infer,
-      .reference = reference,
+      .infer = dynamic_quantize_linear_infer,
+      .reference = dynamic_quantize_linear_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -25,14 +25,14 @@ Result<DType> quantized_dtype(const InferCall& call) {
                          "; integers of 2 to 16 bits and floats of 4 and 8 bits are supported"));
 }
 
-Status infer(InferCall& call) {
+Status quantize_linear_infer(InferCall& call) {
   if (call.input(0).dtype != DType::kI32) RK_TRY(require_float(call, 0));
   RK_ASSIGN(const DType dtype, quantized_dtype(call));
   RK_TRY(check_scales(call, dtype));
   return set_output(call, 0, dtype, call.input(0).shape);
 }
 
-Status reference(const EvalCall& call) {
+Status quantize_linear_reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   const std::vector<float> scales = call.input(1).to_f32();
   const std::vector<float> zero_points =
@@ -79,8 +79,8 @@ OpDef quantize_linear() {
                  "1: what computes the value rounds in 32-bit fixed point first, as TFLite does"},
                 {"saturate", int64_t{1},
                  "8-bit floats: 0 lets what is too large become infinity or NaN"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = quantize_linear_infer,
+      .reference = quantize_linear_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kFunctions = {"Sigmoid", "Tanh"};
 constexpr int kGates = 3;
 
-Status infer(InferCall& call) {
+Status gru_infer(InferCall& call) {
   RK_TRY(require_range(call.node, "linear_before_reset", 0, 1));
   return infer_recurrent(call, kGates, kFunctions);
 }
@@ -27,7 +27,7 @@ float gated_product(const CellStep& step, size_t row, std::span<const float> res
   return static_cast<float>(sum);
 }
 
-Status compute(const EvalCall& call) {
+Status gru_compute(const EvalCall& call) {
   RK_ASSIGN(const RecurrentPlan plan, recurrent_plan(call.node, kGates));
   RK_ASSIGN(const std::vector<CellActivation> functions,
             cell_activations(call.node, plan, kFunctions));
@@ -55,7 +55,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status gru_reference(const EvalCall& call) { return in_f32(call, gru_compute); }
 
 }  // namespace
 
@@ -74,8 +74,8 @@ OpDef gru() {
                  {"initial_h", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}, {"y_h", ArgDef::kOptional}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = gru_infer,
+      .reference = gru_reference,
       .cost = recurrent_cost,
       .quant = QuantRule::kFloatOnly,
   };

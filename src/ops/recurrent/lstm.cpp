@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kFunctions = {"Sigmoid", "Tanh", "Tanh"};
 constexpr int kGates = 4;
 
-Status infer(InferCall& call) {
+Status lstm_infer(InferCall& call) {
   RK_TRY(infer_recurrent(call, kGates, kFunctions));
   RK_TRY(require_range(call.node, "input_forget", 0, 1));
   RK_ASSIGN(const RecurrentPlan plan, recurrent_plan(call.node, kGates));
@@ -26,7 +26,7 @@ Status infer(InferCall& call) {
   return set_output(call, 2, call.input(0).dtype, plan.state_shape());
 }
 
-Status compute(const EvalCall& call) {
+Status lstm_compute(const EvalCall& call) {
   RK_ASSIGN(const RecurrentPlan plan, recurrent_plan(call.node, kGates));
   RK_ASSIGN(const std::vector<CellActivation> functions,
             cell_activations(call.node, plan, kFunctions));
@@ -57,7 +57,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status lstm_reference(const EvalCall& call) { return in_f32(call, lstm_compute); }
 
 }  // namespace
 
@@ -77,8 +77,8 @@ OpDef lstm() {
                  {"p", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}, {"y_h", ArgDef::kOptional}, {"y_c", ArgDef::kOptional}},
       .attrs = std::move(attrs),
-      .infer = infer,
-      .reference = reference,
+      .infer = lstm_infer,
+      .reference = lstm_reference,
       .cost = recurrent_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::array<std::string_view, 1> kFunctions = {"Tanh"};
 
-Status infer(InferCall& call) { return infer_recurrent(call, 1, kFunctions); }
+Status rnn_infer(InferCall& call) { return infer_recurrent(call, 1, kFunctions); }
 
-Status compute(const EvalCall& call) {
+Status rnn_compute(const EvalCall& call) {
   RK_ASSIGN(const RecurrentPlan plan, recurrent_plan(call.node, 1));
   RK_ASSIGN(const std::vector<CellActivation> functions,
             cell_activations(call.node, plan, kFunctions));
@@ -24,7 +24,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status rnn_reference(const EvalCall& call) { return in_f32(call, rnn_compute); }
 
 }  // namespace
 
@@ -40,8 +40,8 @@ OpDef rnn() {
                  {"initial_h", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}, {"y_h", ArgDef::kOptional}},
       .attrs = recurrent_attrs(),
-      .infer = infer,
-      .reference = reference,
+      .infer = rnn_infer,
+      .reference = rnn_reference,
       .cost = recurrent_cost,
       .quant = QuantRule::kFloatOnly,
   };

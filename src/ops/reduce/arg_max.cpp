@@ -6,16 +6,17 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status arg_max_compute(const EvalCall& call) {
   return select_indices(call, [](auto a, auto b) { return a > b; });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status arg_max_reference(const EvalCall& call) { return halves_as_f32(call, arg_max_compute); }
 
 }  // namespace
 
 OpDef arg_max() {
-  return arg_select_def("ArgMax", "y = index of the largest value along an axis", reference);
+  return arg_select_def("ArgMax", "y = index of the largest value along an axis",
+                        arg_max_reference);
 }
 
 }  // namespace rk::ops

@@ -6,16 +6,17 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status arg_min_compute(const EvalCall& call) {
   return select_indices(call, [](auto a, auto b) { return a < b; });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status arg_min_reference(const EvalCall& call) { return halves_as_f32(call, arg_min_compute); }
 
 }  // namespace
 
 OpDef arg_min() {
-  return arg_select_def("ArgMin", "y = index of the smallest value along an axis", reference);
+  return arg_select_def("ArgMin", "y = index of the smallest value along an axis",
+                        arg_min_reference);
 }
 
 }  // namespace rk::ops

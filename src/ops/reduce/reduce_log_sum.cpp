@@ -7,18 +7,21 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status reduce_log_sum_compute(const EvalCall& call) {
   return reduce_reals(
       call, [](double sum, double x) { return sum + x; },
       [](double sum, int64_t) { return std::log(sum); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status reduce_log_sum_reference(const EvalCall& call) {
+  return halves_as_f32(call, reduce_log_sum_compute);
+}
 
 }  // namespace
 
 OpDef reduce_log_sum() {
-  return reduce_def("ReduceLogSum", "y = logarithm of the sum over the axes", reference);
+  return reduce_def("ReduceLogSum", "y = logarithm of the sum over the axes",
+                    reduce_log_sum_reference);
 }
 
 }  // namespace rk::ops

@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status reduce_log_sum_exp_compute(const EvalCall& call) {
   struct State {
     double most = -INFINITY;
     double sum = 0;  // of exp(x - most)
@@ -33,13 +33,15 @@ Status compute(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status reduce_log_sum_exp_reference(const EvalCall& call) {
+  return halves_as_f32(call, reduce_log_sum_exp_compute);
+}
 
 }  // namespace
 
 OpDef reduce_log_sum_exp() {
   return reduce_def("ReduceLogSumExp", "y = logarithm of the sum of exponentials over the axes",
-                    reference);
+                    reduce_log_sum_exp_reference);
 }
 
 }  // namespace rk::ops

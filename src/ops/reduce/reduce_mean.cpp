@@ -5,16 +5,20 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status reduce_mean_compute(const EvalCall& call) {
   return reduce_reals(
       call, [](double sum, double x) { return sum + x; },
       [](double sum, int64_t count) { return sum / static_cast<double>(count); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status reduce_mean_reference(const EvalCall& call) {
+  return halves_as_f32(call, reduce_mean_compute);
+}
 
 }  // namespace
 
-OpDef reduce_mean() { return reduce_def("ReduceMean", "y = mean over the axes", reference); }
+OpDef reduce_mean() {
+  return reduce_def("ReduceMean", "y = mean over the axes", reduce_mean_reference);
+}
 
 }  // namespace rk::ops

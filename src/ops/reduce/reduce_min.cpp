@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status reduce_min_compute(const EvalCall& call) {
   const DType dtype = call.input(0).dtype() == DType::kBool ? DType::kU8 : call.input(0).dtype();
   return with_number_type(dtype, [&](auto tag) {
     using T = decltype(tag);
@@ -19,12 +19,14 @@ Status compute(const EvalCall& call) {
   });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status reduce_min_reference(const EvalCall& call) {
+  return halves_as_f32(call, reduce_min_compute);
+}
 
 }  // namespace
 
 OpDef reduce_min() {
-  OpDef def = reduce_def("ReduceMin", "y = smallest value over the axes", reference);
+  OpDef def = reduce_def("ReduceMin", "y = smallest value over the axes", reduce_min_reference);
   def.infer = infer_reduce_any;
   def.quant = QuantRule::kSameScaleAsInput;
   return def;

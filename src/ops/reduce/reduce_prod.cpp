@@ -5,14 +5,18 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status reduce_prod_compute(const EvalCall& call) {
   return reduce_numbers(call, 1, [](auto sum, auto x) { return wrap_mul(sum, x); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status reduce_prod_reference(const EvalCall& call) {
+  return halves_as_f32(call, reduce_prod_compute);
+}
 
 }  // namespace
 
-OpDef reduce_prod() { return reduce_def("ReduceProd", "y = product over the axes", reference); }
+OpDef reduce_prod() {
+  return reduce_def("ReduceProd", "y = product over the axes", reduce_prod_reference);
+}
 
 }  // namespace rk::ops

@@ -5,14 +5,18 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status reduce_sum_compute(const EvalCall& call) {
   return reduce_numbers(call, 0, [](auto sum, auto x) { return wrap_add(sum, x); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status reduce_sum_reference(const EvalCall& call) {
+  return halves_as_f32(call, reduce_sum_compute);
+}
 
 }  // namespace
 
-OpDef reduce_sum() { return reduce_def("ReduceSum", "y = sum over the axes", reference); }
+OpDef reduce_sum() {
+  return reduce_def("ReduceSum", "y = sum over the axes", reduce_sum_reference);
+}
 
 }  // namespace rk::ops

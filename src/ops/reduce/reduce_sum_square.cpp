@@ -5,16 +5,19 @@
 namespace rk::ops {
 namespace {
 
-Status compute(const EvalCall& call) {
+Status reduce_sum_square_compute(const EvalCall& call) {
   return reduce_numbers(call, 0, [](auto sum, auto x) { return wrap_add(sum, wrap_mul(x, x)); });
 }
 
-Status reference(const EvalCall& call) { return halves_as_f32(call, compute); }
+Status reduce_sum_square_reference(const EvalCall& call) {
+  return halves_as_f32(call, reduce_sum_square_compute);
+}
 
 }  // namespace
 
 OpDef reduce_sum_square() {
-  return reduce_def("ReduceSumSquare", "y = sum of squares over the axes", reference);
+  return reduce_def("ReduceSumSquare", "y = sum of squares over the axes",
+                    reduce_sum_square_reference);
 }
 
 }  // namespace rk::ops

@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status cosine_window_infer(InferCall& call) {
   RK_ASSIGN(const int64_t size, constant_int(call, 0));
   const auto dtype = dtype_from_onnx(call.node.i64("output_datatype"));
   if (!dtype || *dtype == DType::kBool) {
@@ -31,7 +31,7 @@ OpDef cosine_window_def(std::string_view name, std::string_view doc,
       .attrs = {{"output_datatype", int64_t{1}, "ONNX number of the dtype"},
                 {"periodic", int64_t{1},
                  "1: the next window begins where this ends; 0: symmetric"}},
-      .infer = infer,
+      .infer = cosine_window_infer,
       .reference = reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,

@@ -5,13 +5,16 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) { return fill_cosine_window(call, {0.42, 0.5, 0.08}); }
+Status blackman_window_reference(const EvalCall& call) {
+  return fill_cosine_window(call, {0.42, 0.5, 0.08});
+}
 
 }  // namespace
 
 OpDef blackman_window() {
   return cosine_window_def("BlackmanWindow",
-                           "y = 0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)", reference);
+                           "y = 0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N)",
+                           blackman_window_reference);
 }
 
 }  // namespace rk::ops

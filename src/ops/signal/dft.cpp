@@ -25,7 +25,7 @@ struct Dims {
   int64_t output_parts() const { return onesided && inverse ? 1 : 2; }
 };
 
-Result<Dims> resolve(const Node& node, const Tensor* length, const Tensor* axis) {
+Result<Dims> dft_resolve(const Node& node, const Tensor* length, const Tensor* axis) {
   const Shape& in = node.input(0).shape();
   Dims dims{.inverse = node.i64("inverse") != 0, .onesided = node.i64("onesided") != 0};
   RK_ASSIGN(dims.axis, normalize_axis(axis == nullptr ? -2 : axis->at_i64(0), in.rank()));
@@ -40,11 +40,11 @@ Result<Dims> resolve(const Node& node, const Tensor* length, const Tensor* axis)
   return dims;
 }
 
-Status infer(InferCall& call) {
+Status dft_infer(InferCall& call) {
   for (const size_t i : {size_t{1}, size_t{2}}) {
     if (call.has_input(i)) RK_TRY(constant_int(call, i).status());
   }
-  RK_ASSIGN(const Dims dims, resolve(call.node, call.constant(1), call.constant(2)));
+  RK_ASSIGN(const Dims dims, dft_resolve(call.node, call.constant(1), call.constant(2)));
   Shape out = call.input(0).shape;
   const int last = out.rank() - 1;
   const bool complex_only = dims.onesided && dims.inverse;
@@ -68,9 +68,9 @@ void mirror_spectrum(std::vector<Complex>& values) {
   }
 }
 
-Status compute(const EvalCall& call) {
-  RK_ASSIGN(const Dims dims, resolve(call.node, call.has_input(1) ? &call.input(1) : nullptr,
-                                     call.has_input(2) ? &call.input(2) : nullptr));
+Status dft_compute(const EvalCall& call) {
+  RK_ASSIGN(const Dims dims, dft_resolve(call.node, call.has_input(1) ? &call.input(1) : nullptr,
+                                         call.has_input(2) ? &call.input(2) : nullptr));
   const Shape& in = call.input(0).shape();
   const int64_t parts = in[in.rank() - 1];
   const AxisSplit split = split_at(in, dims.axis);
@@ -101,9 +101,9 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status dft_reference(const EvalCall& call) { return in_f32(call, dft_compute); }
 
-Cost cost(const Node& node) {
+Cost dft_cost(const Node& node) {
   return {.ops = 16 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -119,9 +119,9 @@ OpDef dft() {
       .outputs = {{"y"}},
       .attrs = {{"inverse", int64_t{0}, "1: the inverse transform, divided by its length"},
                 {"onesided", int64_t{0}, "1: the signal is real and half the spectrum is used"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = dft_infer,
+      .reference = dft_reference,
+      .cost = dft_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -6,14 +6,15 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status hamming_window_reference(const EvalCall& call) {
   return fill_cosine_window(call, {25.0 / 46.0, 21.0 / 46.0, 0.0});
 }
 
 }  // namespace
 
 OpDef hamming_window() {
-  return cosine_window_def("HammingWindow", "y = 25/46 - 21/46 cos(2 pi n / N)", reference);
+  return cosine_window_def("HammingWindow", "y = 25/46 - 21/46 cos(2 pi n / N)",
+                           hamming_window_reference);
 }
 
 }  // namespace rk::ops

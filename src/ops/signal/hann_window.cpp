@@ -5,12 +5,14 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) { return fill_cosine_window(call, {0.5, 0.5, 0.0}); }
+Status hann_window_reference(const EvalCall& call) {
+  return fill_cosine_window(call, {0.5, 0.5, 0.0});
+}
 
 }  // namespace
 
 OpDef hann_window() {
-  return cosine_window_def("HannWindow", "y = 0.5 - 0.5 cos(2 pi n / N)", reference);
+  return cosine_window_def("HannWindow", "y = 0.5 - 0.5 cos(2 pi n / N)", hann_window_reference);
 }
 
 }  // namespace rk::ops

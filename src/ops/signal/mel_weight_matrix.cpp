@@ -11,7 +11,7 @@ namespace {
 
 enum Input : size_t { kMelBins, kDftLength, kSampleRate, kLowerEdge, kUpperEdge };
 
-Status infer(InferCall& call) {
+Status mel_weight_matrix_infer(InferCall& call) {
   RK_ASSIGN(const int64_t mel_bins, constant_int(call, kMelBins));
   RK_ASSIGN(const int64_t dft_length, constant_int(call, kDftLength));
   for (const size_t i : {kSampleRate, kLowerEdge, kUpperEdge}) {
@@ -38,7 +38,7 @@ double ratio(int64_t part, int64_t whole) {
 }
 double hertz_of(double mel) { return 700 * (std::pow(10.0, mel / 2595) - 1); }
 
-Status reference(const EvalCall& call) {
+Status mel_weight_matrix_reference(const EvalCall& call) {
   Tensor& out = call.output(0);
   const int64_t bins = out.shape()[0];
   const int64_t mel_bins = out.shape()[1];
@@ -86,8 +86,8 @@ OpDef mel_weight_matrix() {
                  {"upper_edge_hertz", anything()}},
       .outputs = {{"y"}},
       .attrs = {{"output_datatype", int64_t{1}, "ONNX number of the dtype"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = mel_weight_matrix_infer,
+      .reference = mel_weight_matrix_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -18,7 +18,7 @@ struct Dims {
   int64_t bins = 0;
 };
 
-Result<Dims> resolve(const Node& node, int64_t step, std::optional<int64_t> length) {
+Result<Dims> stft_resolve(const Node& node, int64_t step, std::optional<int64_t> length) {
   const Shape& in = node.input(kSignal).shape();
   Dims dims{.step = step};
   if (length) {
@@ -37,13 +37,13 @@ Result<Dims> resolve(const Node& node, int64_t step, std::optional<int64_t> leng
   return dims;
 }
 
-Status infer(InferCall& call) {
+Status stft_infer(InferCall& call) {
   RK_ASSIGN(const int64_t step, constant_int(call, kStep));
   std::optional<int64_t> length;
   if (call.has_input(kLength)) {
     RK_ASSIGN(length, constant_int(call, kLength));
   }
-  RK_ASSIGN(const Dims dims, resolve(call.node, step, length));
+  RK_ASSIGN(const Dims dims, stft_resolve(call.node, step, length));
   const Shape& in = call.input(kSignal).shape;
   const int64_t parts = in.rank() == 3 ? in[2] : 1;
   const bool onesided = call.node.i64("onesided") != 0;
@@ -59,10 +59,10 @@ Status infer(InferCall& call) {
                     std::array{in[0], dims.frames, dims.bins, int64_t{2}});
 }
 
-Status compute(const EvalCall& call) {
+Status stft_compute(const EvalCall& call) {
   std::optional<int64_t> length;
   if (call.has_input(kLength)) length = call.input(kLength).at_i64(0);
-  RK_ASSIGN(const Dims dims, resolve(call.node, call.input(kStep).at_i64(0), length));
+  RK_ASSIGN(const Dims dims, stft_resolve(call.node, call.input(kStep).at_i64(0), length));
   const Shape& in = call.input(kSignal).shape();
   const int64_t parts = in.rank() == 3 ? in[2] : 1;
   const float* window = call.has_input(kWindow) ? call.input(kWindow).data<float>() : nullptr;
@@ -88,9 +88,9 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status stft_reference(const EvalCall& call) { return in_f32(call, stft_compute); }
 
-Cost cost(const Node& node) {
+Cost stft_cost(const Node& node) {
   return {.ops = 16 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -106,9 +106,9 @@ OpDef stft() {
                  {"frame_length", integers(), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"onesided", int64_t{1}, "1: only the first half of each spectrum"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = stft_infer,
+      .reference = stft_reference,
+      .cost = stft_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

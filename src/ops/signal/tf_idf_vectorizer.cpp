@@ -60,7 +60,7 @@ Result<Pool> read_pool(const Node& node) {
   return pool;
 }
 
-Status infer(InferCall& call) {
+Status tf_idf_vectorizer_infer(InferCall& call) {
   RK_TRY(require_one_of(call.node, "mode", {"TF", "IDF", "TFIDF"}));
   RK_TRY(require_range(call.node, "min_gram_length", 1, kMaxIndex));
   RK_TRY(require_range(call.node, "max_gram_length", call.node.i64("min_gram_length"), kMaxIndex));
@@ -82,7 +82,7 @@ void for_each_ngram(std::span<const int64_t> row, size_t length, size_t distance
   }
 }
 
-Status reference(const EvalCall& call) {
+Status tf_idf_vectorizer_reference(const EvalCall& call) {
   RK_ASSIGN(const Pool pool, read_pool(call.node));
   const std::string& mode = call.node.text("mode");
   const std::vector<int64_t> x = call.input(0).to_i64();
@@ -114,7 +114,7 @@ Status reference(const EvalCall& call) {
   return ok_status();
 }
 
-Cost cost(const Node& node) {
+Cost tf_idf_vectorizer_cost(const Node& node) {
   return {.ops = static_cast<uint64_t>(node.input(0).shape().elements()) *
                  static_cast<uint64_t>(1 + node.i64("max_skip_count")) *
                  node.ints("ngram_counts").size()};
@@ -141,9 +141,9 @@ OpDef tf_idf_vectorizer() {
                 {"pool_int64s", std::vector<int64_t>{}, "the n-grams, shortest first",
                  AttrDef::kRequired},
                 {"weights", std::vector<float>{}, "one per n-gram; empty: 1"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = tf_idf_vectorizer_infer,
+      .reference = tf_idf_vectorizer_reference,
+      .cost = tf_idf_vectorizer_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status ex_data_convert_infer(InferCall& call) {
   DType dtype = call.input(0).dtype;
   if (const int64_t to = call.node.i64("to"); to != 0) {
     const auto named = dtype_from_onnx(to);
@@ -19,7 +19,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, dtype, call.input(0).shape);
 }
 
-Status reference(const EvalCall& call) {
+Status ex_data_convert_reference(const EvalCall& call) {
   copy_bytes(call.input(0).cast(call.output(0).dtype()), call.output(0));
   return ok_status();
 }
@@ -33,8 +33,8 @@ OpDef ex_data_convert() {
       .inputs = {{"x", anything()}},
       .outputs = {{"y"}},
       .attrs = {{"to", int64_t{0}, "dtype of y, numbered as in ONNX; 0 keeps x's"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = ex_data_convert_infer,
+      .reference = ex_data_convert_reference,
       .cost = no_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -8,7 +8,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status ex_glu_infer(InferCall& call) {
   Shape out = call.input(0).shape;
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), out.rank()));
   if (out[axis] % 2 != 0)
@@ -17,7 +17,7 @@ Status infer(InferCall& call) {
   return set_output(call, 0, call.input(0).dtype, out);
 }
 
-Status compute(const EvalCall& call) {
+Status ex_glu_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   RK_ASSIGN(const int axis, normalize_axis(call.node.i64("axis"), in.rank()));
   if (call.output(0).elements() == 0) return ok_status();
@@ -32,7 +32,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status ex_glu_reference(const EvalCall& call) { return in_f32(call, ex_glu_compute); }
 
 }  // namespace
 
@@ -44,8 +44,8 @@ OpDef ex_glu() {
       .outputs = {{"y"}},
       .attrs = {{"axis", int64_t{1}, "axis that is halved; negative counts from the end",
                  AttrDef::kDefault, AttrDef::kAxisOfInput}},
-      .infer = infer,
-      .reference = reference,
+      .infer = ex_glu_infer,
+      .reference = ex_glu_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
   };

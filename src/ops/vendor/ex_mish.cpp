@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status ex_mish_reference(const EvalCall& call) {
   return map_f32(call.input(0), call.output(0), [](float x) { return mish_of(x); });
 }
 
@@ -19,7 +19,7 @@ OpDef ex_mish() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = ex_mish_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

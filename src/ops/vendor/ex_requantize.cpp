@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kMaxScale = 32767, kMaxShift = 50;
 
-Status infer(InferCall& call) {
+Status ex_requantize_infer(InferCall& call) {
   for (const char* name : {"first_scale", "scale"}) {
     if (const int64_t scale = call.node.i64(name); scale < 0 || scale > kMaxScale)
       return refuse(name, " is ", scale, ", expected 0 to ", kMaxScale);
@@ -32,7 +32,7 @@ int64_t to_sum(float x) {
   return x == x ? static_cast<int64_t>(std::clamp(x, -kLimit, kLimit)) : 0;
 }
 
-Status compute(const EvalCall& call) {
+Status ex_requantize_compute(const EvalCall& call) {
   const int64_t first_scale = call.node.i64("first_scale"), scale = call.node.i64("scale");
   const int first_shift = static_cast<int>(call.node.i64("first_shift"));
   const int shift = static_cast<int>(call.node.i64("shift"));
@@ -50,7 +50,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status ex_requantize_reference(const EvalCall& call) { return in_f32(call, ex_requantize_compute); }
 
 }  // namespace
 
@@ -66,8 +66,8 @@ OpDef ex_requantize() {
                 {"shift", int64_t{0}, "its shift"},
                 {"zero_point", int64_t{0}, "added before the result is limited to int8"},
                 {"unit", 1.0f, "what one step of the result counts"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = ex_requantize_infer,
+      .reference = ex_requantize_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
       .elements = Elements::kUnary,

@@ -28,7 +28,7 @@ Extents extents_of(const Shape& q, const Shape& v) {
   return out;
 }
 
-Status infer(InferCall& call) {
+Status ex_sdp_attention_infer(InferCall& call) {
   const Shape q = call.input(0).shape;
   const int rank = q.rank();
   for (size_t i = 1; i < 3; ++i) {
@@ -81,7 +81,7 @@ void softmax(std::vector<float>& row) {
   for (float& value : row) value = static_cast<float>(value / sum);
 }
 
-Status compute(const EvalCall& call) {
+Status ex_sdp_attention_compute(const EvalCall& call) {
   const Extents e = extents_of(call.input(0).shape(), call.input(2).shape());
   if (call.output(0).elements() == 0) return ok_status();
   if (e.keys == 0) {
@@ -126,9 +126,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status ex_sdp_attention_reference(const EvalCall& call) {
+  return in_f32(call, ex_sdp_attention_compute);
+}
 
-Cost cost(const Node& node) {
+Cost ex_sdp_attention_cost(const Node& node) {
   const Extents e = extents_of(node.input(0).shape(), node.input(2).shape());
   const auto scores = static_cast<uint64_t>(e.batch * e.queries * e.keys);
   return {.macs = scores * static_cast<uint64_t>(e.depth + e.width), .ops = 4 * scores};
@@ -146,9 +148,9 @@ OpDef ex_sdp_attention() {
                  {"mask", floats().like(0), ArgDef::kOptional}},
       .outputs = {{"y"}},
       .attrs = {{"scale", 1.0f, "factor of the scores, before the mask is added"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = ex_sdp_attention_infer,
+      .reference = ex_sdp_attention_reference,
+      .cost = ex_sdp_attention_cost,
       .quant = QuantRule::kOwnScale,
   };
 }

@@ -7,7 +7,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status ex_swish_reference(const EvalCall& call) {
   const float beta = call.node.f32("beta");
   return map_f32(call.input(0), call.output(0), [=](float x) { return swish_of(x, beta); });
 }
@@ -22,7 +22,7 @@ OpDef ex_swish() {
       .outputs = {{"y"}},
       .attrs = {{"beta", 1.0f, "slope inside the sigmoid"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = ex_swish_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

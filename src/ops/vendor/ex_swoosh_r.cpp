@@ -6,7 +6,7 @@
 namespace rk::ops {
 namespace {
 
-Status reference(const EvalCall& call) {
+Status ex_swoosh_r_reference(const EvalCall& call) {
   return map_f32(call.input(0), call.output(0),
                  [](float x) { return softplus_of(x - 1.0f) - 0.08f * x - 0.313261687f; });
 }
@@ -20,7 +20,7 @@ OpDef ex_swoosh_r() {
       .inputs = {{"x", floats()}},
       .outputs = {{"y"}},
       .infer = infer_float_same_as_input,
-      .reference = reference,
+      .reference = ex_swoosh_r_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kOwnScale,
       .elements = Elements::kUnary,

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kMaxCodes = 256;
 
-Status infer(InferCall& call) {
+Status ex_table_softmax_infer(InferCall& call) {
   RK_TRY(require_same_dtype(call, 0, 1));
   RK_TRY(require_rank(call, 1, 2, 2));
   const Shape& table = call.input(1).shape;
@@ -70,7 +70,7 @@ void run_row(const float* x, int64_t count, const Exponentials& table, const Out
   }
 }
 
-Status compute(const EvalCall& call) {
+Status ex_table_softmax_compute(const EvalCall& call) {
   const Shape& shape = call.input(0).shape();
   const int64_t count = shape.rank() == 0 ? 1 : shape[shape.rank() - 1];
   if (shape.elements() == 0) return ok_status();
@@ -87,9 +87,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status ex_table_softmax_reference(const EvalCall& call) {
+  return in_f32(call, ex_table_softmax_compute);
+}
 
-Cost cost(const Node& node) {
+Cost ex_table_softmax_cost(const Node& node) {
   return {.ops = 4 * static_cast<uint64_t>(node.input(0).shape().elements())};
 }
 
@@ -105,9 +107,9 @@ OpDef ex_table_softmax() {
                 {"factor", 1.0f, "of the result before it is rounded to int8"},
                 {"output_zero_point", int64_t{0}, "of the result"},
                 {"unit", 1.0f, "what one step of the result counts"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = ex_table_softmax_infer,
+      .reference = ex_table_softmax_reference,
+      .cost = ex_table_softmax_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -17,7 +17,7 @@ Result<std::vector<int64_t>> grid_dims(const InferCall& call) {
   return dims;
 }
 
-Status infer(InferCall& call) {
+Status affine_grid_infer(InferCall& call) {
   RK_ASSIGN(const std::vector<int64_t> dims, grid_dims(call));
   const int64_t spatial = dims.back();
   RK_TRY(require_shape(call, 0, Shape{dims.front(), spatial, spatial + 1}));
@@ -32,7 +32,7 @@ double coordinate(int64_t i, int64_t n, bool align_corners) {
   return n > 1 ? 2 * at / (count - 1) - 1 : -1;
 }
 
-Status compute(const EvalCall& call) {
+Status affine_grid_compute(const EvalCall& call) {
   const Shape& grid = call.output(0).shape();
   const int spatial = grid.rank() - 2;
   const bool align_corners = call.node.i64("align_corners") != 0;
@@ -61,7 +61,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status affine_grid_reference(const EvalCall& call) { return in_f32(call, affine_grid_compute); }
 
 }  // namespace
 
@@ -73,8 +73,8 @@ OpDef affine_grid() {
       .outputs = {{"y"}},
       .attrs = {{"align_corners", int64_t{0},
                  "1: -1 and 1 are the middles of the outer pixels, 0: their edges"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = affine_grid_infer,
+      .reference = affine_grid_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

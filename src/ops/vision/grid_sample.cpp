@@ -19,7 +19,7 @@ constexpr int kMaxSpatial = 3;
 constexpr double kFar = 1e9;
 constexpr double kCubicA = -0.75;
 
-Status infer(InferCall& call) {
+Status grid_sample_infer(InferCall& call) {
   RK_TRY(require_rank(call, 0, 3, 2 + kMaxSpatial));
   RK_TRY(require_one_of(call.node, "mode", {"nearest", "linear", "cubic", "bilinear", "bicubic"}));
   RK_TRY(require_one_of(call.node, "padding_mode", {"zeros", "border", "reflection"}));
@@ -151,7 +151,7 @@ Padding padding_of(const Node& node) {
   return padding == "zeros" ? Padding::kZeros : Padding::kReflection;
 }
 
-Status reference(const EvalCall& call) {
+Status grid_sample_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const int spatial = in.rank() - 2;
   const Mode mode = mode_of(call.node);
@@ -188,7 +188,7 @@ Status reference(const EvalCall& call) {
   return ok_status();
 }
 
-Cost cost(const Node& node) {
+Cost grid_sample_cost(const Node& node) {
   const int spatial = node.input(0).shape().rank() - 2;
   const double taps = std::pow(mode_of(node) == Mode::kNearest  ? 1
                                : mode_of(node) == Mode::kLinear ? 2
@@ -210,9 +210,9 @@ OpDef grid_sample() {
                 {"padding_mode", "zeros", "what lies outside: zeros, border or reflection"},
                 {"align_corners", int64_t{0},
                  "1: -1 and 1 are the middles of the outer pixels, 0: their edges"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = grid_sample_infer,
+      .reference = grid_sample_reference,
+      .cost = grid_sample_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

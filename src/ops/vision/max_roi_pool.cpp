@@ -9,7 +9,7 @@
 namespace rk::ops {
 namespace {
 
-Status infer(InferCall& call) {
+Status max_roi_pool_infer(InferCall& call) {
   const Shape& rois = call.input(1).shape;
   if (rois[1] != 5)
     return refuse("input 1 ('rois') is ", rk::to_string(rois), ", expected [regions,5]");
@@ -33,7 +33,7 @@ IndexRange cell(int64_t i, int64_t count, double length, int64_t start, int64_t 
           bound(std::ceil(static_cast<double>(i + 1) * step))};
 }
 
-Status compute(const EvalCall& call) {
+Status max_roi_pool_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const Shape& out = call.output(0).shape();
   const double scale = call.node.f32("spatial_scale");
@@ -74,7 +74,7 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status max_roi_pool_reference(const EvalCall& call) { return in_f32(call, max_roi_pool_compute); }
 
 }  // namespace
 
@@ -87,8 +87,8 @@ OpDef max_roi_pool() {
       .attrs = {{"pooled_shape", std::vector<int64_t>{}, "rows and columns of the grid",
                  AttrDef::kRequired},
                 {"spatial_scale", 1.0f, "from picture coordinates to x's"}},
-      .infer = infer,
-      .reference = reference,
+      .infer = max_roi_pool_infer,
+      .reference = max_roi_pool_reference,
       .cost = elementwise_cost,
       .quant = QuantRule::kFloatOnly,
   };

@@ -42,7 +42,7 @@ float scalar_or(const EvalCall& call, size_t i, float otherwise) {
              : otherwise;
 }
 
-Status infer(InferCall& call) {
+Status non_max_suppression_infer(InferCall& call) {
   const Shape& boxes = call.input(0).shape;
   const Shape& scores = call.input(1).shape;
   if (boxes.rank() != 3 || scores.rank() != 3 || boxes[2] != 4 || boxes[0] != scores[0] ||
@@ -69,7 +69,7 @@ Status infer(InferCall& call) {
   return set_count_type(call);
 }
 
-Status compute(const EvalCall& call) {
+Status non_max_suppression_compute(const EvalCall& call) {
   const Shape& scores_shape = call.input(1).shape();
   const int64_t batches = scores_shape[0], classes = scores_shape[1], boxes = scores_shape[2];
   const bool centered = call.node.i64("center_point_box") != 0;
@@ -109,9 +109,11 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status non_max_suppression_reference(const EvalCall& call) {
+  return in_f32(call, non_max_suppression_compute);
+}
 
-Cost cost(const Node& node) {
+Cost non_max_suppression_cost(const Node& node) {
   const auto scores = static_cast<uint64_t>(node.input(1).shape().elements());
   const auto rows = static_cast<uint64_t>(node.output().shape()[0]);
   return {.ops = scores + rows * static_cast<uint64_t>(node.input(1).shape()[2])};
@@ -131,9 +133,9 @@ OpDef non_max_suppression() {
       .outputs = {{"selected_indices"}, count_output()},
       .attrs = {{"center_point_box", int64_t{0},
                  "0: boxes are [y1,x1,y2,x2]; 1: [x_centre,y_centre,width,height]"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = non_max_suppression_infer,
+      .reference = non_max_suppression_reference,
+      .cost = non_max_suppression_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }

@@ -104,7 +104,7 @@ Status apply_sizes(const Tensor& sizes, std::span<const int> axes, const std::st
   return ok_status();
 }
 
-Status infer(InferCall& call) {
+Status resize_infer(InferCall& call) {
   RK_ASSIGN(const ResizeAttrs attrs, resolve_resize(call.node));
   const bool moves_only = attrs.mode == ResizeMode::kNearest &&
                           attrs.coordinates != ResizeCoordinates::kTfCropAndResize;
@@ -211,7 +211,7 @@ void move_nearest(const ResizeAttrs& attrs, const Tensor& x, Tensor& out) {
   move_indexed(x, sources, fill, out);
 }
 
-Status reference(const EvalCall& call) {
+Status resize_reference(const EvalCall& call) {
   const ResizeAttrs attrs = resize_attrs(call.node);
   Tensor& out = call.output(0);
   if (out.elements() == 0) return ok_status();
@@ -248,7 +248,7 @@ Status reference(const EvalCall& call) {
   return ok_status();
 }
 
-Cost cost(const Node& node) {
+Cost resize_cost(const Node& node) {
   const auto outputs = static_cast<uint64_t>(node.output().shape().elements());
   const std::string& mode = node.text("mode");
   return {.ops = mode == "nearest" ? 0 : outputs * (mode == "linear" ? 8 : 32)};
@@ -371,9 +371,9 @@ OpDef resize() {
                  AttrDef::kAxisOfInput},
                 {"keep_aspect_ratio_policy", "stretch",
                  "stretch, not_larger or not_smaller, with sizes"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = resize_infer,
+      .reference = resize_reference,
+      .cost = resize_cost,
       .quant = QuantRule::kSameScaleAsInput,
   };
 }

@@ -13,7 +13,7 @@ namespace {
 // More samples per cell than this are never meant; a huge region would otherwise run for hours.
 constexpr int64_t kMaxSamples = 1 << 12;
 
-Status infer(InferCall& call) {
+Status roi_align_infer(InferCall& call) {
   const Shape& rois = call.input(1).shape;
   RK_TRY(require_shape(call, 1, Shape{rois[0], 4}));
   RK_TRY(require_shape(call, 2, Shape{rois[0]}));
@@ -70,7 +70,7 @@ Side side_of(const Node& node, double begin, double end, int64_t cells) {
   return side;
 }
 
-Status compute(const EvalCall& call) {
+Status roi_align_compute(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const Shape& out = call.output(0).shape();
   const bool average = call.node.text("mode") == "avg";
@@ -114,9 +114,9 @@ Status compute(const EvalCall& call) {
   return ok_status();
 }
 
-Status reference(const EvalCall& call) { return in_f32(call, compute); }
+Status roi_align_reference(const EvalCall& call) { return in_f32(call, roi_align_compute); }
 
-Cost cost(const Node& node) {
+Cost roi_align_cost(const Node& node) {
   return {.ops = 16 * static_cast<uint64_t>(node.output().shape().elements())};
 }
 
@@ -138,9 +138,9 @@ OpDef roi_align() {
                 {"output_width", int64_t{1}, "columns of the grid"},
                 {"sampling_ratio", int64_t{0}, "samples per cell and axis; 0: one per pixel"},
                 {"spatial_scale", 1.0f, "from picture coordinates to x's"}},
-      .infer = infer,
-      .reference = reference,
-      .cost = cost,
+      .infer = roi_align_infer,
+      .reference = roi_align_reference,
+      .cost = roi_align_cost,
       .quant = QuantRule::kFloatOnly,
   };
 }
