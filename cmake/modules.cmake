@@ -73,6 +73,44 @@ function(rk_library)
   endif()
 endfunction()
 
+# rk_cpp_targets(<out> <folder>): every target below the folder that has C++ sources of its own.
+function(rk_cpp_targets out folder)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  set(found ${${out}})
+  foreach(target ${targets})
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.(cpp|cc)$")
+    if(sources)
+      list(APPEND found ${target})
+    endif()
+  endforeach()
+  get_property(folders DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(below ${folders})
+    rk_cpp_targets(found ${below})
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
+# rk_program_headers(<folder>): what nearly every test program includes, precompiled once for all of them: GoogleTest takes
+# most of the time of a small file. A program's flags differ from a library's (-fPIE), so this is not rk_test_headers'.
+function(rk_program_headers folder)
+  file(WRITE ${PROJECT_BINARY_DIR}/program_pch.cpp "int main() {}\n")
+  add_executable(rk_program_pch EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/program_pch.cpp)
+  target_include_directories(rk_program_pch PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(rk_program_pch PRIVATE GTest::gtest GTest::gmock rk_options)
+  target_precompile_headers(rk_program_pch PRIVATE ${RK_STANDARD_HEADERS} <gtest/gtest.h> <gmock/gmock.h>
+                            ${PROJECT_SOURCE_DIR}/src/ir/graph.h)
+  rk_cpp_targets(targets ${folder})
+  list(REMOVE_ITEM targets rk_program_pch)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    get_target_property(libraries ${target} LINK_LIBRARIES)
+    if(type STREQUAL EXECUTABLE AND "${libraries}" MATCHES "GTest::")
+      target_precompile_headers(${target} REUSE_FROM rk_program_pch)
+    endif()
+  endforeach()
+endfunction()
+
 # rk_batch_sources(<out> <folder>): lines "target path" of the C++ sources of every target below the folder. Kernels stay
 # apart: each of their files is for one instruction set.
 function(rk_batch_sources out folder)
