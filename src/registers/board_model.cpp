@@ -240,7 +240,7 @@ class BoardBuilder {
     PoolLayer nothing;
     nothing.in = nothing.out = {.channels = kChannels, .height = 1, .width = 1};
     nothing.params.kernel = nothing.params.stride = {1, 1};
-    BoundTask bound{.task = write_max_pool(nothing, {0, 1})};
+    BoundTask bound{.task = write_pool(nothing, {0, 1})};
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = kFrom;
     bound.tensors[static_cast<size_t>(Operand::kOutput)] = kTo;
     return bound;
@@ -256,19 +256,21 @@ class BoardBuilder {
                      format::FileNode& node) {
     for (const ScratchFeature& feature : features) {
       FileTensor tensor;
-      tensor.dtype = DType::kI8;
+      tensor.dtype = feature.is_float ? DType::kF16 : DType::kI8;
       tensor.layout = program::Layout::kNc1hwc2;
       tensor.kind = program::TensorKind::kInternal;
       tensor.name = feature.name;
       for (const int64_t extent : feature.shape.dims())
         tensor.shape.push_back(static_cast<int32_t>(extent));
-      constexpr int32_t kLanes = 16;
-      tensor.native_shape = {1, ceil_div(tensor.shape[1], kLanes), tensor.shape[2], tensor.shape[3],
-                             kLanes};
-      tensor.quant_method = "layer";
-      tensor.quant_type = "int8";
-      tensor.scale = {feature.scale};
-      tensor.zero_point = {feature.zero_point};
+      const int32_t lanes = feature.is_float ? 8 : 16;
+      tensor.native_shape = {1, ceil_div(tensor.shape[1], lanes), tensor.shape[2], tensor.shape[3],
+                             lanes};
+      if (!feature.is_float) {
+        tensor.quant_method = "layer";
+        tensor.quant_type = "int8";
+        tensor.scale = {feature.scale};
+        tensor.zero_point = {feature.zero_point};
+      }
       tensor.plane_align = feature.plane_align;
       if (feature.size_bytes > UINT32_MAX)
         return out_of_memory(str("scratch '", feature.name, "' takes more than 4 GiB"));

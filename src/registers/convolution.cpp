@@ -373,16 +373,17 @@ void ConvWriter::write_addend() {
   constexpr int64_t kAddition = 2, kBothStreams = 5;
   image_.set(reg::DPU_EW_CFG__EW_OP_SRC, 1);
   image_.set(reg::DPU_EW_CFG__EW_ALU_ALGO, kAddition);
-  image_.set(reg::DPU_EW_CFG__EDATA_SIZE, 1);
+  image_.set(reg::DPU_EW_CFG__EDATA_SIZE, layer_.out.element_bytes());
   image_.set(reg::DPU_EW_CFG__EW_DATA_MODE, 1);
-  image_.set(reg::DPU_EW_CFG__EW_CVT_TYPE, 1);
-  image_.set(reg::DPU_EW_CVT_OFFSET_VALUE, static_cast<uint32_t>(p_.addend.offset));
-  image_.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, p_.addend.scale.scale);
-  image_.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT, p_.addend.scale.shift);
+  image_.set(reg::DPU_EW_CFG__EW_CVT_TYPE, is_float_ ? 0 : 1);
+  const program::InputStage stage = is_float_ ? program::InputStage{0, {1, 0}} : p_.addend;
+  image_.set(reg::DPU_EW_CVT_OFFSET_VALUE, static_cast<uint32_t>(stage.offset));
+  image_.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, stage.scale.scale);
+  image_.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT, stage.scale.shift);
   // Both streams of the reader carry the operand, every other plane each.
   const int64_t plane = layer_.out.plane_pixels();
   const int64_t notch = 2 * plane - layer_.out.width * tile_.out_rows;
-  image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, 1);
+  image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, layer_.out.element_bytes());
   image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE, 1);
   image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE, kBothStreams);
   image_.set_address(reg::DPU_RDMA_RDMA_SRC_BASE_ADDR, Operand::kAddend, out_bytes());

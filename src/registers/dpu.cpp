@@ -11,7 +11,8 @@ namespace {
 namespace reg = target::reg;
 
 constexpr uint32_t kUnits = 0x18;  // DPU, DPU_RDMA
-constexpr int64_t kAtomBytes = 16;
+constexpr int64_t kAtomBytes = 16, kHalfLanes = 8;
+constexpr int64_t kHalf = 2;  // of precision fields: float16
 constexpr int64_t kMostExtent = 8191, kMostChannels = 8192;
 constexpr int64_t kAddition = 2, kLongestBurst = 15, kToMemory = 2;
 
@@ -101,19 +102,40 @@ void write_addend(const DpuTask& t, RegisterImage& image) {
     image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE, 1);
     return;
   }
+  const int64_t size = t.is_float ? 2 : 1;
   image.set(reg::DPU_EW_CFG__EW_OP_SRC, 1);
-  image.set(reg::DPU_EW_CFG__EW_ALU_ALGO, kAddition);
-  image.set(reg::DPU_EW_CFG__EDATA_SIZE, 1);
+  image.set(reg::DPU_EW_CFG__EW_ALU_ALGO, t.multiplies ? 0 : kAddition);
+  image.set(reg::DPU_EW_CFG__EW_OP_TYPE, t.multiplies ? 1 : 0);
+  image.set(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS, t.multiplies ? 1 : 0);
+  image.set(reg::DPU_EW_CFG__EDATA_SIZE, size);
   image.set(reg::DPU_EW_CFG__EW_DATA_MODE, 1);
-  image.set(reg::DPU_EW_CFG__EW_CVT_TYPE, 1);
+  image.set(reg::DPU_EW_CFG__EW_CVT_TYPE, t.is_float ? 0 : 1);
   image.set(reg::DPU_EW_CVT_OFFSET_VALUE, static_cast<uint32_t>(t.addend->offset));
   image.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, t.addend->scale.scale);
   image.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT, t.addend->scale.shift);
-  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, 1);
+  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, size);
   image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE, 1);
   image.set_address(reg::DPU_RDMA_RDMA_EW_BASE_ADDR, Operand::kAddend, t.addend_bytes);
   image.set(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE, t.addend_plane);
   image.set(reg::DPU_RDMA_RDMA_EW_SURF_NOTCH__EW_SURF_NOTCH, t.addend_plane - t.height * t.width);
+}
+
+// Numbers are float32 inside.
+void write_half(RegisterImage& image) {
+  image.set(reg::DPU_DATA_FORMAT__PROC_PRECISION, kHalf);
+  image.set(reg::DPU_DATA_FORMAT__IN_PRECISION, kHalf);
+  image.set(reg::DPU_DATA_FORMAT__OUT_PRECISION, kHalf);
+  image.set(reg::DPU_OUT_CVT_SCALE__FP32TOFP16_EN, 1);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__MRDMA_FP16TOFP32_EN, 1);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__PROC_PRECISION, kHalf);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, kHalf);
+}
+
+RegisterTask in_order(const RegisterImage& image) {
+  RegisterTask task;
+  task.units = kUnits;
+  for (const uint16_t offset : kOrder) task.commands.push_back(image.get(offset));
+  return task;
 }
 
 }  // namespace
@@ -121,7 +143,7 @@ void write_addend(const DpuTask& t, RegisterImage& image) {
 Result<RegisterTask> write_dpu(const DpuTask& t) {
   const auto within = [](int64_t value, int64_t most) { return value >= 1 && value <= most; };
   if (!within(t.height, kMostExtent) || !within(t.width, kMostExtent) ||
-      !within(t.channels, kMostChannels) || t.channels % kAtomBytes != 0)
+      !within(t.channels, kMostChannels) || t.channels % (t.is_float ? kHalfLanes : kAtomBytes) != 0)
     return unsupported("no register form for extents beyond the registers' fields");
   if (t.activation == program::Activation::kClip)
     return unsupported("no register form for a limit after an addend");
@@ -137,10 +159,55 @@ Result<RegisterTask> write_dpu(const DpuTask& t) {
   image.set(reg::DPU_OUT_CVT_OFFSET, static_cast<uint32_t>(t.output.zero_point));
   image.set(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, t.output.scale.scale);
   image.set(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT, t.output.scale.shift);
-  RegisterTask task;
-  task.units = kUnits;
-  for (const uint16_t offset : kOrder) task.commands.push_back(image.get(offset));
-  return task;
+  if (t.is_float) write_half(image);
+  return in_order(image);
+}
+
+Result<RegisterTask> write_enlargement(const Enlargement& t) {
+  constexpr int64_t kMostTimes = 8;
+  const int64_t width = t.width * t.times.w;
+  if (t.height < 1 || t.width < 1 || width > kMostExtent ||
+      t.height * t.times.h > kMostExtent || t.times.h < 1 || t.times.w < 1 ||
+      t.times.h > kMostTimes || t.times.w > kMostTimes)
+    return unsupported("no register form for an enlargement beyond the registers' fields");
+  const int64_t lanes = t.is_float ? kHalfLanes : kAtomBytes;
+  DpuTask block{.channels = lanes, .height = t.height, .width = width, .is_float = t.is_float};
+  block.source_bytes = t.source_bytes;
+  block.out_bytes = t.out_bytes;
+  RegisterImage image;
+  constexpr uint32_t kPingPong = 0xe;
+  image.set(reg::DPU_S_POINTER, kPingPong);
+  image.set(reg::DPU_RDMA_RDMA_S_POINTER, kPingPong);
+  write_extents(block, image);
+  write_source(block, image);
+  write_lookup(block, image);
+  write_addend(block, image);
+  // The reader takes atoms as eight numbers of 16 bits, whatever they are.
+  constexpr int64_t kI16 = 1;
+  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_WIDTH__WIDTH, t.width - 1);
+  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL__CHANNEL, kHalfLanes - 1);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, kI16);
+  image.set(reg::DPU_DATA_FORMAT__IN_PRECISION, kI16);
+  image.set(reg::DPU_DATA_FORMAT__PROC_PRECISION, t.is_float ? kHalf : 0);
+  image.set(reg::DPU_DATA_FORMAT__OUT_PRECISION, t.is_float ? kHalf : 0);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__PROC_PRECISION, t.is_float ? kHalf : 0);
+  // Copies of a row follow each other; the next row of the source comes after them.
+  image.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0, (t.times.h - 1) * width);
+  image.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_1, (t.times.h - 1) * width);
+  image.set(reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE, width);
+  image.set(reg::DPU_SURFACE_ADD__SURF_ADD, t.out_plane);
+  const target::RegisterField repeats[] = {reg::DPU_BS_OW_CFG__SIZE_E_0,
+                                           reg::DPU_BS_OW_CFG__SIZE_E_1,
+                                           reg::DPU_BS_OW_CFG__SIZE_E_2};
+  for (const target::RegisterField& field : repeats) image.set(field, 1);
+  image.set(reg::DPU_RDMA_RDMA_SURF_NOTCH__SURF_NOTCH_ADDR, t.source_plane - t.height * t.width);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__KERNEL_WIDTH, t.times.w - 1);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__KERNEL_HEIGHT, t.times.h - 1);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__KERNEL_STRIDE_WIDTH, t.times.w - 1);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__KERNEL_STRIDE_HEIGHT, t.times.h - 1);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__UNPOOLING_EN, 1);
+  image.set(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, 1);
+  return in_order(image);
 }
 
 Result<RegisterTask> write_table_load(std::span<const int16_t> low, std::span<const int16_t> high) {

@@ -15,7 +15,6 @@ using program::ConcatParams;
 using program::InputStage;
 using program::ProgramTensor;
 
-constexpr int64_t kLanes = 16;
 constexpr ScaleShift kUnity{16384, 14};
 
 const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
@@ -26,12 +25,14 @@ const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
 DpuTask copy_of(const ConcatParams& params, size_t input, const ProgramTensor& from,
                 const ProgramTensor& to) {
   DpuTask task;
+  const Feature feature = feature_of(from);
   task.height = from.shape[2];
   task.width = from.shape[3];
-  task.channels = align_up<int64_t>(from.shape[1], kLanes);
-  task.source_plane = feature_of(from).plane_pixels();
+  task.channels = align_up<int64_t>(from.shape[1], feature.lanes());
+  task.is_float = feature.is_float;
+  task.source_plane = feature.plane_pixels();
   task.out_plane = feature_of(to).plane_pixels();
-  if (params.identity) return task;
+  if (params.identity || feature.is_float) return task;
   const InputStage& stage = params.inputs[input];
   const bool one_rounding = params.output.scale == kUnity;
   if (one_rounding && stage == InputStage{-params.output.zero_point, {1, 0}}) return task;
@@ -62,7 +63,7 @@ Selection close_gaps(const program::Variant& variant, const program::Step& step,
   for (const int32_t input : step.inputs) {
     const int64_t channels = tensor_of(variant, input).shape[1];
     for (int64_t c = 0; c < channels; ++c) s.picks.push_back(first + c);
-    first += align_up(channels, kLanes);
+    first += align_up(channels, s.in.lanes());
   }
   return s;
 }
@@ -73,19 +74,24 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
                                 const program::Step& step) {
   const auto& params = std::get<ConcatParams>(step.params);
   const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
-  if (!is_feature(out) || params.axis != 1)
-    return no_form(step, "a Concat that does not join channels of int8 features, one sample");
-  if (!params.identity && params.inputs.size() != step.inputs.size())
+  const bool is_float = is_half_feature(out);
+  const auto is_operand = [&](const ProgramTensor& t) {
+    return is_float ? is_half_feature(t) : is_feature(t);
+  };
+  if (!is_operand(out) || params.axis != 1)
+    return no_form(step, "a Concat that does not join channels of features, one sample");
+  const int64_t lanes_of_block = feature_of(out).lanes();
+  if (!is_float && !params.identity && params.inputs.size() != step.inputs.size())
     return no_form(step, "a Concat without a stage for each operand");
   bool whole = true;
   int64_t lanes = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const ProgramTensor& from = tensor_of(variant, step.inputs[i]);
-    if (!is_feature(from) || from.kind == program::TensorKind::kInput)
-      return no_form(step, "a Concat of operands that are not int8 features inside the model");
+    if (!is_operand(from) || from.kind == program::TensorKind::kInput)
+      return no_form(step, "a Concat of operands that are not features inside the model");
     const bool last = i + 1 == step.inputs.size();
-    whole = whole && (last || from.shape[1] % kLanes == 0);
-    lanes += align_up<int64_t>(from.shape[1], kLanes);
+    whole = whole && (last || from.shape[1] % lanes_of_block == 0);
+    lanes += align_up<int64_t>(from.shape[1], lanes_of_block);
   }
   LayerTasks tasks;
   tasks.form = LayerForm::kIdentical;
@@ -93,7 +99,9 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
   ScratchFeature scratch{.name = out.name + "_exSecondary"};
   scratch.shape = Shape{1, lanes, out.shape[2], out.shape[3]};
   scratch.plane_align = out.plane_align;
-  scratch.size_bytes = static_cast<uint64_t>(lanes) * plane;
+  const auto element = static_cast<uint64_t>(feature_of(out).element_bytes());
+  scratch.size_bytes = static_cast<uint64_t>(lanes) * plane * element;
+  scratch.is_float = is_float;
   scratch.scale = out.scale;
   scratch.zero_point = out.zero_point;
   const std::string& to = whole ? out.name : scratch.name;
@@ -101,7 +109,7 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const ProgramTensor& from = tensor_of(variant, step.inputs[i]);
     DpuTask copy = copy_of(params, i, from, out);
-    copy.out_bytes = first * plane;
+    copy.out_bytes = first * plane * element;
     RK_ASSIGN(RegisterTask task, write_dpu(copy));
     tasks.tasks.push_back(bind(std::move(task), from.name, to));
     first += static_cast<uint64_t>(copy.channels);
@@ -115,27 +123,33 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
 Result<LayerTasks> sum_tasks(const program::Variant& variant, const program::Step& step) {
   const auto& params = std::get<program::SumParams>(step.params);
   const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
-  if (step.inputs.size() != 2 || params.inputs.size() != 2)
-    return no_form(step, "a sum of other than two int8 operands");
+  const bool is_float = is_half_feature(out);
+  if (step.inputs.size() != 2 || (!is_float && params.inputs.size() != 2))
+    return no_form(step, "a sum of other than two operands");
   for (const int32_t input : step.inputs) {
     const ProgramTensor& from = tensor_of(variant, input);
-    if (!is_feature(from) || from.shape != out.shape || from.kind == program::TensorKind::kInput)
-      return no_form(step, "operands that are not int8 features of the result's extents");
+    if (!(is_float ? is_half_feature(from) : is_feature(from)) || from.shape != out.shape || from.kind == program::TensorKind::kInput)
+      return no_form(step, "operands that are not features of the result's type and extents");
   }
-  if (!is_feature(out)) return no_form(step, "a result that is not an int8 feature");
+  if (!is_float && !is_feature(out)) return no_form(step, "a result that is not a feature");
   const ProgramTensor& a = tensor_of(variant, step.inputs[0]);
   const ProgramTensor& b = tensor_of(variant, step.inputs[1]);
   DpuTask sum;
   sum.height = out.shape[2];
   sum.width = out.shape[3];
-  sum.channels = align_up<int64_t>(out.shape[1], kLanes);
+  sum.channels = align_up<int64_t>(out.shape[1], feature_of(out).lanes());
+  sum.is_float = is_float;
   sum.source_plane = feature_of(a).plane_pixels();
   sum.addend_plane = feature_of(b).plane_pixels();
   sum.out_plane = feature_of(out).plane_pixels();
-  sum.source = params.inputs[0];
-  sum.addend = params.inputs[1];
   sum.activation = params.activation;
-  sum.output = params.output;
+  if (is_float) {
+    sum.addend = InputStage{0, {1, 0}};
+  } else {
+    sum.source = params.inputs[0];
+    sum.addend = params.inputs[1];
+    sum.output = params.output;
+  }
   RK_ASSIGN(RegisterTask task, write_dpu(sum));
   BoundTask bound = bind(std::move(task), a.name, out.name);
   bound.tensors[static_cast<size_t>(Operand::kAddend)] = b.name;

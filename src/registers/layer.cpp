@@ -57,10 +57,8 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
     return no_form(step, "features that are not of one type in blocks of channels, one sample");
   if (!is_float && (step.inputs.size() < 3 || step.inputs[2] == kNone))
     return no_form(step, "a convolution without bias");
-  if (is_float && (params->transposed || params->lookup || params->slope ||
-                   (step.inputs.size() > 3 && step.inputs[3] != kNone)))
-    return no_form(step,
-                   "a float16 convolution that is transposed or has more than a limit behind it");
+  if (is_float && (params->lookup || params->slope))
+    return no_form(step, "a float16 convolution with a table or a slope");
   // Weights of a transposed convolution lie plain in a Program and in blocks in a file.
   const auto layout = params->transposed ? program::Layout::kPlain : program::Layout::kWeight;
   if ((weight.layout != layout && !is_float) || !weight.is_constant())
@@ -78,7 +76,7 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
   layer.has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone;
   if (layer.has_addend) {
     const ProgramTensor& addend = tensor_of(variant, step.inputs[3]);
-    if (!is_feature(addend) || addend.shape != out.shape ||
+    if (!(is_float ? is_half_feature(addend) : is_feature(addend)) || addend.shape != out.shape ||
         addend.kind != program::TensorKind::kInternal)
       return no_form(step, "an addend that is not a feature of the output's extents");
     if (layer.is_depthwise) return no_form(step, "a depthwise convolution with an addend");

@@ -8,6 +8,7 @@
 #include "base/half.h"
 #include "program/native_layout.h"
 #include "registers/dpu.h"
+#include "registers/half_weights.h"
 #include "registers/layer.h"
 #include "registers/pooling.h"
 #include "target/target.h"
@@ -55,34 +56,6 @@ Result<HelperConstant> turned_weights(const program::Program& program,
   return out;
 }
 
-// The element of the plain weight at each place of the chip's blocks; -1 where there is none.
-Result<std::vector<int64_t>> block_places(const std::vector<int32_t>& native, const Shape& shape) {
-  size_t places = 0;
-  for (size_t i = 0; i + 5 < native.size(); i += 6) {
-    size_t group = 1;
-    for (size_t j = 0; j < 6; ++j) group *= static_cast<size_t>(native[i + j]);
-    places += group;
-  }
-  std::vector<uint8_t> numbers(places * sizeof(uint32_t));
-  for (uint32_t i = 0; i < places; ++i) std::memcpy(numbers.data() + i * sizeof i, &i, sizeof i);
-  RK_ASSIGN(const std::vector<uint8_t> plain,
-            program::unpack_weight_elements(numbers, native, shape, sizeof(uint32_t)));
-  std::vector<int64_t> elements(places, -1);
-  for (size_t i = 0; i * sizeof(uint32_t) < plain.size(); ++i)
-    elements[load<uint32_t>(plain.data() + i * sizeof(uint32_t))] = static_cast<int64_t>(i);
-  return elements;
-}
-
-// Blocks of float16 weights, as vendor files for RK3588 have them. What is left of the input channels takes a quarter of a
-// block, half or all of it.
-target::WeightLayout half_layout(const Shape& shape) {
-  target::WeightLayout layout{.oc2 = 16, .oc2_min = 1, .ic2 = 32};
-  layout.ic_small = shape[1] % layout.ic2 <= 8 ? 8 : 16;
-  layout.first_layer_ic = 8;
-  layout.depthwise_c2 = 32;
-  return layout;
-}
-
 uint16_t half_at(const ProgramTensor& tensor, ByteSpan bytes, size_t i) {
   return tensor.dtype == DType::kF32 ? float_to_half(load<float>(bytes.data() + i * sizeof(float)))
                                      : load<uint16_t>(bytes.data() + i * sizeof(uint16_t));
@@ -95,22 +68,25 @@ Status add_float_constants(const program::Program& program, const program::Varia
   if (weight.dtype != DType::kF16 && weight.dtype != DType::kF32)
     return no_form(step, "float16 features with narrow weights");
   const ByteSpan bytes = program.weights[static_cast<size_t>(weight.weight)].bytes;
-  const Shape& plain = weight.shape;
-  const Shape shape = layer.is_depthwise ? Shape{1, plain[0], plain[2], plain[3]} : plain;
+  const Shape& plain = weight.shape;  // OIHW; IOHW where the convolution is transposed; C 1 H W
+  const bool turned = layer.params.transposed && !layer.is_depthwise;
+  const int64_t outputs = turned ? plain[1] : plain[0], inputs = turned ? plain[0] : plain[1];
+  const Shape shape = layer.is_depthwise ? Shape{1, plain[0], plain[2], plain[3]}
+                                         : Shape{outputs, inputs, plain[2], plain[3]};
+  const int64_t taps = plain[2] * plain[3];
   const auto use = layer.is_depthwise    ? program::WeightUse::kDepthwise
                    : layer.in.is_picture ? program::WeightUse::kPicture
                                          : program::WeightUse::kDense;
-  HelperConstant blocks{.name = weight.name, .dtype = DType::kF16};
-  blocks.layout = program::Layout::kWeight;
-  blocks.shape = shape;
-  blocks.native_shape = program::native_weight_shape(half_layout(shape), shape, use);
-  RK_ASSIGN(const std::vector<int64_t> places, block_places(blocks.native_shape, shape));
-  blocks.bytes.resize(places.size() * sizeof(uint16_t));
-  for (size_t i = 0; i < places.size(); ++i) {
-    const uint16_t half =
-        places[i] < 0 ? 0 : half_at(weight, bytes, static_cast<size_t>(places[i]));
-    std::memcpy(blocks.bytes.data() + i * sizeof half, &half, sizeof half);
-  }
+  // Input and output change places, rows and columns run backwards.
+  const auto given_place = [&](int64_t i) {
+    if (!layer.params.transposed) return i;
+    const int64_t tap = taps - 1 - i % taps, kernel = i / taps;
+    return (turned ? kernel % inputs * outputs + kernel / inputs : kernel) * taps + tap;
+  };
+  RK_ASSIGN(HelperConstant blocks, half_blocks(shape, use, [&](int64_t i) {
+              return half_at(weight, bytes, static_cast<size_t>(given_place(i)));
+            }));
+  blocks.name = weight.name;
   tasks.helpers.push_back(std::move(blocks));
   if (!layer.has_bias) return ok_status();
   // The reader takes whole groups of channels.
@@ -129,13 +105,15 @@ Status add_float_constants(const program::Program& program, const program::Varia
   return ok_status();
 }
 
-Result<LayerTasks> max_pool_tasks(const program::Program& program, const program::Variant& variant,
-                                  const Step& step) {
+}  // namespace
+
+Result<LayerTasks> pool_unit_tasks(const program::Program& program, const program::Variant& variant,
+                                   const Step& step) {
   RK_ASSIGN(const PoolLayer layer, pool_layer(program, variant, step));
   LayerTasks tasks;
   tasks.form = LayerForm::kIdentical;
-  for (const PoolPart& part : cut_max_pool(layer)) {
-    BoundTask bound{write_max_pool(layer, part), {}};
+  for (const PoolPart& part : cut_pool(layer)) {
+    BoundTask bound{write_pool(layer, part), {}};
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = tensor_of(variant, step.inputs[0]).name;
     bound.tensors[static_cast<size_t>(Operand::kOutput)] = tensor_of(variant, step.outputs[0]).name;
     tasks.tasks.push_back(std::move(bound));
@@ -143,7 +121,6 @@ Result<LayerTasks> max_pool_tasks(const program::Program& program, const program
   return tasks;
 }
 
-}  // namespace
 
 Result<LayerTasks> convolution_tasks(const program::Program& program,
                                      const program::Variant& variant, const Step& step) {
@@ -156,7 +133,7 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
   // No vendor file has a transposed depthwise convolution.
   tasks.form =
       layer.params.transposed && layer.is_depthwise ? LayerForm::kEmulated : LayerForm::kIdentical;
-  if (layer.params.transposed) {
+  if (layer.params.transposed && !layer.in.is_float) {
     RK_ASSIGN(HelperConstant weights, turned_weights(program, variant, step, layer.is_depthwise));
     layer.weight_bytes = weights.bytes.size();
     tasks.helpers.push_back(std::move(weights));
@@ -210,9 +187,11 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
 Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
                                const Step& step) {
   if (const auto* pool = std::get_if<program::PoolParams>(&step.params)) {
-    return pool->kind == program::PoolKind::kMax ? max_pool_tasks(program, variant, step)
-                                                 : average_pool_tasks(program, variant, step);
+    if (pool->kind == program::PoolKind::kAverage) return average_pool_tasks(program, variant, step);
+    return pool_unit_tasks(program, variant, step);
   }
+  if (std::holds_alternative<program::ResizeParams>(step.params))
+    return resize_tasks(variant, step);
   if (std::holds_alternative<program::ConcatParams>(step.params))
     return concat_tasks(program, variant, step);
   if (std::holds_alternative<program::SumParams>(step.params)) return sum_tasks(variant, step);

@@ -47,6 +47,7 @@ struct ScratchFeature {
   uint64_t size_bytes = 0;
   float scale = 0;
   int32_t zero_point = 0;
+  bool is_float = false;
 };
 
 struct LayerTasks {
@@ -73,6 +74,10 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
                                 const program::Step& step);
 Result<LayerTasks> sum_tasks(const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> table_tasks(const program::Variant& variant, const program::Step& step);
+// MaxPool, and averages in float16 within the unit's limits.
+Result<LayerTasks> pool_unit_tasks(const program::Program& program,
+                                   const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> resize_tasks(const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> average_pool_tasks(const program::Program& program,
                                       const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> move_tasks(const program::Program& program, const program::Variant& variant,

@@ -18,7 +18,6 @@ using program::OpParams;
 using program::ProgramTensor;
 using program::Step;
 
-constexpr int64_t kLanes = 16;
 constexpr int64_t kMostElements = int64_t{1} << 24;
 
 const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
@@ -117,22 +116,28 @@ std::optional<Sources> sources_of(const program::Program& program, const program
   return std::nullopt;
 }
 
-// Samples and channels of a feature as planes of 16 lanes, one sample after the other.
+// Samples and channels of a feature as planes of atoms, one sample after the other.
 struct Planes {
-  int64_t samples = 0, channels = 0, pixels = 0, blocks = 0, plane = 0;
+  int64_t samples = 0, channels = 0, pixels = 0, lanes = 0, blocks = 0, plane = 0;
 
   int64_t count() const { return samples * blocks; }
-  int64_t lane(int64_t sample, int64_t channel) const { return sample * blocks * kLanes + channel; }
+  int64_t lane(int64_t sample, int64_t channel) const { return sample * blocks * lanes + channel; }
 };
 
 Planes planes_of(const ProgramTensor& t) {
-  Planes p{t.shape[0], t.shape[1], t.shape[2] * t.shape[3], ceil_div(t.shape[1], kLanes), 0};
-  p.plane = feature_of(t).plane_pixels();
+  const Feature feature = feature_of(t);
+  Planes p{t.shape[0], t.shape[1], t.shape[2] * t.shape[3], feature.lanes()};
+  p.blocks = ceil_div(t.shape[1], p.lanes);
+  p.plane = feature.plane_pixels();
   return p;
 }
 
+constexpr int64_t kAtomBytes = 16;
+
+bool is_movable(DType dtype) { return dtype == DType::kI8 || dtype == DType::kF16; }
+
 bool is_blocked(const ProgramTensor& t) {
-  return t.dtype == DType::kI8 && t.layout == program::Layout::kNc1hwc2 && t.shape.rank() == 4 &&
+  return is_movable(t.dtype) && t.layout == program::Layout::kNc1hwc2 && t.shape.rank() == 4 &&
          t.kind != program::TensorKind::kInput;
 }
 
@@ -140,7 +145,7 @@ bool is_blocked(const ProgramTensor& t) {
 std::optional<std::vector<int64_t>> lanes_of(const Sources& sources, const Planes& from,
                                              const Planes& to) {
   if (from.pixels != to.pixels) return std::nullopt;
-  std::vector<int64_t> lanes(static_cast<size_t>(to.count() * kLanes), -1);
+  std::vector<int64_t> lanes(static_cast<size_t>(to.count() * to.lanes), -1);
   for (int64_t sample = 0; sample < to.samples; ++sample) {
     for (int64_t channel = 0; channel < to.channels; ++channel) {
       const int64_t at = (sample * to.channels + channel) * to.pixels;
@@ -159,20 +164,24 @@ std::optional<std::vector<int64_t>> lanes_of(const Sources& sources, const Plane
 }
 
 // The block of the operand that block `to` of the result repeats; -1 when lanes change places.
-int64_t repeated_block(const std::vector<int64_t>& lanes, int64_t to) {
-  const int64_t first = lanes[static_cast<size_t>(to * kLanes)];
-  if (first < 0 || first % kLanes != 0) return -1;
-  for (int64_t lane = 0; lane < kLanes; ++lane) {
-    const int64_t from = lanes[static_cast<size_t>(to * kLanes + lane)];
+int64_t repeated_block(const std::vector<int64_t>& lanes, int64_t block_lanes, int64_t to) {
+  const int64_t first = lanes[static_cast<size_t>(to * block_lanes)];
+  if (first < 0 || first % block_lanes != 0) return -1;
+  for (int64_t lane = 0; lane < block_lanes; ++lane) {
+    const int64_t from = lanes[static_cast<size_t>(to * block_lanes + lane)];
     if (from >= 0 && from != first + lane) return -1;
   }
-  return first / kLanes;
+  return first / block_lanes;
 }
 
 struct Move {
   const program::Program& program;
   const ProgramTensor& in;
   const ProgramTensor& out;
+
+  bool is_float() const { return in.dtype == DType::kF16; }
+  int64_t lanes() const { return is_float() ? kAtomBytes / 2 : kAtomBytes; }
+  int64_t pair() const { return 2 * lanes(); }  // channels that leave the array at a time
 };
 
 Result<LayerTasks> copy_blocks(const Move& m, const std::vector<int64_t>& blocks) {
@@ -182,13 +191,14 @@ Result<LayerTasks> copy_blocks(const Move& m, const std::vector<int64_t>& blocks
     size_t last = first + 1;
     while (last < blocks.size() && blocks[last] == blocks[last - 1] + 1) ++last;
     DpuTask copy;
-    copy.channels = static_cast<int64_t>(last - first) * kLanes;
+    copy.channels = static_cast<int64_t>(last - first) * m.lanes();
+    copy.is_float = m.is_float();
     copy.height = m.out.shape[2];
     copy.width = m.out.shape[3];
     copy.source_plane = from.plane;
     copy.out_plane = to.plane;
-    copy.source_bytes = static_cast<uint64_t>(blocks[first] * from.plane * kLanes);
-    copy.out_bytes = first * static_cast<uint64_t>(to.plane * kLanes);
+    copy.source_bytes = static_cast<uint64_t>(blocks[first] * from.plane * kAtomBytes);
+    copy.out_bytes = first * static_cast<uint64_t>(to.plane * kAtomBytes);
     RK_ASSIGN(RegisterTask task, write_dpu(copy));
     BoundTask bound{std::move(task), {}};
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = m.in.name;
@@ -204,11 +214,15 @@ bool has_room(const ProgramTensor& out, int64_t end_bytes) {
   return static_cast<uint64_t>(end_bytes) <= out.size_bytes;
 }
 
-constexpr int64_t kPairOfBlocks = 32;
+// Bytes that `channels` of a feature take, in whole pairs of blocks.
+int64_t pairs_bytes(const Move& m, int64_t channels, int64_t plane) {
+  return align_up(channels, m.pair()) / m.lanes() * plane * kAtomBytes;
+}
 
-Feature view(int64_t channels, int64_t height, int64_t width, int64_t plane) {
+Feature view(const Move& m, int64_t channels, int64_t height, int64_t width, int64_t plane) {
   Feature feature{.channels = channels, .height = height, .width = width};
   feature.plane = plane;
+  feature.is_float = m.is_float();
   return feature;
 }
 
@@ -224,10 +238,10 @@ Selection selection_between(const Move& m) {
 Result<LayerTasks> select_lanes(const Move& m, std::vector<int64_t> lanes) {
   const Planes from = planes_of(m.in), to = planes_of(m.out);
   Selection s = selection_between(m);
-  s.in = view(from.count() * kLanes, m.in.shape[2], m.in.shape[3], from.plane);
-  s.out = view(to.count() * kLanes, m.out.shape[2], m.out.shape[3], to.plane);
+  s.in = view(m, from.count() * m.lanes(), m.in.shape[2], m.in.shape[3], from.plane);
+  s.out = view(m, to.count() * m.lanes(), m.out.shape[2], m.out.shape[3], to.plane);
   s.picks = std::move(lanes);
-  if (!has_room(m.out, align_up(s.out.channels, kPairOfBlocks) * to.plane))
+  if (!has_room(m.out, pairs_bytes(m, s.out.channels, to.plane)))
     return unsupported("no register form for a move into an odd number of blocks");
   LayerTasks tasks;
   RK_TRY(add_selection(m.program, s, tasks));
@@ -237,8 +251,9 @@ Result<LayerTasks> select_lanes(const Move& m, std::vector<int64_t> lanes) {
 // Where the result has no room for pairs of blocks they go to scratch, and from there on: `cube` says what and to where.
 Status copy_from_scratch(const Move& m, DpuTask cube, LayerTasks& tasks) {
   ScratchFeature scratch{.name = m.out.name + "_exSecondary"};
-  scratch.shape = Shape{1, align_up(cube.channels, kPairOfBlocks), 1, cube.source_plane};
-  scratch.size_bytes = static_cast<uint64_t>(scratch.shape.elements());
+  scratch.shape = Shape{1, align_up(cube.channels, m.pair()), 1, cube.source_plane};
+  scratch.size_bytes = static_cast<uint64_t>(pairs_bytes(m, cube.channels, cube.source_plane));
+  scratch.is_float = cube.is_float = m.is_float();
   scratch.scale = m.out.scale;
   scratch.zero_point = m.out.zero_point;
   RK_ASSIGN(RegisterTask task, write_dpu(cube));
@@ -254,22 +269,23 @@ Status copy_from_scratch(const Move& m, DpuTask cube, LayerTasks& tasks) {
 Result<LayerTasks> rows_to_channels(const Move& m) {
   const int64_t channels = m.in.shape[1], height = m.in.shape[2], width = m.in.shape[3];
   const Planes from = planes_of(m.in), to = planes_of(m.out);
-  const bool room = has_room(m.out, align_up(height, kPairOfBlocks) * to.plane);
+  const bool room = has_room(m.out, pairs_bytes(m, height, to.plane));
+  const int64_t lanes = m.lanes();
   LayerTasks tasks;
   for (int64_t c = 0; c < channels; ++c) {
     Selection s = selection_between(m);
     if (!room) s.to = m.out.name + "_exSecondary";
-    s.in = view(height * kLanes, width, 1, width);
-    s.in_bytes = static_cast<uint64_t>(c / kLanes * from.plane * kLanes);
-    s.out = view(height, width, 1, to.plane);
+    s.in = view(m, height * lanes, width, 1, width);
+    s.in_bytes = static_cast<uint64_t>(c / lanes * from.plane * kAtomBytes);
+    s.out = view(m, height, width, 1, to.plane);
     s.out.row_gap = channels - 1;
-    s.out_bytes = static_cast<uint64_t>(c * kLanes);
-    s.helper += str("_", c % kLanes);
-    for (int64_t y = 0; y < height; ++y) s.picks.push_back(y * kLanes + c % kLanes);
+    s.out_bytes = static_cast<uint64_t>(c * kAtomBytes);
+    s.helper += str("_", c % lanes);
+    for (int64_t y = 0; y < height; ++y) s.picks.push_back(y * lanes + c % lanes);
     RK_TRY(add_selection(m.program, s, tasks));
   }
   if (room) return tasks;
-  DpuTask copy{.channels = align_up(height, kLanes), .height = width, .width = channels};
+  DpuTask copy{.channels = align_up(height, lanes), .height = width, .width = channels};
   copy.source_plane = copy.out_plane = to.plane;
   RK_TRY(copy_from_scratch(m, copy, tasks));
   return tasks;
@@ -278,24 +294,25 @@ Result<LayerTasks> rows_to_channels(const Move& m) {
 // A feature in plain order: 16 pixels of a channel become one atom, the channels of a block follow each other.
 Result<LayerTasks> flatten(const Move& m) {
   const Planes from = planes_of(m.in);
-  const int64_t atoms = from.pixels / kLanes;
+  const int64_t block_lanes = m.lanes(), atoms = from.pixels / block_lanes;
   LayerTasks tasks;
   for (int64_t block = 0; block < from.count(); ++block) {
-    const int64_t lanes = std::min(kLanes, from.channels - block * kLanes);
+    const int64_t lanes = std::min(block_lanes, from.channels - block * block_lanes);
     Selection s = selection_between(m);
-    s.in = view(kLanes, atoms, kLanes, from.plane);
-    s.in_bytes = static_cast<uint64_t>(block * from.plane * kLanes);
-    s.out = view(lanes * kLanes, atoms, 1, atoms);
-    s.out_bytes = static_cast<uint64_t>(block * kLanes * from.pixels);
-    s.taps = kLanes;
+    s.in = view(m, block_lanes, atoms, block_lanes, from.plane);
+    s.in_bytes = static_cast<uint64_t>(block * from.plane * kAtomBytes);
+    s.out = view(m, lanes * block_lanes, atoms, 1, atoms);
+    s.out_bytes = static_cast<uint64_t>(block * block_lanes * atoms * kAtomBytes);
+    s.taps = static_cast<int32_t>(block_lanes);
     s.helper += str("_", lanes);
     for (int64_t lane = 0; lane < lanes; ++lane)
-      for (int64_t pixel = 0; pixel < kLanes; ++pixel) s.picks.push_back(pixel * kLanes + lane);
-    const int64_t end = static_cast<int64_t>(s.out_bytes) + (lanes + lanes % 2) * from.pixels;
+      for (int64_t pixel = 0; pixel < block_lanes; ++pixel)
+        s.picks.push_back(pixel * block_lanes + lane);
+    const int64_t end = static_cast<int64_t>(s.out_bytes) + (lanes + lanes % 2) * atoms * kAtomBytes;
     if (has_room(m.out, end)) {
       RK_TRY(add_selection(m.program, s, tasks));
     } else {
-      DpuTask copy{.channels = lanes * kLanes, .height = 1, .width = atoms};
+      DpuTask copy{.channels = lanes * block_lanes, .height = 1, .width = atoms};
       copy.source_plane = copy.out_plane = atoms;
       copy.out_bytes = s.out_bytes;
       s.to = m.out.name + "_exSecondary";
@@ -316,7 +333,7 @@ bool is_channels_last(const OpParams& params) {
 }
 
 bool is_plain(const ProgramTensor& t) {
-  return t.dtype == DType::kI8 && t.layout != program::Layout::kNc1hwc2 &&
+  return is_movable(t.dtype) && t.layout != program::Layout::kNc1hwc2 &&
          t.layout != program::Layout::kWeight;
 }
 
@@ -331,16 +348,18 @@ Result<LayerTasks> move_tasks(const program::Program& program, const program::Va
   const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
   const auto sources = sources_of(program, variant, step, params);
   if (!sources) return no_form(step, str("the operator ", params.op));
-  if (in.dtype != DType::kI8 || in.scale != out.scale || in.zero_point != out.zero_point)
+  const bool same_numbers = in.dtype == DType::kF16 ||
+                            (in.scale == out.scale && in.zero_point == out.zero_point);
+  if (!is_movable(in.dtype) || in.dtype != out.dtype || !same_numbers)
     return no_form(step, "a move between different types or scales");
   const Move move{program, in, out};
-  if (!is_blocked(in)) return no_form(step, "a move of other than int8 in blocks of channels");
+  if (!is_blocked(in)) return no_form(step, "a move of what does not lie in blocks of channels");
   const Planes from = planes_of(in);
   if (is_blocked(out)) {
     if (const auto lanes = lanes_of(*sources, from, planes_of(out))) {
       std::vector<int64_t> blocks;
-      for (int64_t i = 0; i * kLanes < static_cast<int64_t>(lanes->size()); ++i)
-        blocks.push_back(repeated_block(*lanes, i));
+      for (int64_t i = 0; i * move.lanes() < static_cast<int64_t>(lanes->size()); ++i)
+        blocks.push_back(repeated_block(*lanes, move.lanes(), i));
       if (std::ranges::find(blocks, -1) == blocks.end()) return copy_blocks(move, blocks);
       return select_lanes(move, *lanes);
     }
@@ -351,9 +370,9 @@ Result<LayerTasks> move_tasks(const program::Program& program, const program::Va
   if (!is_plain(out) || !in_order || from.samples != 1 ||
       static_cast<int64_t>(sources->size()) != from.channels * from.pixels)
     return no_form(step, "a move into plain order that changes it");
-  if (from.pixels % kLanes != 0)
-    return no_form(
-        step, str("planes of ", from.pixels, " pixels in plain order; 16 divides those it has"));
+  if (from.pixels % move.lanes() != 0)
+    return no_form(step, str("planes of ", from.pixels, " pixels in plain order; ", move.lanes(),
+                             " divides those it has"));
   return flatten(move);
 }
 
