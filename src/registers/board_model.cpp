@@ -95,7 +95,14 @@ class BoardBuilder {
 
   Result<BoardModel> build() {
     RK_ASSIGN(out_.model, format::to_file_model(program_));
-    for (size_t i = 0; i < graph().tensors.size(); ++i) by_name_[graph().tensors[i].name] = i;
+    for (size_t i = 0; i < graph().tensors.size(); ++i) {
+      FileTensor& tensor = graph().tensors[i];
+      by_name_[tensor.name] = i;
+      // Planes of one pixel are not padded.
+      const bool is_feature =
+          tensor.layout == program::Layout::kNc1hwc2 && tensor.shape.size() == 4;
+      if (is_feature && tensor.shape[2] == 1 && tensor.shape[3] == 1) tensor.plane_align = 0;
+    }
     for (size_t i = 0; i < variant_.steps.size(); ++i) RK_TRY(add_step(i));
     end_chain();
     for (size_t i = 0; i < placed_.size(); ++i) tasks_.push_back(i);

@@ -74,14 +74,20 @@ constexpr int64_t kTableStart = -16384, kEntryShift = 5, kPerByte = 128, kEntrie
 
 void write_lookup(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_BN_CFG__BN_RELU_BYPASS, 1);
-  if (!t.looks_up) {
+  if (!t.looks_up && t.lookup_factor == 0) {
     image.set(reg::DPU_BN_CFG__BN_BYPASS, 1);
     image.set(reg::DPU_BN_CFG__BN_ALU_BYPASS, 1);
     image.set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 1);
     return;
   }
   image.set(reg::DPU_BN_CFG__BN_ALU_ALGO, kAddition);
-  image.set(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND, kPerByte);
+  image.set(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND, t.looks_up ? kPerByte : t.lookup_factor);
+  if (!t.looks_up) {
+    constexpr uint32_t kMinusZero = 0x80000000;
+    constexpr int64_t kResultShift = 15;
+    image.set(reg::DPU_BN_ALU_CFG, kMinusZero);
+    image.set(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP, kResultShift);
+  }
   image.set(reg::DPU_LUT_CFG__LUT_LO_LE_MUX, 2);
   image.set(reg::DPU_LUT_CFG__LUT_OFLOW_PRIORITY, 1);
   image.set(reg::DPU_LUT_CFG__LUT_HYBRID_PRIORITY, 1);
@@ -92,10 +98,11 @@ void write_lookup(const DpuTask& t, RegisterImage& image) {
 }
 
 void write_addend(const DpuTask& t, RegisterImage& image) {
-  image.set(reg::DPU_EW_CFG__EW_LUT_BYPASS, t.looks_up ? 0 : 1);
+  const bool looks_up = t.looks_up || t.lookup_factor != 0;
+  image.set(reg::DPU_EW_CFG__EW_LUT_BYPASS, looks_up ? 0 : 1);
   image.set(reg::DPU_EW_CFG__EW_RELU_BYPASS, t.activation == program::Activation::kNone ? 1 : 0);
   if (!t.addend) {
-    image.set(reg::DPU_EW_CFG__EW_BYPASS, t.looks_up ? 0 : 1);
+    image.set(reg::DPU_EW_CFG__EW_BYPASS, looks_up ? 0 : 1);
     image.set(reg::DPU_EW_CFG__EW_OP_BYPASS, 1);
     image.set(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS, 1);
     image.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, 1);
@@ -150,13 +157,16 @@ Result<RegisterTask> write_dpu(const DpuTask& t) {
   // A list that uses tables follows the one that loads them into the first bank of the DPU's registers.
   constexpr uint32_t kPingPong = 0xe, kRestart = 0x30;
   RegisterImage image;
-  image.set(reg::DPU_S_POINTER, t.looks_up ? kRestart : kPingPong);
-  image.set(reg::DPU_RDMA_RDMA_S_POINTER, t.looks_up ? kRestart : kPingPong);
+  const bool looks_up = t.looks_up || t.lookup_factor != 0;
+  image.set(reg::DPU_S_POINTER, looks_up ? kRestart : kPingPong);
+  image.set(reg::DPU_RDMA_RDMA_S_POINTER, looks_up ? kRestart : kPingPong);
   write_extents(t, image);
   write_source(t, image);
   write_lookup(t, image);
   write_addend(t, image);
-  image.set(reg::DPU_OUT_CVT_OFFSET, static_cast<uint32_t>(t.output.zero_point));
+  // What the offset of one means to a list with tables is not known; vendor files have it.
+  const int32_t offset = t.lookup_factor != 0 ? 1 : t.output.zero_point;
+  image.set(reg::DPU_OUT_CVT_OFFSET, static_cast<uint32_t>(offset));
   image.set(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, t.output.scale.scale);
   image.set(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT, t.output.scale.shift);
   if (t.is_float) write_half(image);

@@ -28,6 +28,8 @@ struct DpuTask {
   bool looks_up =
       false;  // in the table that the task before has loaded: 256 results of stored bytes
   bool multiplies = false;  // float16: the second feature is a factor
+  // float16: the tables that the task before has loaded hold 32768 times the result, by x times this. 0: no tables.
+  uint16_t lookup_factor = 0;  // a half
 };
 
 Result<RegisterTask> write_dpu(const DpuTask& task);

@@ -21,18 +21,10 @@ const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
   return variant.tensors[static_cast<size_t>(index)];
 }
 
-// Copies one operand of a Concat behind the channels before it.
-DpuTask copy_of(const ConcatParams& params, size_t input, const ProgramTensor& from,
-                const ProgramTensor& to) {
+// A copy of an operand to the scale of the result.
+DpuTask stages_of(const ConcatParams& params, size_t input) {
   DpuTask task;
-  const Feature feature = feature_of(from);
-  task.height = from.shape[2];
-  task.width = from.shape[3];
-  task.channels = align_up<int64_t>(from.shape[1], feature.lanes());
-  task.is_float = feature.is_float;
-  task.source_plane = feature.plane_pixels();
-  task.out_plane = feature_of(to).plane_pixels();
-  if (params.identity || feature.is_float) return task;
+  if (params.identity) return task;
   const InputStage& stage = params.inputs[input];
   const bool one_rounding = params.output.scale == kUnity;
   if (one_rounding && stage == InputStage{-params.output.zero_point, {1, 0}}) return task;
@@ -42,11 +34,61 @@ DpuTask copy_of(const ConcatParams& params, size_t input, const ProgramTensor& f
   return task;
 }
 
+// Copies one operand of a Concat behind the channels before it.
+DpuTask copy_of(const ConcatParams& params, size_t input, const ProgramTensor& from,
+                const ProgramTensor& to) {
+  const Feature feature = feature_of(from);
+  DpuTask task = feature.is_float ? DpuTask{} : stages_of(params, input);
+  task.height = from.shape[2];
+  task.width = from.shape[3];
+  task.channels = align_up<int64_t>(from.shape[1], feature.lanes());
+  task.is_float = feature.is_float;
+  task.source_plane = feature.plane_pixels();
+  task.out_plane = feature_of(to).plane_pixels();
+  return task;
+}
+
 BoundTask bind(RegisterTask task, const std::string& from, const std::string& to) {
   BoundTask bound{std::move(task), {}};
   bound.tensors[static_cast<size_t>(Operand::kFeature)] = from;
   bound.tensors[static_cast<size_t>(Operand::kOutput)] = to;
   return bound;
+}
+
+// Tensors in plain order whose operands follow each other: runs of atoms.
+Result<LayerTasks> plain_concat_tasks(const program::Variant& variant, const program::Step& step) {
+  const auto& params = std::get<ConcatParams>(step.params);
+  const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
+  constexpr uint64_t kAtomBytes = 16;
+  const bool is_float = out.dtype == DType::kF16;
+  const auto is_plain = [&](const ProgramTensor& t) {
+    return t.dtype == out.dtype && (t.layout == program::Layout::kPlain ||
+                                    t.layout == program::Layout::kNchw);
+  };
+  for (int axis = 0; axis < params.axis; ++axis) {
+    if (out.shape[axis] != 1)
+      return no_form(step, "a Concat that does not join channels of features, one sample");
+  }
+  LayerTasks tasks;
+  uint64_t first = 0;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const ProgramTensor& from = tensor_of(variant, step.inputs[i]);
+    if ((!is_float && from.dtype != DType::kI8) || !is_plain(from) || !is_plain(out) ||
+        from.kind == program::TensorKind::kInput || first % kAtomBytes != 0)
+      return no_form(step, "a Concat whose operands do not begin with an atom of 16 bytes");
+    const auto bytes = static_cast<uint64_t>(from.shape.elements()) * byte_size(from.dtype);
+    DpuTask copy = is_float ? DpuTask{} : stages_of(params, i);
+    copy.is_float = is_float;
+    copy.channels = is_float ? 8 : 16;
+    copy.height = 1;
+    copy.width = static_cast<int64_t>(ceil_div(bytes, kAtomBytes));
+    copy.source_plane = copy.out_plane = copy.width;
+    copy.out_bytes = first;
+    RK_ASSIGN(RegisterTask task, write_dpu(copy));
+    tasks.tasks.push_back(bind(std::move(task), from.name, out.name));
+    first += bytes;
+  }
+  return tasks;
 }
 
 // Operands one after the other in whole blocks; the selection leaves out the lanes between them.
@@ -78,11 +120,11 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
   const auto is_operand = [&](const ProgramTensor& t) {
     return is_float ? is_half_feature(t) : is_feature(t);
   };
-  if (!is_operand(out) || params.axis != 1)
-    return no_form(step, "a Concat that does not join channels of features, one sample");
-  const int64_t lanes_of_block = feature_of(out).lanes();
-  if (!is_float && !params.identity && params.inputs.size() != step.inputs.size())
+  const bool has_stages = params.identity || params.inputs.size() == step.inputs.size();
+  if (!has_stages && out.dtype != DType::kF16)
     return no_form(step, "a Concat without a stage for each operand");
+  if (!is_operand(out) || params.axis != 1) return plain_concat_tasks(variant, step);
+  const int64_t lanes_of_block = feature_of(out).lanes();
   bool whole = true;
   int64_t lanes = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {

@@ -197,8 +197,11 @@ Result<LayerTasks> layer_tasks(const program::Program& program, const program::V
   if (std::holds_alternative<program::SumParams>(step.params)) return sum_tasks(variant, step);
   if (std::holds_alternative<program::ConvParams>(step.params))
     return convolution_tasks(program, variant, step);
-  if (std::holds_alternative<program::OpParams>(step.params))
+  if (const auto* op = std::get_if<program::OpParams>(&step.params)) {
+    if (op->op == "Sigmoid" || op->op == "Tanh" || op->op == "HardSigmoid")
+      return half_table_tasks(variant, step);
     return move_tasks(program, variant, step);
+  }
   return table_tasks(variant, step);
 }
 

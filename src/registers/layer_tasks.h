@@ -78,6 +78,7 @@ Result<LayerTasks> table_tasks(const program::Variant& variant, const program::S
 Result<LayerTasks> pool_unit_tasks(const program::Program& program,
                                    const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> resize_tasks(const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> half_table_tasks(const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> average_pool_tasks(const program::Program& program,
                                       const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> move_tasks(const program::Program& program, const program::Variant& variant,

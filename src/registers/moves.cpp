@@ -324,17 +324,36 @@ Result<LayerTasks> flatten(const Move& m) {
   return tasks;
 }
 
+bool is_plain(const ProgramTensor& t) {
+  return is_movable(t.dtype) && t.layout != program::Layout::kNc1hwc2 &&
+         t.layout != program::Layout::kWeight;
+}
+
+// Elements in plain order from the first byte on: plain tensors, and channels of a single pixel.
+bool is_in_order(const ProgramTensor& t) {
+  return is_plain(t) || (is_blocked(t) && t.shape[0] == 1 && planes_of(t).pixels == 1 &&
+                         planes_of(t).plane == 1);
+}
+
+Result<LayerTasks> copy_bytes(const Move& m) {
+  const int64_t atoms = ceil_div(m.in.shape.elements(), m.lanes());
+  DpuTask copy{.channels = m.lanes(), .height = 1, .width = atoms, .is_float = m.is_float()};
+  copy.source_plane = copy.out_plane = atoms;
+  RK_ASSIGN(RegisterTask task, write_dpu(copy));
+  BoundTask bound{std::move(task), {}};
+  bound.tensors[static_cast<size_t>(Operand::kFeature)] = m.in.name;
+  bound.tensors[static_cast<size_t>(Operand::kOutput)] = m.out.name;
+  LayerTasks tasks;
+  tasks.tasks.push_back(std::move(bound));
+  return tasks;
+}
+
 bool is_channels_last(const OpParams& params) {
   if (params.op != "Transpose") return false;
   const auto found = params.attrs.find("perm");
   const auto* perm =
       found == params.attrs.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
   return perm != nullptr && *perm == std::vector<int64_t>{0, 2, 3, 1};
-}
-
-bool is_plain(const ProgramTensor& t) {
-  return is_movable(t.dtype) && t.layout != program::Layout::kNc1hwc2 &&
-         t.layout != program::Layout::kWeight;
 }
 
 }  // namespace
@@ -353,6 +372,11 @@ Result<LayerTasks> move_tasks(const program::Program& program, const program::Va
   if (!is_movable(in.dtype) || in.dtype != out.dtype || !same_numbers)
     return no_form(step, "a move between different types or scales");
   const Move move{program, in, out};
+  const bool in_order = std::ranges::is_sorted(*sources) && sources->front() == 0 &&
+                        static_cast<int64_t>(sources->size()) == in.shape.elements();
+  if (in_order && is_in_order(in) && is_in_order(out) &&
+      in.kind != program::TensorKind::kInput)
+    return copy_bytes(move);
   if (!is_blocked(in)) return no_form(step, "a move of what does not lie in blocks of channels");
   const Planes from = planes_of(in);
   if (is_blocked(out)) {
@@ -366,9 +390,7 @@ Result<LayerTasks> move_tasks(const program::Program& program, const program::Va
     if (is_channels_last(params) && from.samples == 1) return rows_to_channels(move);
     return no_form(step, "a move of pixels");
   }
-  const bool in_order = std::ranges::is_sorted(*sources) && sources->front() == 0;
-  if (!is_plain(out) || !in_order || from.samples != 1 ||
-      static_cast<int64_t>(sources->size()) != from.channels * from.pixels)
+  if (!is_plain(out) || !in_order || from.samples != 1)
     return no_form(step, "a move into plain order that changes it");
   if (from.pixels % move.lanes() != 0)
     return no_form(step, str("planes of ", from.pixels, " pixels in plain order; ", move.lanes(),
