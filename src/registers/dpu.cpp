@@ -150,7 +150,8 @@ RegisterTask in_order(const RegisterImage& image) {
 Result<RegisterTask> write_dpu(const DpuTask& t) {
   const auto within = [](int64_t value, int64_t most) { return value >= 1 && value <= most; };
   if (!within(t.height, kMostExtent) || !within(t.width, kMostExtent) ||
-      !within(t.channels, kMostChannels) || t.channels % (t.is_float ? kHalfLanes : kAtomBytes) != 0)
+      !within(t.channels, kMostChannels) ||
+      t.channels % (t.is_float ? kHalfLanes : kAtomBytes) != 0)
     return unsupported("no register form for extents beyond the registers' fields");
   if (t.activation == program::Activation::kClip)
     return unsupported("no register form for a limit after an addend");
@@ -176,9 +177,8 @@ Result<RegisterTask> write_dpu(const DpuTask& t) {
 Result<RegisterTask> write_enlargement(const Enlargement& t) {
   constexpr int64_t kMostTimes = 8;
   const int64_t width = t.width * t.times.w;
-  if (t.height < 1 || t.width < 1 || width > kMostExtent ||
-      t.height * t.times.h > kMostExtent || t.times.h < 1 || t.times.w < 1 ||
-      t.times.h > kMostTimes || t.times.w > kMostTimes)
+  if (t.height < 1 || t.width < 1 || width > kMostExtent || t.height * t.times.h > kMostExtent ||
+      t.times.h < 1 || t.times.w < 1 || t.times.h > kMostTimes || t.times.w > kMostTimes)
     return unsupported("no register form for an enlargement beyond the registers' fields");
   const int64_t lanes = t.is_float ? kHalfLanes : kAtomBytes;
   DpuTask block{.channels = lanes, .height = t.height, .width = width, .is_float = t.is_float};
@@ -206,9 +206,8 @@ Result<RegisterTask> write_enlargement(const Enlargement& t) {
   image.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_1, (t.times.h - 1) * width);
   image.set(reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE, width);
   image.set(reg::DPU_SURFACE_ADD__SURF_ADD, t.out_plane);
-  const target::RegisterField repeats[] = {reg::DPU_BS_OW_CFG__SIZE_E_0,
-                                           reg::DPU_BS_OW_CFG__SIZE_E_1,
-                                           reg::DPU_BS_OW_CFG__SIZE_E_2};
+  const target::RegisterField repeats[] = {
+      reg::DPU_BS_OW_CFG__SIZE_E_0, reg::DPU_BS_OW_CFG__SIZE_E_1, reg::DPU_BS_OW_CFG__SIZE_E_2};
   for (const target::RegisterField& field : repeats) image.set(field, 1);
   image.set(reg::DPU_RDMA_RDMA_SURF_NOTCH__SURF_NOTCH_ADDR, t.source_plane - t.height * t.width);
   image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__KERNEL_WIDTH, t.times.w - 1);

@@ -62,8 +62,8 @@ Result<LayerTasks> plain_concat_tasks(const program::Variant& variant, const pro
   constexpr uint64_t kAtomBytes = 16;
   const bool is_float = out.dtype == DType::kF16;
   const auto is_plain = [&](const ProgramTensor& t) {
-    return t.dtype == out.dtype && (t.layout == program::Layout::kPlain ||
-                                    t.layout == program::Layout::kNchw);
+    return t.dtype == out.dtype &&
+           (t.layout == program::Layout::kPlain || t.layout == program::Layout::kNchw);
   };
   for (int axis = 0; axis < params.axis; ++axis) {
     if (out.shape[axis] != 1)
@@ -170,7 +170,8 @@ Result<LayerTasks> sum_tasks(const program::Variant& variant, const program::Ste
     return no_form(step, "a sum of other than two operands");
   for (const int32_t input : step.inputs) {
     const ProgramTensor& from = tensor_of(variant, input);
-    if (!(is_float ? is_half_feature(from) : is_feature(from)) || from.shape != out.shape || from.kind == program::TensorKind::kInput)
+    if (!(is_float ? is_half_feature(from) : is_feature(from)) || from.shape != out.shape ||
+        from.kind == program::TensorKind::kInput)
       return no_form(step, "operands that are not features of the result's type and extents");
   }
   if (!is_float && !is_feature(out)) return no_form(step, "a result that is not a feature");

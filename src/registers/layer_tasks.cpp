@@ -121,7 +121,6 @@ Result<LayerTasks> pool_unit_tasks(const program::Program& program, const progra
   return tasks;
 }
 
-
 Result<LayerTasks> convolution_tasks(const program::Program& program,
                                      const program::Variant& variant, const Step& step) {
   RK_ASSIGN(ConvLayer layer, conv_layer(program, variant, step));
@@ -187,7 +186,8 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
 Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
                                const Step& step) {
   if (const auto* pool = std::get_if<program::PoolParams>(&step.params)) {
-    if (pool->kind == program::PoolKind::kAverage) return average_pool_tasks(program, variant, step);
+    if (pool->kind == program::PoolKind::kAverage)
+      return average_pool_tasks(program, variant, step);
     return pool_unit_tasks(program, variant, step);
   }
   if (std::holds_alternative<program::ResizeParams>(step.params))

@@ -75,8 +75,8 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
 Result<LayerTasks> sum_tasks(const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> table_tasks(const program::Variant& variant, const program::Step& step);
 // MaxPool, and averages in float16 within the unit's limits.
-Result<LayerTasks> pool_unit_tasks(const program::Program& program,
-                                   const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> pool_unit_tasks(const program::Program& program, const program::Variant& variant,
+                                   const program::Step& step);
 Result<LayerTasks> resize_tasks(const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> half_table_tasks(const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> average_pool_tasks(const program::Program& program,

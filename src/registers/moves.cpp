@@ -308,7 +308,8 @@ Result<LayerTasks> flatten(const Move& m) {
     for (int64_t lane = 0; lane < lanes; ++lane)
       for (int64_t pixel = 0; pixel < block_lanes; ++pixel)
         s.picks.push_back(pixel * block_lanes + lane);
-    const int64_t end = static_cast<int64_t>(s.out_bytes) + (lanes + lanes % 2) * atoms * kAtomBytes;
+    const int64_t end =
+        static_cast<int64_t>(s.out_bytes) + (lanes + lanes % 2) * atoms * kAtomBytes;
     if (has_room(m.out, end)) {
       RK_TRY(add_selection(m.program, s, tasks));
     } else {
@@ -331,8 +332,8 @@ bool is_plain(const ProgramTensor& t) {
 
 // Elements in plain order from the first byte on: plain tensors, and channels of a single pixel.
 bool is_in_order(const ProgramTensor& t) {
-  return is_plain(t) || (is_blocked(t) && t.shape[0] == 1 && planes_of(t).pixels == 1 &&
-                         planes_of(t).plane == 1);
+  return is_plain(t) ||
+         (is_blocked(t) && t.shape[0] == 1 && planes_of(t).pixels == 1 && planes_of(t).plane == 1);
 }
 
 Result<LayerTasks> copy_bytes(const Move& m) {
@@ -367,15 +368,14 @@ Result<LayerTasks> move_tasks(const program::Program& program, const program::Va
   const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
   const auto sources = sources_of(program, variant, step, params);
   if (!sources) return no_form(step, str("the operator ", params.op));
-  const bool same_numbers = in.dtype == DType::kF16 ||
-                            (in.scale == out.scale && in.zero_point == out.zero_point);
+  const bool same_numbers =
+      in.dtype == DType::kF16 || (in.scale == out.scale && in.zero_point == out.zero_point);
   if (!is_movable(in.dtype) || in.dtype != out.dtype || !same_numbers)
     return no_form(step, "a move between different types or scales");
   const Move move{program, in, out};
   const bool in_order = std::ranges::is_sorted(*sources) && sources->front() == 0 &&
                         static_cast<int64_t>(sources->size()) == in.shape.elements();
-  if (in_order && is_in_order(in) && is_in_order(out) &&
-      in.kind != program::TensorKind::kInput)
+  if (in_order && is_in_order(in) && is_in_order(out) && in.kind != program::TensorKind::kInput)
     return copy_bytes(move);
   if (!is_blocked(in)) return no_form(step, "a move of what does not lie in blocks of channels");
   const Planes from = planes_of(in);

@@ -61,9 +61,8 @@ Result<LayerTasks> resize_tasks(const program::Variant& variant, const program::
   const bool is_float = is_half_feature(in) && is_half_feature(out);
   if (!is_float && (!is_feature(in) || !is_feature(out) || !p.identity))
     return no_form(step, "features that are not of one type and scale in blocks of channels");
-  if (p.mode != program::ResizeMode::kNearest ||
-      in.kind == program::TensorKind::kInput || in.shape[1] != out.shape[1] ||
-      !repeats(p, p.scale_h, in.shape[2], out.shape[2]) ||
+  if (p.mode != program::ResizeMode::kNearest || in.kind == program::TensorKind::kInput ||
+      in.shape[1] != out.shape[1] || !repeats(p, p.scale_h, in.shape[2], out.shape[2]) ||
       !repeats(p, p.scale_w, in.shape[3], out.shape[3]))
     return no_form(step, "a Resize that is not a repetition of pixels");
   const Feature from = feature_of(in), to = feature_of(out);

@@ -90,8 +90,7 @@ Status add_selection(const program::Program& program, const Selection& s, LayerT
     BoundTask bound{std::move(task), {}};
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = s.from;
     bound.tensors[static_cast<size_t>(Operand::kWeight)] = s.helper;
-    if (layer.has_bias)
-      bound.tensors[static_cast<size_t>(Operand::kBias)] = s.helper + "_bias";
+    if (layer.has_bias) bound.tensors[static_cast<size_t>(Operand::kBias)] = s.helper + "_bias";
     bound.tensors[static_cast<size_t>(Operand::kOutput)] = s.to;
     out.tasks.push_back(std::move(bound));
   }
