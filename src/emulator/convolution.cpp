@@ -37,9 +37,9 @@ Result<std::optional<InputConversion>> read_conversion(const RegisterFile& r) {
       r.get(reg::CNA_CVT_CON0__CVT_TRUNCATE_3) != shift) {
     return unsupported("conversion of the input");
   }
-  return std::optional(
-      InputConversion{static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_OFFSET0)),
-                      static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_SCALE0)), shift});
+  return std::optional(InputConversion{static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_OFFSET0)),
+                                       static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_SCALE0)),
+                                       shift});
 }
 
 struct Geometry {

@@ -374,8 +374,9 @@ Status write_cube(const Unit& unit, const Cube& cube, Precision to) {
     for (int64_t y = 0; y < cube.height; ++y) {
       for (int64_t x = 0; x < cube.width; ++x) {
         const uint64_t at = plan.place(c0 / lanes, y, x);
-        RK_ASSIGN(const std::span<uint8_t> atom,
-                  unit.memory.at(static_cast<uint32_t>(at), static_cast<uint64_t>(unit.chip.atom_bytes)));
+        RK_ASSIGN(
+            const std::span<uint8_t> atom,
+            unit.memory.at(static_cast<uint32_t>(at), static_cast<uint64_t>(unit.chip.atom_bytes)));
         for (int64_t lane = 0; lane < lanes; ++lane)
           std::memcpy(atom.data() + lane * bytes, &pend, static_cast<size_t>(bytes));
         for (int64_t c = c0; c < std::min(c0 + lanes, real); ++c) {

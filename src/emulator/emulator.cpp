@@ -239,8 +239,7 @@ Status Emulator::move_elements(int32_t index, size_t plain_bytes, const Move& mo
   const int64_t lanes = picture ? channels : atom / bytes;
   const int64_t row = picture ? row_pixels(tensor) : width;
   const int64_t plane =
-      picture ? 0
-              : align_up<int64_t>(pixels, std::max<int64_t>(tensor.plane_align, 1)) * atom;
+      picture ? 0 : align_up<int64_t>(pixels, std::max<int64_t>(tensor.plane_align, 1)) * atom;
   const int64_t batch_bytes =
       picture ? tensor.shape[2] * row * channels * bytes : (channels + lanes - 1) / lanes * plane;
   for (int64_t n = 0; n < tensor.shape[0]; ++n) {

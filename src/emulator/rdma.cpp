@@ -211,9 +211,8 @@ Result<std::vector<double>> read_operand(const Unit& unit, const Cube& cube, Pre
   const int64_t bytes = element_bytes(precision), lanes = unit.chip.atom_bytes / bytes;
   const int64_t pixels = cube.pixels();
   const uint64_t second = r.get(reg::DPU_RDMA_RDMA_EW_BASE_ADDR);
-  const uint64_t stride =
-      r.get(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE) *
-      static_cast<uint64_t>(unit.chip.atom_bytes);
+  const uint64_t stride = r.get(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE) *
+                          static_cast<uint64_t>(unit.chip.atom_bytes);
   const bool both = r.get(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE) != 0;
   const bool per_channel = r.get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE) == 0;
   std::vector<double> out(static_cast<size_t>(cube.elements()));
@@ -231,10 +230,10 @@ Result<std::vector<double>> read_operand(const Unit& unit, const Cube& cube, Pre
       base += static_cast<uint64_t>(block / 2) * 2 * stride;
     }
     for (int64_t y = 0; y < cube.height; ++y) {
-      RK_ASSIGN(
-          const std::span<uint8_t> line,
-          unit.memory.at(static_cast<uint32_t>(base + static_cast<uint64_t>(y * row * unit.chip.atom_bytes)),
-                         static_cast<uint64_t>(cube.width * unit.chip.atom_bytes)));
+      RK_ASSIGN(const std::span<uint8_t> line,
+                unit.memory.at(static_cast<uint32_t>(
+                                   base + static_cast<uint64_t>(y * row * unit.chip.atom_bytes)),
+                               static_cast<uint64_t>(cube.width * unit.chip.atom_bytes)));
       for (int64_t c = block * lanes; c < std::min(cube.channels, (block + 1) * lanes); ++c) {
         for (int64_t x = 0; x < cube.width; ++x) {
           out[static_cast<size_t>((c * cube.height + y) * cube.width + x)] =

@@ -22,8 +22,8 @@ class Positions {
   void set(uint16_t offset, uint32_t value) { out_.write({0, value, offset}); }
   void set(const RegisterField& field, uint32_t value) {
     const auto mask = static_cast<uint32_t>((uint64_t{1} << (field.high - field.low + 1)) - 1);
-    set(field.offset,
-        (out_.get(field.offset) & ~(mask << field.low)) | (value & mask) << field.low);
+    set(field.offset, (out_.get(field.offset) & ~(mask << field.low)) | (value & mask)
+                                                                            << field.low);
   }
   uint32_t raw(const RegisterField& field) const { return raw_.get(field); }
   uint32_t raw(uint16_t offset) const { return raw_.get(offset); }

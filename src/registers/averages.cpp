@@ -28,7 +28,7 @@ Result<LayerTasks> half_average_tasks(const program::Program& program,
   const auto& p = std::get<program::PoolParams>(step.params);
   const program::ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
   const program::ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
-  ConvLayer layer{.params = {}, .in = feature_of(in), .out = feature_of(out)};
+  ConvLayer layer{.params = {}, .in = feature_of(program, in), .out = feature_of(program, out)};
   if (layer.in.is_picture) return no_form(step, "an AveragePool of a picture");
   if (!counts_all(p, layer.in, layer.out))
     return no_form(step, "an AveragePool whose windows count different numbers of pixels");
@@ -73,7 +73,7 @@ Result<LayerTasks> average_pool_tasks(const program::Program& program,
   if (!is_feature(in) || !is_feature(out))
     return no_form(step, "features that are not int8 in blocks of channels, one sample");
   const size_t taps = static_cast<size_t>(int64_t{p.kernel.h} * p.kernel.w);
-  ConvLayer layer{.params = {}, .in = feature_of(in), .out = feature_of(out)};
+  ConvLayer layer{.params = {}, .in = feature_of(program, in), .out = feature_of(program, out)};
   layer.is_depthwise = true;
   if (layer.in.is_picture) return no_form(step, "an AveragePool of a picture");
   if (!counts_all(p, layer.in, layer.out) || p.by_count.size() < taps)
@@ -91,7 +91,8 @@ Result<LayerTasks> average_pool_tasks(const program::Program& program,
     return no_form(step, "a scale beyond the registers' fields");
 
   RK_ASSIGN(const target::Target* target, target::find_target(program.target));
-  const target::WeightLayout& layout = target->weights_i8;
+  const target::WeightLayout layout =
+      int8_layout(*target, Shape{1, layer.in.channels, p.kernel.h, p.kernel.w});
   const auto channels = static_cast<size_t>(layer.in.channels);
   LayerTasks tasks;
   HelperConstant weights{.name = out.name + "_pool_weight", .dtype = DType::kI8};

@@ -11,8 +11,7 @@ namespace {
 namespace reg = target::reg;
 
 constexpr uint32_t kUnits = 0x18;  // DPU, DPU_RDMA
-constexpr int64_t kAtomBytes = 16, kHalfLanes = 8;
-constexpr int64_t kHalf = 2;  // of precision fields: float16
+constexpr int64_t kHalf = 2;       // of precision fields: float16
 constexpr int64_t kMostExtent = 8191, kMostChannels = 8192;
 constexpr int64_t kAddition = 2, kLongestBurst = 15, kToMemory = 2;
 
@@ -151,7 +150,7 @@ Result<RegisterTask> write_dpu(const DpuTask& t) {
   const auto within = [](int64_t value, int64_t most) { return value >= 1 && value <= most; };
   if (!within(t.height, kMostExtent) || !within(t.width, kMostExtent) ||
       !within(t.channels, kMostChannels) ||
-      t.channels % (t.is_float ? kHalfLanes : kAtomBytes) != 0)
+      t.channels % (t.chip->atom_bytes / (t.is_float ? 2 : 1)) != 0)
     return unsupported("no register form for extents beyond the registers' fields");
   if (t.activation == program::Activation::kClip)
     return unsupported("no register form for a limit after an addend");
@@ -180,7 +179,7 @@ Result<RegisterTask> write_enlargement(const Enlargement& t) {
   if (t.height < 1 || t.width < 1 || width > kMostExtent || t.height * t.times.h > kMostExtent ||
       t.times.h < 1 || t.times.w < 1 || t.times.h > kMostTimes || t.times.w > kMostTimes)
     return unsupported("no register form for an enlargement beyond the registers' fields");
-  const int64_t lanes = t.is_float ? kHalfLanes : kAtomBytes;
+  const int64_t lanes = t.chip->atom_bytes / (t.is_float ? 2 : 1);
   DpuTask block{.channels = lanes, .height = t.height, .width = width, .is_float = t.is_float};
   block.source_bytes = t.source_bytes;
   block.out_bytes = t.out_bytes;
@@ -192,10 +191,10 @@ Result<RegisterTask> write_enlargement(const Enlargement& t) {
   write_source(block, image);
   write_lookup(block, image);
   write_addend(block, image);
-  // The reader takes atoms as eight numbers of 16 bits, whatever they are.
+  // The reader takes atoms as numbers of 16 bits, whatever they are.
   constexpr int64_t kI16 = 1;
   image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_WIDTH__WIDTH, t.width - 1);
-  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL__CHANNEL, kHalfLanes - 1);
+  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL__CHANNEL, t.chip->atom_bytes / 2 - 1);
   image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, kI16);
   image.set(reg::DPU_DATA_FORMAT__IN_PRECISION, kI16);
   image.set(reg::DPU_DATA_FORMAT__PROC_PRECISION, t.is_float ? kHalf : 0);
@@ -223,7 +222,7 @@ Result<RegisterTask> write_table_load(std::span<const int16_t> low, std::span<co
   if (low.size() != program::kLookupEntries || high.size() != program::kLookupEntries)
     return unsupported(
         str("no register form for tables of ", low.size(), " and ", high.size(), " entries"));
-  DpuTask nothing{.channels = kAtomBytes, .height = 1, .width = 1};
+  DpuTask nothing{.channels = kRk3588.atom_bytes, .height = 1, .width = 1};
   nothing.source_plane = nothing.out_plane = 1;
   RK_ASSIGN(RegisterTask task, write_dpu(nothing));
   constexpr uint32_t kWriteLow = 0x20000, kWriteHigh = 0x30000;

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "program/program.h"
+#include "registers/chip.h"
 #include "registers/task.h"
 
 namespace rk::registers {
@@ -18,6 +19,7 @@ namespace rk::registers {
 struct DpuTask {
   int64_t channels = 0, height = 0, width = 0;  // channels: a multiple of the block
   bool is_float = false;
+  const Chip* chip = &kRk3588;
   int64_t source_plane = 0, addend_plane = 0, out_plane = 0;
   uint64_t source_bytes = 0, addend_bytes = 0, out_bytes = 0;  // from the start of the tensors
   // rne((x + offset) * scale / 2^shift); absent: as stored. A scale of {1, 0} leaves the multiplier out.
@@ -41,6 +43,7 @@ struct Enlargement {
   uint64_t source_bytes = 0, out_bytes = 0;
   program::Extent2 times{2, 2};
   bool is_float = false;
+  const Chip* chip = &kRk3588;
 };
 Result<RegisterTask> write_enlargement(const Enlargement& task);
 

@@ -53,4 +53,11 @@ Result<HelperConstant> half_blocks(const Shape& shape, program::WeightUse use,
   return blocks;
 }
 
+target::WeightLayout int8_layout(const target::Target& target, const Shape& shape) {
+  target::WeightLayout layout = target.weights_i8;
+  const Chip* const chip = find_chip(target.name);
+  if (chip != nullptr && chip->is_rk3566) layout.ic_small = shape[1] % layout.ic2 <= 8 ? 8 : 16;
+  return layout;
+}
+
 }  // namespace rk::registers

@@ -35,16 +35,17 @@ DpuTask stages_of(const ConcatParams& params, size_t input) {
 }
 
 // Copies one operand of a Concat behind the channels before it.
-DpuTask copy_of(const ConcatParams& params, size_t input, const ProgramTensor& from,
-                const ProgramTensor& to) {
-  const Feature feature = feature_of(from);
+DpuTask copy_of(const program::Program& program, const ConcatParams& params, size_t input,
+                const ProgramTensor& from, const ProgramTensor& to) {
+  const Feature feature = feature_of(program, from);
   DpuTask task = feature.is_float ? DpuTask{} : stages_of(params, input);
   task.height = from.shape[2];
   task.width = from.shape[3];
   task.channels = align_up<int64_t>(from.shape[1], feature.lanes());
   task.is_float = feature.is_float;
+  task.chip = feature.chip;
   task.source_plane = feature.plane_pixels();
-  task.out_plane = feature_of(to).plane_pixels();
+  task.out_plane = feature_of(program, to).plane_pixels();
   return task;
 }
 
@@ -56,10 +57,12 @@ BoundTask bind(RegisterTask task, const std::string& from, const std::string& to
 }
 
 // Tensors in plain order whose operands follow each other: runs of atoms.
-Result<LayerTasks> plain_concat_tasks(const program::Variant& variant, const program::Step& step) {
+Result<LayerTasks> plain_concat_tasks(const program::Program& program,
+                                      const program::Variant& variant, const program::Step& step) {
   const auto& params = std::get<ConcatParams>(step.params);
   const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
-  constexpr uint64_t kAtomBytes = 16;
+  const Chip& chip = *find_chip(program.target);
+  const auto atom_bytes = static_cast<uint64_t>(chip.atom_bytes);
   const bool is_float = out.dtype == DType::kF16;
   const auto is_plain = [&](const ProgramTensor& t) {
     return t.dtype == out.dtype &&
@@ -74,14 +77,15 @@ Result<LayerTasks> plain_concat_tasks(const program::Variant& variant, const pro
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const ProgramTensor& from = tensor_of(variant, step.inputs[i]);
     if ((!is_float && from.dtype != DType::kI8) || !is_plain(from) || !is_plain(out) ||
-        from.kind == program::TensorKind::kInput || first % kAtomBytes != 0)
-      return no_form(step, "a Concat whose operands do not begin with an atom of 16 bytes");
+        from.kind == program::TensorKind::kInput || first % atom_bytes != 0)
+      return no_form(step, "a Concat whose operands do not begin with a whole atom");
     const auto bytes = static_cast<uint64_t>(from.shape.elements()) * byte_size(from.dtype);
     DpuTask copy = is_float ? DpuTask{} : stages_of(params, i);
     copy.is_float = is_float;
-    copy.channels = is_float ? 8 : 16;
+    copy.channels = chip.atom_bytes / (is_float ? 2 : 1);
+    copy.chip = &chip;
     copy.height = 1;
-    copy.width = static_cast<int64_t>(ceil_div(bytes, kAtomBytes));
+    copy.width = static_cast<int64_t>(ceil_div(bytes, atom_bytes));
     copy.source_plane = copy.out_plane = copy.width;
     copy.out_bytes = first;
     RK_ASSIGN(RegisterTask task, write_dpu(copy));
@@ -92,10 +96,11 @@ Result<LayerTasks> plain_concat_tasks(const program::Variant& variant, const pro
 }
 
 // Operands one after the other in whole blocks; the selection leaves out the lanes between them.
-Selection close_gaps(const program::Variant& variant, const program::Step& step,
-                     const ProgramTensor& out, const ScratchFeature& scratch) {
+Selection close_gaps(const program::Program& program, const program::Variant& variant,
+                     const program::Step& step, const ProgramTensor& out,
+                     const ScratchFeature& scratch) {
   Selection s;
-  s.in = s.out = feature_of(out);
+  s.in = s.out = feature_of(program, out);
   s.in.channels = scratch.shape[1];
   s.zero_point = out.zero_point;
   s.from = scratch.name;
@@ -123,8 +128,8 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
   const bool has_stages = params.identity || params.inputs.size() == step.inputs.size();
   if (!has_stages && out.dtype != DType::kF16)
     return no_form(step, "a Concat without a stage for each operand");
-  if (!is_operand(out) || params.axis != 1) return plain_concat_tasks(variant, step);
-  const int64_t lanes_of_block = feature_of(out).lanes();
+  if (!is_operand(out) || params.axis != 1) return plain_concat_tasks(program, variant, step);
+  const int64_t lanes_of_block = feature_of(program, out).lanes();
   bool whole = true;
   int64_t lanes = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -137,11 +142,11 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
   }
   LayerTasks tasks;
   tasks.form = LayerForm::kIdentical;
-  const auto plane = static_cast<uint64_t>(feature_of(out).plane_pixels());
+  const auto plane = static_cast<uint64_t>(feature_of(program, out).plane_pixels());
   ScratchFeature scratch{.name = out.name + "_exSecondary"};
   scratch.shape = Shape{1, lanes, out.shape[2], out.shape[3]};
   scratch.plane_align = out.plane_align;
-  const auto element = static_cast<uint64_t>(feature_of(out).element_bytes());
+  const auto element = static_cast<uint64_t>(feature_of(program, out).element_bytes());
   scratch.size_bytes = static_cast<uint64_t>(lanes) * plane * element;
   scratch.is_float = is_float;
   scratch.scale = out.scale;
@@ -150,7 +155,7 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
   uint64_t first = 0;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const ProgramTensor& from = tensor_of(variant, step.inputs[i]);
-    DpuTask copy = copy_of(params, i, from, out);
+    DpuTask copy = copy_of(program, params, i, from, out);
     copy.out_bytes = first * plane * element;
     RK_ASSIGN(RegisterTask task, write_dpu(copy));
     tasks.tasks.push_back(bind(std::move(task), from.name, to));
@@ -158,11 +163,12 @@ Result<LayerTasks> concat_tasks(const program::Program& program, const program::
   }
   if (whole) return tasks;
   tasks.scratch.push_back(scratch);
-  RK_TRY(add_selection(program, close_gaps(variant, step, out, scratch), tasks));
+  RK_TRY(add_selection(program, close_gaps(program, variant, step, out, scratch), tasks));
   return tasks;
 }
 
-Result<LayerTasks> sum_tasks(const program::Variant& variant, const program::Step& step) {
+Result<LayerTasks> sum_tasks(const program::Program& program, const program::Variant& variant,
+                             const program::Step& step) {
   const auto& params = std::get<program::SumParams>(step.params);
   const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
   const bool is_float = is_half_feature(out);
@@ -180,11 +186,12 @@ Result<LayerTasks> sum_tasks(const program::Variant& variant, const program::Ste
   DpuTask sum;
   sum.height = out.shape[2];
   sum.width = out.shape[3];
-  sum.channels = align_up<int64_t>(out.shape[1], feature_of(out).lanes());
+  sum.channels = align_up<int64_t>(out.shape[1], feature_of(program, out).lanes());
   sum.is_float = is_float;
-  sum.source_plane = feature_of(a).plane_pixels();
-  sum.addend_plane = feature_of(b).plane_pixels();
-  sum.out_plane = feature_of(out).plane_pixels();
+  sum.chip = feature_of(program, out).chip;
+  sum.source_plane = feature_of(program, a).plane_pixels();
+  sum.addend_plane = feature_of(program, b).plane_pixels();
+  sum.out_plane = feature_of(program, out).plane_pixels();
   sum.activation = params.activation;
   if (is_float) {
     sum.addend = InputStage{0, {1, 0}};

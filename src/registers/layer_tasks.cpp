@@ -11,6 +11,7 @@
 #include "registers/half_weights.h"
 #include "registers/layer.h"
 #include "registers/pooling.h"
+#include "registers/rk3566.h"
 #include "target/target.h"
 
 namespace rk::registers {
@@ -23,24 +24,30 @@ const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
   return variant.tensors[static_cast<size_t>(index)];
 }
 
-// Kernels of a transposed convolution in the chip's blocks: input and output change places, rows and columns run
-// backwards. It takes the place of the plain weight in the file.
-Result<HelperConstant> turned_weights(const program::Program& program,
+// Kernels in the chip's blocks, in place of those that the Program has otherwise: of a transposed convolution, where input
+// and output change places and rows and columns run backwards, and of RK3566.
+Result<HelperConstant> packed_weights(const program::Program& program,
                                       const program::Variant& variant, const Step& step,
-                                      bool is_depthwise) {
+                                      const ConvLayer& layer) {
+  const bool is_depthwise = layer.is_depthwise, turns = layer.params.transposed;
   const ProgramTensor& weight = tensor_of(variant, step.inputs[1]);
   RK_ASSIGN(const target::Target* target, target::find_target(program.target));
   RK_ASSIGN(const program::ConvConstants constants,
             program::unpack_conv_constants(program, variant, step));
-  const Shape& plain = weight.shape;  // IOHW, or C 1 H W
-  const int64_t inputs = is_depthwise ? 1 : plain[0], outputs = is_depthwise ? plain[0] : plain[1];
+  // OIHW, IOHW of a transposed one; C 1 H W, or 1 C H W as it lies in blocks.
+  const Shape& plain = weight.shape;
+  const int64_t channels = std::max(plain[0], plain[1]);
+  const int64_t inputs = is_depthwise ? 1 : turns ? plain[0] : plain[1];
+  const int64_t outputs = is_depthwise ? channels : turns ? plain[1] : plain[0];
   const int64_t taps = plain[2] * plain[3];
   std::vector<int8_t> turned(constants.weights.size());
   for (int64_t i = 0; i < inputs; ++i) {
     for (int64_t o = 0; o < outputs; ++o) {
       for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t from =
+            turns ? (i * outputs + o) * taps + taps - 1 - tap : (o * inputs + i) * taps + tap;
         turned[static_cast<size_t>((o * inputs + i) * taps + tap)] =
-            constants.weights[static_cast<size_t>((i * outputs + o) * taps + taps - 1 - tap)];
+            constants.weights[static_cast<size_t>(from)];
       }
     }
   }
@@ -49,9 +56,10 @@ Result<HelperConstant> turned_weights(const program::Program& program,
   out.shape = plain;
   const Shape native = is_depthwise ? Shape{1, outputs, plain[2], plain[3]}
                                     : Shape{outputs, inputs, plain[2], plain[3]};
-  out.native_shape = program::native_weight_shape(
-      target->weights_i8, native,
-      is_depthwise ? program::WeightUse::kDepthwise : program::WeightUse::kDense);
+  const auto use = is_depthwise          ? program::WeightUse::kDepthwise
+                   : layer.in.is_picture ? program::WeightUse::kPicture
+                                         : program::WeightUse::kDense;
+  out.native_shape = program::native_weight_shape(int8_layout(*target, native), native, use);
   out.bytes = program::pack_weights(turned, native, constants.channels.offset, out.native_shape);
   return out;
 }
@@ -124,16 +132,16 @@ Result<LayerTasks> pool_unit_tasks(const program::Program& program, const progra
 Result<LayerTasks> convolution_tasks(const program::Program& program,
                                      const program::Variant& variant, const Step& step) {
   RK_ASSIGN(ConvLayer layer, conv_layer(program, variant, step));
-  constexpr int64_t kRowAlign = 16;
-  if (layer.in.is_picture && layer.in.width % kRowAlign != 0)
-    return no_form(step,
-                   str("a picture of ", layer.in.width, " pixels a row; 16 divides those it has"));
+  const int64_t row_align = layer.in.chip->atom_bytes;
+  if (layer.in.is_picture && layer.in.width % row_align != 0)
+    return no_form(step, str("a picture of ", layer.in.width, " pixels a row; ", row_align,
+                             " divides those it has"));
   LayerTasks tasks;
   // No vendor file has a transposed depthwise convolution.
   tasks.form =
       layer.params.transposed && layer.is_depthwise ? LayerForm::kEmulated : LayerForm::kIdentical;
-  if (layer.params.transposed && !layer.in.is_float) {
-    RK_ASSIGN(HelperConstant weights, turned_weights(program, variant, step, layer.is_depthwise));
+  if ((layer.params.transposed || layer.in.chip->is_rk3566) && !layer.in.is_float) {
+    RK_ASSIGN(HelperConstant weights, packed_weights(program, variant, step, layer));
     layer.weight_bytes = weights.bytes.size();
     tasks.helpers.push_back(std::move(weights));
   }
@@ -167,7 +175,7 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
   }
   constexpr std::ptrdiff_t kWrittenTwice = 4;  // words that only lists of one core begin with
   // Tables are the first core's, as in vendor files.
-  const bool splits = !program.single_core && !layer.params.lookup;
+  const bool splits = !program.single_core && !layer.params.lookup && !layer.in.chip->is_rk3566;
   for (size_t i = 0; i < tasks.split.size() && splits; ++i) {
     RK_ASSIGN(const auto of_core, split_convolution(layer, static_cast<int>(i) + 2));
     for (const std::vector<ConvTile>& core : of_core) {
@@ -183,26 +191,51 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
   return tasks;
 }
 
-Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
-                               const Step& step) {
+namespace {
+
+Result<LayerTasks> tasks_of(const program::Program& program, const program::Variant& variant,
+                            const Step& step) {
   if (const auto* pool = std::get_if<program::PoolParams>(&step.params)) {
     if (pool->kind == program::PoolKind::kAverage)
       return average_pool_tasks(program, variant, step);
     return pool_unit_tasks(program, variant, step);
   }
   if (std::holds_alternative<program::ResizeParams>(step.params))
-    return resize_tasks(variant, step);
+    return resize_tasks(program, variant, step);
   if (std::holds_alternative<program::ConcatParams>(step.params))
     return concat_tasks(program, variant, step);
-  if (std::holds_alternative<program::SumParams>(step.params)) return sum_tasks(variant, step);
+  if (std::holds_alternative<program::SumParams>(step.params))
+    return sum_tasks(program, variant, step);
   if (std::holds_alternative<program::ConvParams>(step.params))
     return convolution_tasks(program, variant, step);
   if (const auto* op = std::get_if<program::OpParams>(&step.params)) {
     if (op->op == "Sigmoid" || op->op == "Tanh" || op->op == "HardSigmoid")
-      return half_table_tasks(variant, step);
+      return half_table_tasks(program, variant, step);
     return move_tasks(program, variant, step);
   }
-  return table_tasks(variant, step);
+  return table_tasks(program, variant, step);
+}
+
+}  // namespace
+
+Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
+                               const Step& step) {
+  const Chip* const chip = find_chip(program.target);
+  if (chip == nullptr) return no_form(step, str("the chip ", program.target));
+  RK_ASSIGN(LayerTasks tasks, tasks_of(program, variant, step));
+  for (BoundTask& bound : tasks.tasks) {
+    if (!chip->is_rk3566) {
+      bound.listed = bound.task;
+      continue;
+    }
+    auto listed = for_rk3566(bound.task);
+    if (!listed.ok()) return no_form(step, "float16, a table or a missing bias on RK3566");
+    bound.listed = *std::move(listed);
+  }
+  for (auto& of_cores : tasks.split)
+    for (auto& core : of_cores)
+      for (BoundTask& bound : core) bound.listed = bound.task;
+  return tasks;
 }
 
 }  // namespace rk::registers

@@ -124,15 +124,13 @@ struct Planes {
   int64_t lane(int64_t sample, int64_t channel) const { return sample * blocks * lanes + channel; }
 };
 
-Planes planes_of(const ProgramTensor& t) {
-  const Feature feature = feature_of(t);
+Planes planes_of(const program::Program& program, const ProgramTensor& t) {
+  const Feature feature = feature_of(program, t);
   Planes p{t.shape[0], t.shape[1], t.shape[2] * t.shape[3], feature.lanes()};
   p.blocks = ceil_div(t.shape[1], p.lanes);
   p.plane = feature.plane_pixels();
   return p;
 }
-
-constexpr int64_t kAtomBytes = 16;
 
 bool is_movable(DType dtype) { return dtype == DType::kI8 || dtype == DType::kF16; }
 
@@ -180,12 +178,14 @@ struct Move {
   const ProgramTensor& out;
 
   bool is_float() const { return in.dtype == DType::kF16; }
-  int64_t lanes() const { return is_float() ? kAtomBytes / 2 : kAtomBytes; }
+  const Chip& chip() const { return *find_chip(program.target); }
+  int64_t atom() const { return chip().atom_bytes; }
+  int64_t lanes() const { return atom() / (is_float() ? 2 : 1); }
   int64_t pair() const { return 2 * lanes(); }  // channels that leave the array at a time
 };
 
 Result<LayerTasks> copy_blocks(const Move& m, const std::vector<int64_t>& blocks) {
-  const Planes from = planes_of(m.in), to = planes_of(m.out);
+  const Planes from = planes_of(m.program, m.in), to = planes_of(m.program, m.out);
   LayerTasks tasks;
   for (size_t first = 0; first < blocks.size();) {
     size_t last = first + 1;
@@ -193,12 +193,13 @@ Result<LayerTasks> copy_blocks(const Move& m, const std::vector<int64_t>& blocks
     DpuTask copy;
     copy.channels = static_cast<int64_t>(last - first) * m.lanes();
     copy.is_float = m.is_float();
+    copy.chip = &m.chip();
     copy.height = m.out.shape[2];
     copy.width = m.out.shape[3];
     copy.source_plane = from.plane;
     copy.out_plane = to.plane;
-    copy.source_bytes = static_cast<uint64_t>(blocks[first] * from.plane * kAtomBytes);
-    copy.out_bytes = first * static_cast<uint64_t>(to.plane * kAtomBytes);
+    copy.source_bytes = static_cast<uint64_t>(blocks[first] * from.plane * m.atom());
+    copy.out_bytes = first * static_cast<uint64_t>(to.plane * m.atom());
     RK_ASSIGN(RegisterTask task, write_dpu(copy));
     BoundTask bound{std::move(task), {}};
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = m.in.name;
@@ -216,13 +217,14 @@ bool has_room(const ProgramTensor& out, int64_t end_bytes) {
 
 // Bytes that `channels` of a feature take, in whole pairs of blocks.
 int64_t pairs_bytes(const Move& m, int64_t channels, int64_t plane) {
-  return align_up(channels, m.pair()) / m.lanes() * plane * kAtomBytes;
+  return align_up(channels, m.pair()) / m.lanes() * plane * m.atom();
 }
 
 Feature view(const Move& m, int64_t channels, int64_t height, int64_t width, int64_t plane) {
   Feature feature{.channels = channels, .height = height, .width = width};
   feature.plane = plane;
   feature.is_float = m.is_float();
+  feature.chip = &m.chip();
   return feature;
 }
 
@@ -236,7 +238,7 @@ Selection selection_between(const Move& m) {
 }
 
 Result<LayerTasks> select_lanes(const Move& m, std::vector<int64_t> lanes) {
-  const Planes from = planes_of(m.in), to = planes_of(m.out);
+  const Planes from = planes_of(m.program, m.in), to = planes_of(m.program, m.out);
   Selection s = selection_between(m);
   s.in = view(m, from.count() * m.lanes(), m.in.shape[2], m.in.shape[3], from.plane);
   s.out = view(m, to.count() * m.lanes(), m.out.shape[2], m.out.shape[3], to.plane);
@@ -254,6 +256,7 @@ Status copy_from_scratch(const Move& m, DpuTask cube, LayerTasks& tasks) {
   scratch.shape = Shape{1, align_up(cube.channels, m.pair()), 1, cube.source_plane};
   scratch.size_bytes = static_cast<uint64_t>(pairs_bytes(m, cube.channels, cube.source_plane));
   scratch.is_float = cube.is_float = m.is_float();
+  cube.chip = &m.chip();
   scratch.scale = m.out.scale;
   scratch.zero_point = m.out.zero_point;
   RK_ASSIGN(RegisterTask task, write_dpu(cube));
@@ -268,7 +271,7 @@ Status copy_from_scratch(const Move& m, DpuTask cube, LayerTasks& tasks) {
 // [1, C, H, W] to [1, H, W, C]: rows become channels. For each C one selection among the lanes of all rows.
 Result<LayerTasks> rows_to_channels(const Move& m) {
   const int64_t channels = m.in.shape[1], height = m.in.shape[2], width = m.in.shape[3];
-  const Planes from = planes_of(m.in), to = planes_of(m.out);
+  const Planes from = planes_of(m.program, m.in), to = planes_of(m.program, m.out);
   const bool room = has_room(m.out, pairs_bytes(m, height, to.plane));
   const int64_t lanes = m.lanes();
   LayerTasks tasks;
@@ -276,10 +279,10 @@ Result<LayerTasks> rows_to_channels(const Move& m) {
     Selection s = selection_between(m);
     if (!room) s.to = m.out.name + "_exSecondary";
     s.in = view(m, height * lanes, width, 1, width);
-    s.in_bytes = static_cast<uint64_t>(c / lanes * from.plane * kAtomBytes);
+    s.in_bytes = static_cast<uint64_t>(c / lanes * from.plane * m.atom());
     s.out = view(m, height, width, 1, to.plane);
     s.out.row_gap = channels - 1;
-    s.out_bytes = static_cast<uint64_t>(c * kAtomBytes);
+    s.out_bytes = static_cast<uint64_t>(c * m.atom());
     s.helper += str("_", c % lanes);
     for (int64_t y = 0; y < height; ++y) s.picks.push_back(y * lanes + c % lanes);
     RK_TRY(add_selection(m.program, s, tasks));
@@ -293,23 +296,22 @@ Result<LayerTasks> rows_to_channels(const Move& m) {
 
 // A feature in plain order: 16 pixels of a channel become one atom, the channels of a block follow each other.
 Result<LayerTasks> flatten(const Move& m) {
-  const Planes from = planes_of(m.in);
+  const Planes from = planes_of(m.program, m.in);
   const int64_t block_lanes = m.lanes(), atoms = from.pixels / block_lanes;
   LayerTasks tasks;
   for (int64_t block = 0; block < from.count(); ++block) {
     const int64_t lanes = std::min(block_lanes, from.channels - block * block_lanes);
     Selection s = selection_between(m);
     s.in = view(m, block_lanes, atoms, block_lanes, from.plane);
-    s.in_bytes = static_cast<uint64_t>(block * from.plane * kAtomBytes);
+    s.in_bytes = static_cast<uint64_t>(block * from.plane * m.atom());
     s.out = view(m, lanes * block_lanes, atoms, 1, atoms);
-    s.out_bytes = static_cast<uint64_t>(block * block_lanes * atoms * kAtomBytes);
+    s.out_bytes = static_cast<uint64_t>(block * block_lanes * atoms * m.atom());
     s.taps = static_cast<int32_t>(block_lanes);
     s.helper += str("_", lanes);
     for (int64_t lane = 0; lane < lanes; ++lane)
       for (int64_t pixel = 0; pixel < block_lanes; ++pixel)
         s.picks.push_back(pixel * block_lanes + lane);
-    const int64_t end =
-        static_cast<int64_t>(s.out_bytes) + (lanes + lanes % 2) * atoms * kAtomBytes;
+    const int64_t end = static_cast<int64_t>(s.out_bytes) + (lanes + lanes % 2) * atoms * m.atom();
     if (has_room(m.out, end)) {
       RK_TRY(add_selection(m.program, s, tasks));
     } else {
@@ -331,15 +333,18 @@ bool is_plain(const ProgramTensor& t) {
 }
 
 // Elements in plain order from the first byte on: plain tensors, and channels of a single pixel.
-bool is_in_order(const ProgramTensor& t) {
-  return is_plain(t) ||
-         (is_blocked(t) && t.shape[0] == 1 && planes_of(t).pixels == 1 && planes_of(t).plane == 1);
+bool is_in_order(const program::Program& program, const ProgramTensor& t) {
+  if (is_plain(t)) return true;
+  if (!is_blocked(t) || t.shape[0] != 1) return false;
+  const Planes planes = planes_of(program, t);
+  return planes.pixels == 1 && planes.plane == 1;
 }
 
 Result<LayerTasks> copy_bytes(const Move& m) {
   const int64_t atoms = ceil_div(m.in.shape.elements(), m.lanes());
   DpuTask copy{.channels = m.lanes(), .height = 1, .width = atoms, .is_float = m.is_float()};
   copy.source_plane = copy.out_plane = atoms;
+  copy.chip = &m.chip();
   RK_ASSIGN(RegisterTask task, write_dpu(copy));
   BoundTask bound{std::move(task), {}};
   bound.tensors[static_cast<size_t>(Operand::kFeature)] = m.in.name;
@@ -375,12 +380,13 @@ Result<LayerTasks> move_tasks(const program::Program& program, const program::Va
   const Move move{program, in, out};
   const bool in_order = std::ranges::is_sorted(*sources) && sources->front() == 0 &&
                         static_cast<int64_t>(sources->size()) == in.shape.elements();
-  if (in_order && is_in_order(in) && is_in_order(out) && in.kind != program::TensorKind::kInput)
+  if (in_order && is_in_order(program, in) && is_in_order(program, out) &&
+      in.kind != program::TensorKind::kInput)
     return copy_bytes(move);
   if (!is_blocked(in)) return no_form(step, "a move of what does not lie in blocks of channels");
-  const Planes from = planes_of(in);
+  const Planes from = planes_of(program, in);
   if (is_blocked(out)) {
-    if (const auto lanes = lanes_of(*sources, from, planes_of(out))) {
+    if (const auto lanes = lanes_of(*sources, from, planes_of(program, out))) {
       std::vector<int64_t> blocks;
       for (int64_t i = 0; i * move.lanes() < static_cast<int64_t>(lanes->size()); ++i)
         blocks.push_back(repeated_block(*lanes, move.lanes(), i));

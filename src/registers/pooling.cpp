@@ -13,7 +13,6 @@ namespace {
 namespace reg = target::reg;
 
 constexpr uint32_t kUnits = 0x60;  // PPU, PPU_RDMA
-constexpr int64_t kAtomBytes = 16;
 // Wider features are cut: one of 176 pixels into halves. Where others are cut is not known.
 constexpr int64_t kWidest = 160;
 constexpr int64_t kLargestKernel = 8, kLargestStride = 8, kLargestPad = 7;
@@ -41,7 +40,7 @@ Result<PoolLayer> pool_layer(const program::Program& program, const program::Var
                              const program::Step& step) {
   const auto* params = std::get_if<program::PoolParams>(&step.params);
   if (params == nullptr) return no_form(step, "a step that is not a pooling");
-  if (program.target != "rk3588") return no_form(step, str("the chip ", program.target));
+  if (find_chip(program.target) == nullptr) return no_form(step, str("the chip ", program.target));
   const program::ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
   const program::ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
   const bool is_float = is_half_feature(in) && is_half_feature(out);
@@ -49,7 +48,7 @@ Result<PoolLayer> pool_layer(const program::Program& program, const program::Var
     return no_form(step, "features that are not of one type in blocks of channels, one sample");
   if (params->kind == program::PoolKind::kAverage && !is_float)
     return no_form(step, "an int8 average in the pooling unit");
-  PoolLayer layer{*params, feature_of(in), feature_of(out)};
+  PoolLayer layer{*params, feature_of(program, in), feature_of(program, out)};
   if (layer.in.is_picture) return no_form(step, "a pooling of a picture");
   const program::PoolParams& p = layer.params;
   const bool good =
@@ -112,7 +111,7 @@ RegisterTask write_pool(const PoolLayer& layer, const PoolPart& part) {
   image.set(reg::PPU_POOLING_PADDING_CFG__PAD_BOTTOM, reach_h - height);
   const int64_t plane = layer.out.plane_pixels();
   image.set_address(reg::PPU_DST_BASE_ADDR, Operand::kOutput,
-                    static_cast<uint64_t>(part.first_column * kAtomBytes));
+                    static_cast<uint64_t>(part.first_column * layer.in.chip->atom_bytes));
   image.set(reg::PPU_DST_SURF_STRIDE__DST_SURF_STRIDE, plane);
   image.set(reg::PPU_DATA_FORMAT__INDEX_ADD, plane);
   constexpr int64_t kHalf = 2, kInt8 = 1;  // the reader counts types from one
@@ -122,7 +121,7 @@ RegisterTask write_pool(const PoolLayer& layer, const PoolPart& part) {
   image.set(reg::PPU_RDMA_RDMA_CUBE_IN_HEIGHT, static_cast<uint32_t>(height - 1));
   image.set(reg::PPU_RDMA_RDMA_CUBE_IN_CHANNEL, static_cast<uint32_t>(channels - 1));
   image.set_address(reg::PPU_RDMA_RDMA_SRC_BASE_ADDR, Operand::kFeature,
-                    static_cast<uint64_t>(first * kAtomBytes));
+                    static_cast<uint64_t>(first * layer.in.chip->atom_bytes));
   image.set(reg::PPU_RDMA_RDMA_SRC_LINE_STRIDE__SRC_LINE_STRIDE, layer.in.width);
   image.set(reg::PPU_RDMA_RDMA_SRC_SURF_STRIDE__SRC_SURF_STRIDE, layer.in.plane_pixels());
   image.set(reg::PPU_RDMA_RDMA_DATA_FORMAT,

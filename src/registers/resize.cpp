@@ -54,7 +54,8 @@ bool repeats(const program::ResizeParams& p, float scale, int64_t from, int64_t 
 
 }  // namespace
 
-Result<LayerTasks> resize_tasks(const program::Variant& variant, const program::Step& step) {
+Result<LayerTasks> resize_tasks(const program::Program& program, const program::Variant& variant,
+                                const program::Step& step) {
   const auto& p = std::get<program::ResizeParams>(step.params);
   const program::ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
   const program::ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
@@ -65,19 +66,20 @@ Result<LayerTasks> resize_tasks(const program::Variant& variant, const program::
       in.shape[1] != out.shape[1] || !repeats(p, p.scale_h, in.shape[2], out.shape[2]) ||
       !repeats(p, p.scale_w, in.shape[3], out.shape[3]))
     return no_form(step, "a Resize that is not a repetition of pixels");
-  const Feature from = feature_of(in), to = feature_of(out);
-  constexpr int64_t kAtomBytes = 16;
+  const Feature from = feature_of(program, in), to = feature_of(program, out);
+  const int64_t atom_bytes = from.chip->atom_bytes;
   LayerTasks tasks;
   tasks.form = LayerForm::kIdentical;
   for (int64_t block = 0; block < ceil_div(from.channels, from.lanes()); ++block) {
     Enlargement one{.height = from.height, .width = from.width};
     one.source_plane = from.plane_pixels();
     one.out_plane = to.plane_pixels();
-    one.source_bytes = static_cast<uint64_t>(block * one.source_plane * kAtomBytes);
-    one.out_bytes = static_cast<uint64_t>(block * one.out_plane * kAtomBytes);
+    one.source_bytes = static_cast<uint64_t>(block * one.source_plane * atom_bytes);
+    one.out_bytes = static_cast<uint64_t>(block * one.out_plane * atom_bytes);
     one.times = {static_cast<int32_t>(to.height / from.height),
                  static_cast<int32_t>(to.width / from.width)};
     one.is_float = is_float;
+    one.chip = from.chip;
     RK_ASSIGN(RegisterTask task, write_enlargement(one));
     BoundTask bound{std::move(task), {}};
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = in.name;

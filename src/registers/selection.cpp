@@ -42,8 +42,8 @@ Status add_constants(const target::Target& target, const Selection& s, LayerTask
   HelperConstant weights{.name = s.helper, .dtype = DType::kI8};
   weights.layout = program::Layout::kWeight;
   weights.shape = Shape{channels, s.in.channels, 1, s.taps};
-  weights.native_shape =
-      program::native_weight_shape(target.weights_i8, weights.shape, program::WeightUse::kDense);
+  weights.native_shape = program::native_weight_shape(int8_layout(target, weights.shape),
+                                                      weights.shape, program::WeightUse::kDense);
   std::vector<int8_t> plain(*size, 0);
   for (int64_t c = 0; c < channels; ++c) {
     const int64_t pick = s.picks[static_cast<size_t>(c)];

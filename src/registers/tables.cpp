@@ -14,23 +14,23 @@
 namespace rk::registers {
 namespace {
 
-constexpr int64_t kLanes = 16;
 constexpr program::TensorKind kTableKind{6};   // what a list that loads tables reads and writes
 constexpr auto kU64 = static_cast<DType>(13);  // as the file numbers it
 
 // The tensor as a cube of atoms. Bytes in plain order are one row: what they mean does not matter here.
-Result<DpuTask> cube_of(const program::Step& step, const program::ProgramTensor& in,
-                        const program::ProgramTensor& out) {
+Result<DpuTask> cube_of(const program::Program& program, const program::Step& step,
+                        const program::ProgramTensor& in, const program::ProgramTensor& out) {
   DpuTask task;
   const bool halves = is_half_feature(in) && is_half_feature(out);
   task.is_float = in.dtype == DType::kF16;
-  const int64_t lanes = task.is_float ? kLanes / 2 : kLanes;
+  task.chip = find_chip(program.target);
+  const int64_t lanes = task.chip->atom_bytes / (task.is_float ? 2 : 1);
   if (halves || (is_feature(in) && is_feature(out))) {
     task.channels = align_up<int64_t>(in.shape[1], lanes);
     task.height = in.shape[2];
     task.width = in.shape[3];
-    task.source_plane = feature_of(in).plane_pixels();
-    task.out_plane = feature_of(out).plane_pixels();
+    task.source_plane = feature_of(program, in).plane_pixels();
+    task.out_plane = feature_of(program, out).plane_pixels();
     return task;
   }
   const auto is_plain = [&](const program::ProgramTensor& t) {
@@ -89,7 +89,8 @@ BoundTask looking_up(RegisterTask task, const program::ProgramTensor& in,
 
 }  // namespace
 
-Result<LayerTasks> half_table_tasks(const program::Variant& variant, const program::Step& step) {
+Result<LayerTasks> half_table_tasks(const program::Program& program,
+                                    const program::Variant& variant, const program::Step& step) {
   const auto& params = std::get<program::OpParams>(step.params);
   const program::ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
   const program::ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
@@ -97,7 +98,7 @@ Result<LayerTasks> half_table_tasks(const program::Variant& variant, const progr
   if (!function || in.dtype != DType::kF16 || out.dtype != DType::kF16 ||
       in.kind == program::TensorKind::kInput)
     return no_form(step, str("the operator ", params.op));
-  RK_ASSIGN(DpuTask cube, cube_of(step, in, out));
+  RK_ASSIGN(DpuTask cube, cube_of(program, step, in, out));
   cube.lookup_factor = float_to_half(static_cast<float>(function->factor));
   LayerTasks tasks;
   constexpr double kLowest = -16384;
@@ -122,14 +123,15 @@ void add_table_load(RegisterTask load, const std::string& name, LayerTasks& task
   ++tasks.loads;
 }
 
-Result<LayerTasks> table_tasks(const program::Variant& variant, const program::Step& step) {
+Result<LayerTasks> table_tasks(const program::Program& program, const program::Variant& variant,
+                               const program::Step& step) {
   const auto* params = std::get_if<program::TableParams>(&step.params);
   if (params == nullptr) return no_form(step, str("the operator ", step.type));
   const program::ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
   const program::ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
   if (in.kind == program::TensorKind::kInput)
     return no_form(step, "a table on an input of the model");
-  RK_ASSIGN(DpuTask cube, cube_of(step, in, out));
+  RK_ASSIGN(DpuTask cube, cube_of(program, step, in, out));
   cube.looks_up = true;
   LayerTasks tasks;
   RK_ASSIGN(RegisterTask load, write_table_load(params->table));

@@ -24,9 +24,9 @@ std::span<const MovedField> rk3566_moved_fields() {
 
 std::span<const uint16_t> rk3566_strides() {
   static constexpr uint16_t kStrides[] = {
-      reg::DPU_DST_SURF_STRIDE,          reg::DPU_SURFACE_ADD,
-      reg::DPU_RDMA_RDMA_EW_SURF_STRIDE, reg::DPU_RDMA_RDMA_SURF_NOTCH,
-      reg::PPU_DST_SURF_STRIDE,          reg::PPU_DATA_FORMAT,
+      reg::DPU_DST_SURF_STRIDE,           reg::DPU_SURFACE_ADD,
+      reg::DPU_RDMA_RDMA_EW_SURF_STRIDE,  reg::DPU_RDMA_RDMA_SURF_NOTCH,
+      reg::PPU_DST_SURF_STRIDE,           reg::PPU_DATA_FORMAT,
       reg::PPU_RDMA_RDMA_SRC_LINE_STRIDE, reg::PPU_RDMA_RDMA_SRC_SURF_STRIDE};
   return kStrides;
 }
