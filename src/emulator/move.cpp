@@ -36,7 +36,7 @@ Result<Source> read_atoms(const Unit& unit) {
   out.planes = (r.get(reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL__CHANNEL) + lanes) / lanes;
   if (out.atoms() > kMaxAtoms) return invalid_model("a copy of more than 2^24 atoms");
   const int64_t row = out.width + r.get(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__LINE_NOTCH_ADDR);
-  const int64_t notch = static_cast<int32_t>(r.get(reg::DPU_RDMA_RDMA_SURF_NOTCH)) / atom_bytes;
+  const int64_t notch = static_cast<int32_t>(r.get(reg::DPU_RDMA_RDMA_SURF_NOTCH)) / kStrideUnit;
   const int64_t plane = (out.height - 1) * row + out.width + notch;
   const int64_t base = r.get(reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
   const int64_t line_bytes = out.width * atom_bytes;

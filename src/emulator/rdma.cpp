@@ -166,8 +166,7 @@ Result<Cube> read_source(const Unit& unit) {
   const int64_t bytes = element_bytes(in), lanes = unit.chip.atom_bytes / bytes;
   const int64_t row = out.width + r.get(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__LINE_NOTCH_ADDR);
   // After the last row comes the surface notch in place of the line notch; it may lead backwards.
-  const int64_t notch =
-      static_cast<int32_t>(r.get(reg::DPU_RDMA_RDMA_SURF_NOTCH)) / unit.chip.atom_bytes;
+  const int64_t notch = static_cast<int32_t>(r.get(reg::DPU_RDMA_RDMA_SURF_NOTCH)) / kStrideUnit;
   const int64_t plane = ((out.height - 1) * row + out.width + notch) * unit.chip.atom_bytes;
   const bool both = r.get(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE) != 0;
   const int64_t second_plane =

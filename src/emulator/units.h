@@ -23,6 +23,8 @@ struct Chip {
   bool is_rk3566 = false;
 };
 
+inline constexpr int64_t kStrideUnit = 16;  // of registers that count atoms from bit 4 on
+
 // What a precision field of any unit selects.
 enum class Precision : uint32_t { kI8 = 0, kI16 = 1, kF16 = 2, kBf16 = 3, kI32 = 4, kF32 = 5 };
 Result<Precision> to_precision(uint32_t field);

@@ -180,8 +180,9 @@ void ConvWriter::write_weights() {
         last ? static_cast<int64_t>(layer_.weight_bytes - first_byte) : taps * tile_.channels;
   } else {
     kernels = align_up<int64_t>(layer_.out.channels, chip_.is_rk3566 ? 1 : 2);
-    kernel_bytes = is_float_ ? static_cast<int64_t>(layer_.weight_bytes) / layer_.out.channels
-                             : taps * align_up<int64_t>(layer_.in.channels, chip_.atom_bytes);
+    kernel_bytes = is_float_ || chip_.is_rk3566
+                       ? static_cast<int64_t>(layer_.weight_bytes) / layer_.out.channels
+                       : taps * align_up<int64_t>(layer_.in.channels, chip_.atom_bytes);
     if (is_float_) kernels = layer_.out.channels;
   }
   image_.set(reg::CNA_WEIGHT_SIZE0, static_cast<uint32_t>(kernels * kernel_bytes));

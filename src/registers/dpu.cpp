@@ -33,7 +33,8 @@ void write_extents(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_DATA_CUBE_WIDTH__WIDTH, t.width - 1);
   image.set(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT, t.height - 1);
   image.set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, t.channels - 1);
-  image.set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL, t.channels - 1);
+  const bool counts = t.chip->is_rk3566 && t.real_channels != 0;
+  image.set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL, (counts ? t.real_channels : t.channels) - 1);
   image.set(reg::DPU_BS_OW_CFG__OD_BYPASS, 1);
   image.set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, t.channels - 1);
   image.set(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA, t.width - 1);

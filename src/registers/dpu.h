@@ -20,6 +20,7 @@ struct DpuTask {
   int64_t channels = 0, height = 0, width = 0;  // channels: a multiple of the block
   bool is_float = false;
   const Chip* chip = &kRk3588;
+  int64_t real_channels = 0;  // RK3566: those that the feature has; 0: all
   int64_t source_plane = 0, addend_plane = 0, out_plane = 0;
   uint64_t source_bytes = 0, addend_bytes = 0, out_bytes = 0;  // from the start of the tensors
   // rne((x + offset) * scale / 2^shift); absent: as stored. A scale of {1, 0} leaves the multiplier out.

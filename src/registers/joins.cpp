@@ -44,6 +44,7 @@ DpuTask copy_of(const program::Program& program, const ConcatParams& params, siz
   task.channels = align_up<int64_t>(from.shape[1], feature.lanes());
   task.is_float = feature.is_float;
   task.chip = feature.chip;
+  task.real_channels = from.shape[1];
   task.source_plane = feature.plane_pixels();
   task.out_plane = feature_of(program, to).plane_pixels();
   return task;
@@ -189,6 +190,7 @@ Result<LayerTasks> sum_tasks(const program::Program& program, const program::Var
   sum.channels = align_up<int64_t>(out.shape[1], feature_of(program, out).lanes());
   sum.is_float = is_float;
   sum.chip = feature_of(program, out).chip;
+  sum.real_channels = out.shape[1];
   sum.source_plane = feature_of(program, a).plane_pixels();
   sum.addend_plane = feature_of(program, b).plane_pixels();
   sum.out_plane = feature_of(program, out).plane_pixels();

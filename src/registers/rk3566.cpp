@@ -74,6 +74,11 @@ class Translation {
     // Borders of depthwise layers come in pairs of bytes on RK3588.
     constexpr RegisterField kBorder{"PAD_VALUE", reg::CNA_PAD_CON0, 16, 31};
     image_.set(kBorder, static_cast<int8_t>(get(kBorderByte)));
+    // The converter's type counts only where it is not bypassed; one offset for all weights fills its register.
+    constexpr RegisterField kConversionThere{"CVT_TYPE", reg::CNA_CVT_CON0, 0, 0};
+    if (get(reg::CNA_CVT_CON0__CVT_BYPASS) != 0) image_.set(kConversionThere, 0);
+    const auto offset = static_cast<int16_t>(get(reg::DPU_BS_OW_OP__OW_OP));
+    image_.set(reg::DPU_BS_OW_OP, static_cast<uint32_t>(int32_t{offset}));
     const bool all = get(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE) != 1;
     const uint32_t channels = get(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL) + 1;
     image_.set(kBiasUnits, (all ? channels : channels / 2) - 1);
@@ -86,8 +91,8 @@ class Translation {
     constexpr uint32_t kOff = 1;
     image_.set(reg::DPU_RDMA_RDMA_BRDMA_CFG, kOff);
     image_.set(kBiasUnits, 0);
-    if (get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0) types();
     image_.set(kAddendEnd, 0);
+    if (get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0) types();
     return in_order(kDpuOrder, task_.units);
   }
 
@@ -139,7 +144,11 @@ class Translation {
     image_.set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, 0);
     constexpr uint32_t kThreeChannels = 10, kPerPixel = 9;
     image_.set(kPictureBytes, picture == kThreeChannels ? rows * width * kPerPixel : 0);
-    image_.set(reg::CNA_CBUF_CON1, width << 16 | (get(kEntries) & 0xffff));
+    // Rows of a picture of one channel are fetched in whole units.
+    constexpr uint32_t kOneChannel = 8, kUnit = 8;
+    const uint32_t fetched = picture == kOneChannel ? (width + kUnit - 1) / kUnit * kUnit : width;
+    image_.set(reg::CNA_CBUF_CON1, fetched << 16 | (get(kEntries) & 0xffff));
+    image_.set(reg::CNA_FC_DATA_SIZE0__DMA_WIDTH, fetched);
     constexpr uint32_t kBursts = 0x171c07;
     image_.set(reg::CNA_DMA_CON0, kBursts);
     // Rows of a feature one by one, of a picture in units of eight bytes; planes from start to start.
@@ -149,7 +158,11 @@ class Translation {
                get(reg::CNA_DMA_CON2__SURF_STRIDE) + (picture != 0 ? line : width));
   }
 
+  // An operand of int8, and where its last pixel begins.
   void types() {
+    const uint32_t pixels =
+        (get(reg::DPU_DATA_CUBE_WIDTH__WIDTH) + 1) * (get(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT) + 1);
+    image_.set(kAddendEnd, static_cast<uint32_t>((pixels - 1) * kRk3566.atom_bytes));
     image_.set(reg::DPU_EW_CFG__EDATA_SIZE, 0);
     image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, 0);
   }
@@ -157,9 +170,6 @@ class Translation {
   // One stream brings the operand, from its first plane on.
   void addend() {
     types();
-    const uint32_t pixels =
-        (get(reg::DPU_DATA_CUBE_WIDTH__WIDTH) + 1) * (get(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT) + 1);
-    image_.set(kAddendEnd, static_cast<uint32_t>((pixels - 1) * kRk3566.atom_bytes));
     const Command* const first = task_.find(reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
     image_.set_address(reg::DPU_RDMA_RDMA_EW_BASE_ADDR, Operand::kAddend, first->value);
     image_.set(reg::DPU_RDMA_RDMA_SRC_BASE_ADDR, 0);
