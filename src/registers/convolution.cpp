@@ -219,7 +219,11 @@ int64_t ConvWriter::grains() const {
   if (layer_.in.is_picture) return tile_.in_rows;
   const int64_t rows_of_bank = ceil_div(chip_.bank_entries, entries_);
   const int64_t two_banks = 2 * rows_of_bank;
-  if (two_banks >= tile_.in_rows) return p_.kernel.h < 5 ? tile_.in_rows : all;
+  if (two_banks >= tile_.in_rows) {
+    // Rows of up to about 1.4 banks are fetched like those of one.
+    const bool fits = entries_ * tile_.in_rows * 5 < chip_.bank_entries * 7;
+    return p_.kernel.h < 5 && !fits ? tile_.in_rows : all;
+  }
   return std::min(std::max(two_banks, least_grains(p_, rows_of_bank)), all);
 }
 

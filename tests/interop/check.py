@@ -35,8 +35,12 @@ ASSETS = os.path.join(SHARED, "assets")
 CALIBRATION = os.path.join(ASSETS, "signs", "dataset.txt")
 PICTURE = ["--mean", "0,0,0", "--std", "255,255,255"]
 
+# Other chips with lists, int8. They are of one design: a file for either says rk3566.
+CHIPS = ["rk3566", "rk3568"]
+
 # Parts of the aim that nothing writes yet, so that the check cannot pass without them.
-UNWRITTEN = [("register lists for other chips than RK3588", "two chips")]
+UNWRITTEN = [("register lists of float16 for RK3566", "all"),
+             ("register lists for RK3562, RK3576 and smaller chips", "written")]
 
 
 def quiet(command, **options):
@@ -52,9 +56,14 @@ class Network:
         self.int8, self.half = [os.path.join(folder, name + suffix + ".rknn") for suffix in ("", "_f16")]
         self.made = os.path.join(folder, "vendor_" + name)
 
-    def write(self, build, path, options):
-        quiet([os.path.join(build, "tools", "rknn", "rknn"), "convert", self.model, "-t", "rk3588", "-o", path, "--for-board"] +
+    def write(self, build, path, options, chip="rk3588"):
+        quiet([os.path.join(build, "tools", "rknn", "rknn"), "convert", self.model, "-t", chip, "-o", path, "--for-board"] +
               self.options + options, check=True)
+
+    def for_chip(self, build, chip):
+        path = self.int8.replace(".rknn", f"_{chip}.rknn")
+        self.write(build, path, ["--dataset", self.dataset], chip)
+        return path
 
     def write_int8(self, build):
         self.write(build, self.int8, ["--dataset", self.dataset])
@@ -135,8 +144,12 @@ def main():
     if networks:
         commands.append([os.path.join(programs, "own_lists")] + [network.pair(network.int8) for network in networks])
         commands.append([os.path.join(programs, "own_lists"), "--float16"] + [network.pair(network.half) for network in networks])
+        files = [path for network in networks for path in (network.int8, network.half)]
+        for chip in CHIPS:
+            others = [network.for_chip(build, chip) for network in networks]
+            commands.append([os.path.join(programs, "own_lists"), "--tasks", chip] + others)
+            files += others
         if peer:
-            files = [path for network in networks for path in (network.int8, network.half)]
             commands.append([peer, os.path.join(HERE, "load_check.py")] + files)
         else:
             print("SKIP load_rknn of the vendor's toolkit: RK_VENDOR_PYTHON names no Python that has it")
