@@ -30,7 +30,15 @@ const Chip& chip_of(const format::FileModel& model) {
                                 .depthwise_group = 32,
                                 .least_lanes = 8,
                                 .is_rk3566 = true};
-  return model.platform == "rk3566" ? kRk3566 : kRk3588;
+  return model.platform == "rk3588" ? kRk3588 : kRk3566;
+}
+
+bool uses_halves(const target::RegisterFile& r, uint32_t units) {
+  namespace reg = target::reg;
+  if ((units & format::kUnitPpu) != 0)
+    return r.get(reg::PPU_RDMA_RDMA_DATA_FORMAT__IN_PRECISION) != 1;
+  return r.get(reg::DPU_DATA_FORMAT__PROC_PRECISION) != 0 ||
+         r.get(reg::DPU_DATA_FORMAT__OUT_PRECISION) != 0;
 }
 
 int64_t row_pixels(const FileTensor& picture) {
@@ -58,10 +66,11 @@ Result<std::span<uint8_t>> Memory::at(uint64_t address, uint64_t size_bytes) {
 }
 
 Result<Emulator> Emulator::create(const format::FileModel& model, TieRule ties, Places places) {
-  const bool known = model.platform == "rk3588" || model.platform == "rk3566";
+  const bool known =
+      model.platform == "rk3588" || model.platform == "rk3566" || model.platform == "rk3568";
   if (model.graphs.size() != 1 || !known) {
     return unsupported(
-        str("the emulator knows registers of rk3588 and rk3566, not of ", model.platform));
+        str("the emulator knows registers of rk3588, rk3566 and rk3568, not of ", model.platform));
   }
   Emulator out(model, ties);
   RK_ASSIGN(out.lists_, format::TaskLists::read(model, model.graphs.front()));
@@ -172,6 +181,8 @@ Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
   const target::RegisterFile registers =
       chip.is_rk3566 ? registers_of_task(core.registers) : core.registers;
   const Unit unit{registers, core.tables, memory_, ties_, chip};
+  if (chip.is_rk3566 && uses_halves(registers, task.units))
+    return unsupported("other numbers than int8 on rk3566");
   if ((task.units & format::kUnitPpu) != 0) {
     RK_TRY(pool(unit));
     return writes_output(task, target::reg::PPU_DST_BASE_ADDR) ? TaskResult::kDone

@@ -139,7 +139,7 @@ class WholeRun {
     const auto to = emulator_->lists().address_of(task, reg::DPU_DST_BASE_ADDR);
     if ((task.units & format::kUnitDpu) == 0 || !to) return;
     // RK3566 writes the extents of the cube, with strides in bytes.
-    const bool lite = model_.platform == "rk3566";
+    const bool lite = model_.platform != "rk3588";
     const uint64_t atom = lite ? 8 : 16;
     const FileTensor& tensor = model_.graphs.front().tensors[static_cast<size_t>(to->tensor)];
     const auto extent = [&](const target::RegisterField& of_rk3588,
