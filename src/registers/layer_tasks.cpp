@@ -167,6 +167,8 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
     name(Operand::kOutput, step.outputs[0]);
     return bound;
   };
+  // Files of the vendor for RK3566 let the chip convert pictures.
+  if (layer.in.chip->is_rk3566 && layer.in.is_picture) tasks.form = LayerForm::kEmulated;
   RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
   for (const ConvTile& tile : tiles) {
     RK_ASSIGN(BoundTask bound, bind(tile));
