@@ -37,9 +37,9 @@ Result<std::optional<InputConversion>> read_conversion(const RegisterFile& r) {
       r.get(reg::CNA_CVT_CON0__CVT_TRUNCATE_3) != shift) {
     return unsupported("conversion of the input");
   }
-  return std::optional(
-      InputConversion{static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_OFFSET0)),
-                      static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_SCALE0)), shift});
+  return std::optional(InputConversion{static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_OFFSET0)),
+                                       static_cast<int16_t>(r.get(reg::CNA_CVT_CON1__CVT_SCALE0)),
+                                       shift});
 }
 
 struct Geometry {
@@ -123,12 +123,12 @@ Result<std::vector<T>> read_feature(const Unit& unit, const Geometry& g) {
   if (channels < 1 || channels > g.in_channels)
     return unsupported(str("picture mode ", picture_mode));
   const int64_t bytes = element_bytes(g.precision);
-  const int64_t lanes = picture ? channels : kAtomBytes / bytes;
+  const int64_t lanes = picture ? channels : unit.chip.atom_bytes / bytes;
   const int64_t pixel_bytes = lanes * bytes;
   // Lines are counted one by one, or in groups of four atoms.
   const bool single_lines = picture || r.is_on(reg::CNA_CONV_CON1__GROUP_LINE_OFF);
   const int64_t row_bytes = single_lines ? line * pixel_bytes : line * 4;
-  const int64_t plane_bytes = (surface + (single_lines ? g.in_width : line)) * kAtomBytes;
+  const int64_t plane_bytes = (surface + (single_lines ? g.in_width : line)) * unit.chip.atom_bytes;
   std::vector<T> out(static_cast<size_t>(channels * g.in_height * g.in_width));
   for (int64_t c0 = 0; c0 < channels; c0 += lanes) {
     for (int64_t y = 0; y < g.in_height; ++y) {
@@ -155,10 +155,11 @@ struct WeightBlocks {
   int64_t oc = 32, ic = 32, least = 16;
 };
 
-WeightBlocks weight_blocks(const Geometry& g) {
-  const bool wide = element_bytes(g.precision) == 2;
-  if (g.depthwise) return {1, wide ? 32 : 64, wide ? 8 : 16};
-  return wide ? WeightBlocks{16, 32, 8} : WeightBlocks{};
+WeightBlocks weight_blocks(const Chip& chip, const Geometry& g) {
+  const int64_t bytes = element_bytes(g.precision);
+  const int64_t least = chip.least_lanes / bytes;
+  if (g.depthwise) return {1, chip.depthwise_group / bytes, least};
+  return {chip.kernel_group / bytes, 32, least};
 }
 
 // [OC, IC, taps], or [C, taps] for a depthwise weight.
@@ -166,7 +167,7 @@ template <typename T>
 Result<std::vector<T>> read_weights(const Unit& unit, const Geometry& g) {
   const RegisterFile& r = unit.registers;
   const int64_t bytes = element_bytes(g.precision);
-  const WeightBlocks blocks = weight_blocks(g);
+  const WeightBlocks blocks = weight_blocks(unit.chip, g);
   const int64_t rows = g.depthwise ? 1 : g.out_channels;
   std::vector<T> out(static_cast<size_t>(rows * g.in_channels * g.taps()));
   uint64_t at = r.get(reg::CNA_DCOMP_ADDR0);

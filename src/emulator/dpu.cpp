@@ -309,7 +309,7 @@ Result<std::vector<double>> output_stage(const Unit& unit, const Cube& cube, Pre
 // breaks their sequence into other rows. One with fewer scatters them: x steps over NOTCH pixels and rows are SURF_ADD
 // apart (the phases of a resize).
 struct WritePlan {
-  uint64_t base = 0, block_bytes = 0, group_bytes = 0, row_bytes = 0, pixel_bytes = kAtomBytes;
+  uint64_t base = 0, block_bytes = 0, group_bytes = 0, row_bytes = 0, pixel_bytes = 0;
   int64_t group = 1;                  // blocks that leave the unit together
   int64_t row_pixels = 0, width = 0;  // of the write cube and of the data
 
@@ -322,23 +322,26 @@ struct WritePlan {
   }
 };
 
-WritePlan write_plan(const RegisterFile& r, const Cube& cube) {
+WritePlan write_plan(const Unit& unit, const Cube& cube) {
+  const RegisterFile& r = unit.registers;
+  const auto atom = static_cast<uint64_t>(unit.chip.atom_bytes);
   WritePlan plan;
+  plan.pixel_bytes = atom;
   plan.base = r.get(reg::DPU_DST_BASE_ADDR);
-  plan.block_bytes = uint64_t{r.get(reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE)} * kAtomBytes;
+  plan.block_bytes = uint64_t{r.get(reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE)} * atom;
   const uint64_t notch = r.get(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0);
   const int64_t width = int64_t{r.get(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA)} + 1;
   const int64_t height = int64_t{r.get(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA)} + 1;
   plan.width = plan.row_pixels = cube.width;
   if (width * height == cube.pixels()) {
     plan.row_pixels = width;
-    plan.row_bytes = (static_cast<uint64_t>(width) + notch) * kAtomBytes;
+    plan.row_bytes = (static_cast<uint64_t>(width) + notch) * atom;
     plan.group = int64_t{r.get(reg::DPU_BS_OW_CFG__SIZE_E_0)} + 1;
-    plan.group_bytes = uint64_t{r.get(reg::DPU_SURFACE_ADD__SURF_ADD)} * kAtomBytes;
+    plan.group_bytes = uint64_t{r.get(reg::DPU_SURFACE_ADD__SURF_ADD)} * atom;
   } else {
     plan.group_bytes = plan.block_bytes;
-    plan.pixel_bytes = (1 + notch) * kAtomBytes;
-    plan.row_bytes = uint64_t{r.get(reg::DPU_SURFACE_ADD__SURF_ADD)} * kAtomBytes;
+    plan.pixel_bytes = (1 + notch) * atom;
+    plan.row_bytes = uint64_t{r.get(reg::DPU_SURFACE_ADD__SURF_ADD)} * atom;
   }
   return plan;
 }
@@ -361,8 +364,8 @@ Status write_largest(const Unit& unit, const Cube& cube, Precision to) {
 
 Status write_cube(const Unit& unit, const Cube& cube, Precision to) {
   RK_ASSIGN(const std::vector<double> values, output_stage(unit, cube, to));
-  const WritePlan plan = write_plan(unit.registers, cube);
-  const int64_t bytes = element_bytes(to), lanes = kAtomBytes / bytes;
+  const WritePlan plan = write_plan(unit, cube);
+  const int64_t bytes = element_bytes(to), lanes = unit.chip.atom_bytes / bytes;
   // Lanes beyond the real channels have a number of their own.
   const uint32_t pend = unit.registers.get(reg::DPU_OFFSET_PEND__OFFSET_PEND);
   const int64_t real = std::min<int64_t>(
@@ -371,8 +374,9 @@ Status write_cube(const Unit& unit, const Cube& cube, Precision to) {
     for (int64_t y = 0; y < cube.height; ++y) {
       for (int64_t x = 0; x < cube.width; ++x) {
         const uint64_t at = plan.place(c0 / lanes, y, x);
-        RK_ASSIGN(const std::span<uint8_t> atom,
-                  unit.memory.at(static_cast<uint32_t>(at), kAtomBytes));
+        RK_ASSIGN(
+            const std::span<uint8_t> atom,
+            unit.memory.at(static_cast<uint32_t>(at), static_cast<uint64_t>(unit.chip.atom_bytes)));
         for (int64_t lane = 0; lane < lanes; ++lane)
           std::memcpy(atom.data() + lane * bytes, &pend, static_cast<size_t>(bytes));
         for (int64_t c = c0; c < std::min(c0 + lanes, real); ++c) {

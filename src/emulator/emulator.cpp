@@ -22,6 +22,25 @@ bool is_picture(const FileTensor& tensor) {
          tensor.native_shape.size() == 5 && tensor.native_shape[4] <= 4;
 }
 
+const Chip& chip_of(const format::FileModel& model) {
+  static constexpr Chip kRk3588;
+  static constexpr Chip kRk3566{.atom_bytes = 8,
+                                .bias_group = 4,
+                                .kernel_group = 16,
+                                .depthwise_group = 32,
+                                .least_lanes = 8,
+                                .is_rk3566 = true};
+  return model.platform == "rk3588" ? kRk3588 : kRk3566;
+}
+
+bool uses_halves(const target::RegisterFile& r, uint32_t units) {
+  namespace reg = target::reg;
+  if ((units & format::kUnitPpu) != 0)
+    return r.get(reg::PPU_RDMA_RDMA_DATA_FORMAT__IN_PRECISION) != 1;
+  return r.get(reg::DPU_DATA_FORMAT__PROC_PRECISION) != 0 ||
+         r.get(reg::DPU_DATA_FORMAT__OUT_PRECISION) != 0;
+}
+
 int64_t row_pixels(const FileTensor& picture) {
   return align_up<int64_t>(picture.shape[3], std::max<int64_t>(picture.width_align, 1));
 }
@@ -47,8 +66,11 @@ Result<std::span<uint8_t>> Memory::at(uint64_t address, uint64_t size_bytes) {
 }
 
 Result<Emulator> Emulator::create(const format::FileModel& model, TieRule ties, Places places) {
-  if (model.graphs.size() != 1 || model.platform != "rk3588") {
-    return unsupported(str("the emulator knows registers of rk3588, not of ", model.platform));
+  const bool known =
+      model.platform == "rk3588" || model.platform == "rk3566" || model.platform == "rk3568";
+  if (model.graphs.size() != 1 || !known) {
+    return unsupported(
+        str("the emulator knows registers of rk3588, rk3566 and rk3568, not of ", model.platform));
   }
   Emulator out(model, ties);
   RK_ASSIGN(out.lists_, format::TaskLists::read(model, model.graphs.front()));
@@ -155,7 +177,12 @@ Result<TaskResult> Emulator::run(const format::Task& task, Core& core) {
 }
 
 Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
-  const Unit unit{core.registers, core.tables, memory_, ties_};
+  const Chip& chip = chip_of(*model_);
+  const target::RegisterFile registers =
+      chip.is_rk3566 ? registers_of_task(core.registers) : core.registers;
+  const Unit unit{registers, core.tables, memory_, ties_, chip};
+  if (chip.is_rk3566 && uses_halves(registers, task.units))
+    return unsupported("other numbers than int8 on rk3566");
   if ((task.units & format::kUnitPpu) != 0) {
     RK_TRY(pool(unit));
     return writes_output(task, target::reg::PPU_DST_BASE_ADDR) ? TaskResult::kDone
@@ -163,7 +190,7 @@ Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
   }
   if (loads_table(task)) return TaskResult::kTableLoad;
   const bool convolves = (task.units & format::kUnitCna) != 0;
-  if (!convolves && moves_atoms(core.registers)) {
+  if (!convolves && moves_atoms(registers)) {
     RK_TRY(move_atoms(unit));
     return TaskResult::kDone;
   }
@@ -219,11 +246,11 @@ Status Emulator::move_elements(int32_t index, size_t plain_bytes, const Move& mo
   const int64_t channels = tensor.shape[1], width = tensor.shape[3];
   const int64_t pixels = tensor.shape[2] * width;
   const bool picture = is_picture(tensor);
-  const int64_t lanes = picture ? channels : kAtomBytes / bytes;
+  const int64_t atom = chip_of(*model_).atom_bytes;
+  const int64_t lanes = picture ? channels : atom / bytes;
   const int64_t row = picture ? row_pixels(tensor) : width;
   const int64_t plane =
-      picture ? 0
-              : align_up<int64_t>(pixels, std::max<int64_t>(tensor.plane_align, 1)) * kAtomBytes;
+      picture ? 0 : align_up<int64_t>(pixels, std::max<int64_t>(tensor.plane_align, 1)) * atom;
   const int64_t batch_bytes =
       picture ? tensor.shape[2] * row * channels * bytes : (channels + lanes - 1) / lanes * plane;
   for (int64_t n = 0; n < tensor.shape[0]; ++n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes the register lists of a vendor file for RK3588, word by word as the chip would: convolutions (CNA, CORE, DPU,
+// Executes the register lists of a file for RK3588 or RK3566 (int8), word by word as the chip would: convolutions (CNA, CORE, DPU,
 // DPU_RDMA), the DPU's own arithmetic, lookup tables and transpositions, and pooling (PPU), in int8, int16, int32, float16,
 // bfloat16 and float32; also lists that write the next step's addresses into other lists (recurrent nodes). It knows registers and bytes, not the
 // graph: a test oracle for the lifting of vendor files and for the kernels, slow and obvious.

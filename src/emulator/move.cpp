@@ -17,10 +17,10 @@ constexpr int64_t kMaxAtoms = int64_t{1} << 24;
 
 // The source as the read unit delivers it: planes, in them rows, in them pixels.
 struct Source {
-  int64_t planes = 0, height = 0, width = 0;
+  int64_t planes = 0, height = 0, width = 0, atom_bytes = 16;
   std::vector<uint8_t> bytes;
 
-  const uint8_t* atom(int64_t index) const { return bytes.data() + index * kAtomBytes; }
+  const uint8_t* atom(int64_t index) const { return bytes.data() + index * atom_bytes; }
   int64_t atoms() const { return planes * height * width; }
 };
 
@@ -28,22 +28,22 @@ Result<Source> read_atoms(const Unit& unit) {
   const RegisterFile& r = unit.registers;
   RK_ASSIGN(const Precision in,
             to_precision(r.get(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION)));
-  const int64_t lanes = kAtomBytes / element_bytes(in);
+  const int64_t atom_bytes = unit.chip.atom_bytes, lanes = atom_bytes / element_bytes(in);
   Source out;
+  out.atom_bytes = atom_bytes;
   out.width = r.get(reg::DPU_RDMA_RDMA_DATA_CUBE_WIDTH__WIDTH) + 1;
   out.height = r.get(reg::DPU_RDMA_RDMA_DATA_CUBE_HEIGHT__HEIGHT) + 1;
   out.planes = (r.get(reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL__CHANNEL) + lanes) / lanes;
   if (out.atoms() > kMaxAtoms) return invalid_model("a copy of more than 2^24 atoms");
   const int64_t row = out.width + r.get(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__LINE_NOTCH_ADDR);
-  const int64_t notch =
-      static_cast<int32_t>(r.get(reg::DPU_RDMA_RDMA_SURF_NOTCH)) / int64_t{kAtomBytes};
+  const int64_t notch = static_cast<int32_t>(r.get(reg::DPU_RDMA_RDMA_SURF_NOTCH)) / kStrideUnit;
   const int64_t plane = (out.height - 1) * row + out.width + notch;
   const int64_t base = r.get(reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
-  const int64_t line_bytes = out.width * kAtomBytes;
-  out.bytes.reserve(static_cast<size_t>(out.atoms() * kAtomBytes));
+  const int64_t line_bytes = out.width * atom_bytes;
+  out.bytes.reserve(static_cast<size_t>(out.atoms() * atom_bytes));
   for (int64_t p = 0; p < out.planes; ++p) {
     for (int64_t y = 0; y < out.height; ++y) {
-      const auto at = static_cast<uint32_t>(base + (p * plane + y * row) * kAtomBytes);
+      const auto at = static_cast<uint32_t>(base + (p * plane + y * row) * atom_bytes);
       RK_ASSIGN(const std::span<uint8_t> line,
                 unit.memory.at(at, static_cast<uint64_t>(line_bytes)));
       out.bytes.insert(out.bytes.end(), line.begin(), line.end());
@@ -53,9 +53,11 @@ Result<Source> read_atoms(const Unit& unit) {
 }
 
 Status write_atom(const Unit& unit, int64_t place, const uint8_t* from) {
-  const int64_t at = unit.registers.get(reg::DPU_DST_BASE_ADDR) + place * kAtomBytes;
-  RK_ASSIGN(const std::span<uint8_t> to, unit.memory.at(static_cast<uint32_t>(at), kAtomBytes));
-  std::copy(from, from + kAtomBytes, to.begin());
+  const int64_t bytes = unit.chip.atom_bytes;
+  const int64_t at = unit.registers.get(reg::DPU_DST_BASE_ADDR) + place * bytes;
+  RK_ASSIGN(const std::span<uint8_t> to,
+            unit.memory.at(static_cast<uint32_t>(at), static_cast<uint64_t>(bytes)));
+  std::copy(from, from + bytes, to.begin());
   return ok_status();
 }
 
@@ -84,6 +86,8 @@ BlockPlan block_plan(const RegisterFile& r) {
 // eight rows, which lie apart like two rows of blocks.
 Status transpose_blocks(const Unit& unit, const Source& source) {
   const RegisterFile& r = unit.registers;
+  constexpr int64_t kAtomBytes = 16;
+  if (unit.chip.atom_bytes != kAtomBytes) return unsupported("transposition of other atoms");
   BlockPlan plan = block_plan(r);
   const bool wide = r.is_on(reg::DPU_WDMA_SIZE_0__TP_PRECISION);
   const int64_t side = wide ? 8 : 16, bytes = kAtomBytes / side;

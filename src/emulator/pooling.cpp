@@ -20,16 +20,19 @@ constexpr int64_t kMaxElements = int64_t{1} << 28;
 
 struct Pooling {
   bool is_float = false, average = false;
+  int64_t atom_bytes = 16;
   int64_t channels = 0, in_height = 0, in_width = 0, out_height = 0, out_width = 0;
   int64_t kernel_h = 0, kernel_w = 0, stride_h = 0, stride_w = 0, pad_top = 0, pad_left = 0;
   uint64_t source = 0, source_row = 0, source_plane = 0;  // bytes
   uint64_t to = 0, to_row = 0, to_plane = 0;
 
-  int64_t lanes() const { return is_float ? kAtomBytes / 2 : kAtomBytes; }
+  int64_t lanes() const { return is_float ? atom_bytes / 2 : atom_bytes; }
 };
 
-Result<Pooling> read_pooling(const RegisterFile& r) {
+Result<Pooling> read_pooling(const Unit& unit) {
+  const RegisterFile& r = unit.registers;
   Pooling p;
+  p.atom_bytes = unit.chip.atom_bytes;
   const uint32_t source = r.get(reg::PPU_RDMA_RDMA_DATA_FORMAT__IN_PRECISION);
   if (source != kSourceI8 && source != kSourceF16)
     return unsupported(str("pooling of precision ", source));
@@ -51,13 +54,13 @@ Result<Pooling> read_pooling(const RegisterFile& r) {
   p.pad_top = r.get(reg::PPU_POOLING_PADDING_CFG__PAD_TOP);
   p.pad_left = r.get(reg::PPU_POOLING_PADDING_CFG__PAD_LEFT);
   const auto atoms = [&](const target::RegisterField& field) {
-    return uint64_t{r.get(field)} * kAtomBytes;
+    return r.get(field) * static_cast<uint64_t>(p.atom_bytes);
   };
   p.source = r.get(reg::PPU_RDMA_RDMA_SRC_BASE_ADDR);
   p.source_row = atoms(reg::PPU_RDMA_RDMA_SRC_LINE_STRIDE__SRC_LINE_STRIDE);
   p.source_plane = atoms(reg::PPU_RDMA_RDMA_SRC_SURF_STRIDE__SRC_SURF_STRIDE);
   p.to = r.get(reg::PPU_DST_BASE_ADDR);
-  p.to_row = static_cast<uint64_t>(p.out_width) * kAtomBytes +
+  p.to_row = static_cast<uint64_t>(p.out_width * p.atom_bytes) +
              atoms(reg::PPU_OPERATION_MODE_CFG__NOTCH_ADDR);
   p.to_plane = atoms(reg::PPU_DST_SURF_STRIDE__DST_SURF_STRIDE);
   if (p.channels * p.in_height * p.in_width > kMaxElements)
@@ -73,9 +76,9 @@ Result<std::vector<float>> read_plane(const Unit& unit, const Pooling& p, int64_
     const uint64_t at = p.source + static_cast<uint64_t>(channel / p.lanes()) * p.source_plane +
                         static_cast<uint64_t>(y) * p.source_row;
     RK_ASSIGN(const std::span<uint8_t> row,
-              unit.memory.at(at, static_cast<uint64_t>(p.in_width * kAtomBytes)));
+              unit.memory.at(at, static_cast<uint64_t>(p.in_width * p.atom_bytes)));
     for (int64_t x = 0; x < p.in_width; ++x) {
-      const uint8_t* const from = row.data() + x * kAtomBytes + channel % p.lanes() * element;
+      const uint8_t* const from = row.data() + x * p.atom_bytes + channel % p.lanes() * element;
       out[static_cast<size_t>(y * p.in_width + x)] =
           p.is_float ? half_to_float(load<uint16_t>(from)) : static_cast<int8_t>(*from);
     }
@@ -133,7 +136,7 @@ float mean(const Unit& unit, const Pooling& p, std::span<const float> plane, int
 }  // namespace
 
 Status pool(const Unit& unit) {
-  RK_ASSIGN(const Pooling p, read_pooling(unit.registers));
+  RK_ASSIGN(const Pooling p, read_pooling(unit));
   const int64_t element = p.is_float ? 2 : 1;
   for (int64_t channel = 0; channel < p.channels; ++channel) {
     RK_ASSIGN(const std::vector<float> plane, read_plane(unit, p, channel));
@@ -141,10 +144,10 @@ Status pool(const Unit& unit) {
       const uint64_t at = p.to + static_cast<uint64_t>(channel / p.lanes()) * p.to_plane +
                           static_cast<uint64_t>(y) * p.to_row;
       RK_ASSIGN(const std::span<uint8_t> row,
-                unit.memory.at(at, static_cast<uint64_t>(p.out_width * kAtomBytes)));
+                unit.memory.at(at, static_cast<uint64_t>(p.out_width * p.atom_bytes)));
       for (int64_t x = 0; x < p.out_width; ++x) {
         const float value = p.average ? mean(unit, p, plane, y, x) : largest(p, plane, y, x);
-        uint8_t* const to = row.data() + x * kAtomBytes + channel % p.lanes() * element;
+        uint8_t* const to = row.data() + x * p.atom_bytes + channel % p.lanes() * element;
         if (p.is_float) {
           const uint16_t half = float_to_half(value);
           std::memcpy(to, &half, sizeof half);

@@ -13,7 +13,6 @@ namespace {
 namespace reg = target::reg;
 using target::RegisterFile;
 
-constexpr int64_t kBiasGroup = 8;
 constexpr int64_t kMaxElements = int64_t{1} << 28;
 // Bits of BRDMA_DATA_USE and NRDMA_DATA_USE.
 constexpr uint32_t kUseAddend = 1, kUseOffset = 2, kUseFactor = 4;
@@ -115,15 +114,16 @@ Result<ChannelConstants> read_channel_constants(const Unit& unit, int64_t channe
   }
   if (use != (kUseAddend | kUseOffset | kUseFactor) || is_float(precision))
     return unsupported(str("bias block form ", use));
-  const int64_t groups = (channels + kBiasGroup - 1) / kBiasGroup;
+  const int64_t size = unit.chip.bias_group, groups = (channels + size - 1) / size;
   RK_ASSIGN(const std::span<uint8_t> bytes,
-            unit.memory.at(base, static_cast<uint64_t>(groups * kBiasGroup * 8)));
+            unit.memory.at(base, static_cast<uint64_t>(groups * size * 8)));
   for (size_t c = 0; c < count; ++c) {
-    const uint8_t* const group = bytes.data() + c / kBiasGroup * kBiasGroup * 8;
-    const size_t lane = c % kBiasGroup;
+    const auto step = static_cast<size_t>(size);
+    const uint8_t* const group = bytes.data() + c / step * step * 8;
+    const size_t lane = c % step;
     out.bias[c] = get<int32_t>(group + 4 * lane);
-    out.offset[c] = get<int16_t>(group + 4 * kBiasGroup + 2 * lane);
-    out.multiplier[c] = get<int16_t>(group + 6 * kBiasGroup + 2 * lane);
+    out.offset[c] = get<int16_t>(group + 4 * size + 2 * lane);
+    out.multiplier[c] = get<int16_t>(group + 6 * size + 2 * lane);
   }
   return out;
 }
@@ -163,15 +163,14 @@ Result<Cube> read_source(const Unit& unit) {
   if (out.elements() > kMaxElements) return invalid_model("a copy of more than 2^28 elements");
   // Data of 16 bits that pass unchanged may be declared as either type.
   const Precision read_as = is_float(in) == out.is_float ? in : inside;
-  const int64_t bytes = element_bytes(in), lanes = kAtomBytes / bytes;
+  const int64_t bytes = element_bytes(in), lanes = unit.chip.atom_bytes / bytes;
   const int64_t row = out.width + r.get(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__LINE_NOTCH_ADDR);
   // After the last row comes the surface notch in place of the line notch; it may lead backwards.
-  const int64_t notch =
-      static_cast<int32_t>(r.get(reg::DPU_RDMA_RDMA_SURF_NOTCH)) / int64_t{kAtomBytes};
-  const int64_t plane = ((out.height - 1) * row + out.width + notch) * kAtomBytes;
+  const int64_t notch = static_cast<int32_t>(r.get(reg::DPU_RDMA_RDMA_SURF_NOTCH)) / kStrideUnit;
+  const int64_t plane = ((out.height - 1) * row + out.width + notch) * unit.chip.atom_bytes;
   const bool both = r.get(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE) != 0;
   const int64_t second_plane =
-      int64_t{r.get(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE)} * kAtomBytes;
+      int64_t{r.get(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE)} * unit.chip.atom_bytes;
   const auto count = static_cast<size_t>(out.elements());
   if (out.is_float) {
     out.floats.resize(count);
@@ -187,12 +186,12 @@ Result<Cube> read_source(const Unit& unit) {
         base + (both ? block / 2 * (block % 2 == 0 ? plane : second_plane) : block * plane);
     for (int64_t y = 0; y < out.height; ++y) {
       RK_ASSIGN(const std::span<uint8_t> line,
-                unit.memory.at(static_cast<uint32_t>(start + y * row * kAtomBytes),
-                               static_cast<uint64_t>(out.width * kAtomBytes)));
+                unit.memory.at(static_cast<uint32_t>(start + y * row * unit.chip.atom_bytes),
+                               static_cast<uint64_t>(out.width * unit.chip.atom_bytes)));
       for (int64_t c = c0; c < std::min(c0 + lanes, out.channels); ++c) {
         for (int64_t x = 0; x < out.width; ++x) {
           const double value =
-              load_element(read_as, line.data() + x * kAtomBytes + (c - c0) * bytes);
+              load_element(read_as, line.data() + x * unit.chip.atom_bytes + (c - c0) * bytes);
           const auto to = static_cast<size_t>((c * out.height + y) * out.width + x);
           if (out.is_float) {
             out.floats[to] = static_cast<float>(value);
@@ -208,11 +207,11 @@ Result<Cube> read_source(const Unit& unit) {
 
 Result<std::vector<double>> read_operand(const Unit& unit, const Cube& cube, Precision precision) {
   const RegisterFile& r = unit.registers;
-  const int64_t bytes = element_bytes(precision), lanes = kAtomBytes / bytes;
+  const int64_t bytes = element_bytes(precision), lanes = unit.chip.atom_bytes / bytes;
   const int64_t pixels = cube.pixels();
   const uint64_t second = r.get(reg::DPU_RDMA_RDMA_EW_BASE_ADDR);
-  const uint64_t stride =
-      uint64_t{r.get(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE)} * kAtomBytes;
+  const uint64_t stride = r.get(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE) *
+                          static_cast<uint64_t>(unit.chip.atom_bytes);
   const bool both = r.get(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE) != 0;
   const bool per_channel = r.get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE) == 0;
   std::vector<double> out(static_cast<size_t>(cube.elements()));
@@ -230,14 +229,14 @@ Result<std::vector<double>> read_operand(const Unit& unit, const Cube& cube, Pre
       base += static_cast<uint64_t>(block / 2) * 2 * stride;
     }
     for (int64_t y = 0; y < cube.height; ++y) {
-      RK_ASSIGN(
-          const std::span<uint8_t> line,
-          unit.memory.at(static_cast<uint32_t>(base + static_cast<uint64_t>(y * row) * kAtomBytes),
-                         static_cast<uint64_t>(cube.width * kAtomBytes)));
+      RK_ASSIGN(const std::span<uint8_t> line,
+                unit.memory.at(static_cast<uint32_t>(
+                                   base + static_cast<uint64_t>(y * row * unit.chip.atom_bytes)),
+                               static_cast<uint64_t>(cube.width * unit.chip.atom_bytes)));
       for (int64_t c = block * lanes; c < std::min(cube.channels, (block + 1) * lanes); ++c) {
         for (int64_t x = 0; x < cube.width; ++x) {
           out[static_cast<size_t>((c * cube.height + y) * cube.width + x)] =
-              load_element(precision, line.data() + x * kAtomBytes + c % lanes * bytes);
+              load_element(precision, line.data() + x * unit.chip.atom_bytes + c % lanes * bytes);
         }
       }
     }

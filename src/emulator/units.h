@@ -12,7 +12,18 @@
 
 namespace rk::emulator {
 
-inline constexpr int64_t kAtomBytes = 16;  // a pixel of one channel block
+// What the chips do in different ways. Registers are brought into the positions of RK3588 (registers_of_task, rk3566.cpp), strides
+// among them counted in atoms.
+struct Chip {
+  int64_t atom_bytes = 16;    // a pixel of one channel block
+  int64_t bias_group = 8;     // channels of a bias block
+  int64_t kernel_group = 32;  // output channels of a block of int8 weights
+  int64_t depthwise_group = 64;
+  int64_t least_lanes = 16;  // of the last block of input channels
+  bool is_rk3566 = false;
+};
+
+inline constexpr int64_t kStrideUnit = 16;  // of registers that count atoms from bit 4 on
 
 // What a precision field of any unit selects.
 enum class Precision : uint32_t { kI8 = 0, kI16 = 1, kF16 = 2, kBf16 = 3, kI32 = 4, kF32 = 5 };
@@ -43,7 +54,11 @@ struct Unit {
   const LookupTables& tables;
   Memory& memory;
   TieRule ties;
+  const Chip& chip;
 };
+
+// The registers of a task of RK3566 in the positions of RK3588, strides in atoms.
+target::RegisterFile registers_of_task(const target::RegisterFile& raw);
 
 // CNA and CORE: fetches feature and weights, returns the accumulators of the real output channels.
 Result<Cube> convolve(const Unit& unit);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // AveragePool as a depthwise convolution with weights of one: the sum of a window, its zero points in the bias, and the
-// step's own two scales as multiplier and output stage.
+// step's own two scales as multiplier and output stage. In float16 the pooling unit averages, as in vendor files; windows
+// beyond its limits are a depthwise convolution with weights of one over the count.
 #include "base/checked_math.h"
+#include "base/half.h"
 #include "program/native_layout.h"
+#include "registers/half_weights.h"
 #include "registers/layer.h"
 #include "registers/layer_tasks.h"
 #include "target/target.h"
@@ -20,6 +23,44 @@ bool counts_all(const program::PoolParams& p, const Feature& in, const Feature& 
          reach_w <= in.width + p.pads.left + p.pads.right;
 }
 
+Result<LayerTasks> half_average_tasks(const program::Program& program,
+                                      const program::Variant& variant, const program::Step& step) {
+  const auto& p = std::get<program::PoolParams>(step.params);
+  const program::ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
+  const program::ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
+  ConvLayer layer{.params = {}, .in = feature_of(program, in), .out = feature_of(program, out)};
+  if (layer.in.is_picture) return no_form(step, "an AveragePool of a picture");
+  if (!counts_all(p, layer.in, layer.out))
+    return no_form(step, "an AveragePool whose windows count different numbers of pixels");
+  if (auto tasks = pool_unit_tasks(program, variant, step);
+      tasks.ok() || tasks.status().code() != Code::kUnsupported)
+    return tasks;
+  layer.is_depthwise = true;
+  layer.has_bias = false;
+  layer.params.kernel = p.kernel;
+  layer.params.stride = p.stride;
+  layer.params.pads = p.pads;
+  layer.params.group = static_cast<int32_t>(layer.in.channels);
+  const uint16_t share = float_to_half(1.0f / static_cast<float>(p.kernel.h * p.kernel.w));
+  const Shape shape{1, layer.in.channels, p.kernel.h, p.kernel.w};
+  LayerTasks tasks;
+  RK_ASSIGN(HelperConstant weights,
+            half_blocks(shape, program::WeightUse::kDepthwise, [&](int64_t) { return share; }));
+  weights.name = out.name + "_pool_weight";
+  layer.weight_bytes = weights.bytes.size();
+  RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
+  for (const ConvTile& tile : tiles) {
+    RK_ASSIGN(RegisterTask task, write_convolution(layer, tile));
+    BoundTask bound{std::move(task), {}};
+    bound.tensors[static_cast<size_t>(Operand::kFeature)] = in.name;
+    bound.tensors[static_cast<size_t>(Operand::kWeight)] = weights.name;
+    bound.tensors[static_cast<size_t>(Operand::kOutput)] = out.name;
+    tasks.tasks.push_back(std::move(bound));
+  }
+  tasks.helpers.push_back(std::move(weights));
+  return tasks;
+}
+
 }  // namespace
 
 Result<LayerTasks> average_pool_tasks(const program::Program& program,
@@ -27,10 +68,12 @@ Result<LayerTasks> average_pool_tasks(const program::Program& program,
   const auto& p = std::get<program::PoolParams>(step.params);
   const program::ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
   const program::ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
+  if (is_half_feature(in) && is_half_feature(out))
+    return half_average_tasks(program, variant, step);
   if (!is_feature(in) || !is_feature(out))
     return no_form(step, "features that are not int8 in blocks of channels, one sample");
   const size_t taps = static_cast<size_t>(int64_t{p.kernel.h} * p.kernel.w);
-  ConvLayer layer{.params = {}, .in = feature_of(in), .out = feature_of(out)};
+  ConvLayer layer{.params = {}, .in = feature_of(program, in), .out = feature_of(program, out)};
   layer.is_depthwise = true;
   if (layer.in.is_picture) return no_form(step, "an AveragePool of a picture");
   if (!counts_all(p, layer.in, layer.out) || p.by_count.size() < taps)
@@ -48,7 +91,8 @@ Result<LayerTasks> average_pool_tasks(const program::Program& program,
     return no_form(step, "a scale beyond the registers' fields");
 
   RK_ASSIGN(const target::Target* target, target::find_target(program.target));
-  const target::WeightLayout& layout = target->weights_i8;
+  const target::WeightLayout layout =
+      int8_layout(*target, Shape{1, layer.in.channels, p.kernel.h, p.kernel.w});
   const auto channels = static_cast<size_t>(layer.in.channels);
   LayerTasks tasks;
   HelperConstant weights{.name = out.name + "_pool_weight", .dtype = DType::kI8};

@@ -55,17 +55,17 @@ uint32_t field_of(const RegisterTask& task, const target::RegisterField& field) 
 
 // The end of what the DPU writes, in bytes from the start of the output: whole blocks of channels, which can be more
 // than a tensor of fewer channels has.
-uint64_t written_end(const RegisterTask& task) {
+uint64_t written_end(const Chip& chip, const RegisterTask& task) {
   const Command* const to = task.find(reg::DPU_DST_BASE_ADDR);
   if ((task.units & format::kUnitDpu) == 0 || to == nullptr) return 0;
-  constexpr uint64_t kAtomBytes = 16;
+  const auto atom_bytes = static_cast<uint64_t>(chip.atom_bytes);
   const uint64_t element = field_of(task, reg::DPU_DATA_FORMAT__OUT_PRECISION) == 0 ? 1 : 2;
   const uint64_t channels = field_of(task, reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA) + 1;
   const uint64_t width = field_of(task, reg::DPU_WDMA_SIZE_1__WIDTH_WDMA) + 1;
   const uint64_t row = width + field_of(task, reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0);
   const uint64_t pixels = field_of(task, reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA) * row + width;
   const uint64_t plane = field_of(task, reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE);
-  return to->value + ((ceil_div(channels * element, kAtomBytes) - 1) * plane + pixels) * kAtomBytes;
+  return to->value + ((ceil_div(channels * element, atom_bytes) - 1) * plane + pixels) * atom_bytes;
 }
 
 // Bytes that a list writes as vendor files count them: of pooling 19 times what it is.
@@ -91,16 +91,24 @@ void append(std::vector<uint8_t>& bytes, T value) {
 class BoardBuilder {
  public:
   explicit BoardBuilder(const program::Program& program)
-      : program_(program), variant_(program.main_variant()) {}
+      : program_(program), variant_(program.main_variant()), chip_(*find_chip(program.target)) {}
 
   Result<BoardModel> build() {
     RK_ASSIGN(out_.model, format::to_file_model(program_));
-    for (size_t i = 0; i < graph().tensors.size(); ++i) by_name_[graph().tensors[i].name] = i;
+    for (size_t i = 0; i < graph().tensors.size(); ++i) {
+      FileTensor& tensor = graph().tensors[i];
+      by_name_[tensor.name] = i;
+      // Planes of one pixel are not padded.
+      const bool is_feature =
+          tensor.layout == program::Layout::kNc1hwc2 && tensor.shape.size() == 4;
+      if (is_feature && tensor.shape[2] == 1 && tensor.shape[3] == 1) tensor.plane_align = 0;
+    }
     for (size_t i = 0; i < variant_.steps.size(); ++i) RK_TRY(add_step(i));
     end_chain();
     for (size_t i = 0; i < placed_.size(); ++i) tasks_.push_back(i);
-    starts_ = {0, 0, 0};
-    for (size_t cores = 2; cores <= kMostCores; ++cores) {
+    // RK3566 has one core, and its files no table of schedules.
+    if (!chip_.is_rk3566) starts_ = {0, 0, 0};
+    for (size_t cores = 2; cores <= kMostCores && !chip_.is_rk3566; ++cores) {
       starts_.push_back(static_cast<uint32_t>(tasks_.size()));
       for (size_t core = 0; core < cores && !program_.single_core; ++core) add_lane(cores, core);
     }
@@ -134,6 +142,7 @@ class BoardBuilder {
       report.form = layer->form;
       report.tasks = layer->tasks.size();
       file_node.processor = program::Processor::kNpu;
+      if (chip_.is_rk3566) file_node.task_counts.resize(1);
       SplitStep& split = steps_.emplace_back();
       split.has_lists = true;
       split.first_list = placed_.size();
@@ -165,7 +174,7 @@ class BoardBuilder {
       const auto found = by_name_.find(placed.bound.tensor(Operand::kOutput));
       if (found == by_name_.end()) continue;
       FileTensor& tensor = graph().tensors[found->second];
-      const uint64_t end = written_end(placed.bound.task);
+      const uint64_t end = written_end(chip_, placed.bound.task);
       if (end > UINT32_MAX)
         return out_of_memory(str("a list of node ", placed.node, " writes beyond 4 GiB"));
       tensor.size_bytes = std::max(tensor.size_bytes, static_cast<uint32_t>(end));
@@ -240,7 +249,8 @@ class BoardBuilder {
     PoolLayer nothing;
     nothing.in = nothing.out = {.channels = kChannels, .height = 1, .width = 1};
     nothing.params.kernel = nothing.params.stride = {1, 1};
-    BoundTask bound{.task = write_max_pool(nothing, {0, 1})};
+    BoundTask bound{.task = write_pool(nothing, {0, 1})};
+    bound.listed = bound.task;
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = kFrom;
     bound.tensors[static_cast<size_t>(Operand::kOutput)] = kTo;
     return bound;
@@ -256,19 +266,21 @@ class BoardBuilder {
                      format::FileNode& node) {
     for (const ScratchFeature& feature : features) {
       FileTensor tensor;
-      tensor.dtype = DType::kI8;
+      tensor.dtype = feature.is_float ? DType::kF16 : DType::kI8;
       tensor.layout = program::Layout::kNc1hwc2;
       tensor.kind = program::TensorKind::kInternal;
       tensor.name = feature.name;
       for (const int64_t extent : feature.shape.dims())
         tensor.shape.push_back(static_cast<int32_t>(extent));
-      constexpr int32_t kLanes = 16;
-      tensor.native_shape = {1, ceil_div(tensor.shape[1], kLanes), tensor.shape[2], tensor.shape[3],
-                             kLanes};
-      tensor.quant_method = "layer";
-      tensor.quant_type = "int8";
-      tensor.scale = {feature.scale};
-      tensor.zero_point = {feature.zero_point};
+      const auto lanes = static_cast<int32_t>(chip_.atom_bytes / (feature.is_float ? 2 : 1));
+      tensor.native_shape = {1, ceil_div(tensor.shape[1], lanes), tensor.shape[2], tensor.shape[3],
+                             lanes};
+      if (!feature.is_float) {
+        tensor.quant_method = "layer";
+        tensor.quant_type = "int8";
+        tensor.scale = {feature.scale};
+        tensor.zero_point = {feature.zero_point};
+      }
       tensor.plane_align = feature.plane_align;
       if (feature.size_bytes > UINT32_MAX)
         return out_of_memory(str("scratch '", feature.name, "' takes more than 4 GiB"));
@@ -318,7 +330,7 @@ class BoardBuilder {
     const size_t words =
         placed_.empty()
             ? 0
-            : placed_.back().first_word + placed_.back().bound.task.commands.size() + kTailWords;
+            : placed_.back().first_word + placed_.back().bound.listed.commands.size() + kTailWords;
     placed_.push_back({static_cast<uint32_t>(node), align_up(words, kListAlign), std::move(bound)});
   }
 
@@ -326,19 +338,21 @@ class BoardBuilder {
     for (size_t i = 0; i < placed_.size(); ++i) {
       const PlacedList& placed = placed_[i];
       out_.words.resize(placed.first_word * sizeof(uint64_t));
-      for (const Command& command : placed.bound.task.commands) append(out_.words, encode(command));
+      for (const Command& command : placed.bound.listed.commands)
+        append(out_.words, encode(command));
       Command next{reg::PC_BASE_ADDRESS, 0}, amount{reg::PC_REGISTER_AMOUNTS, 0};
       if (!placed.ends_chain) {
         const PlacedList& following = placed_[i + 1];
         next.value = static_cast<uint32_t>(following.first_word * sizeof(uint64_t));
-        amount.value =
-            static_cast<uint32_t>((following.bound.task.commands.size() + kTailWords + 1) / 2 - 1) |
-            placed.waits_for << kWaitShift;
+        // RK3588 fetches words in pairs.
+        const size_t words = following.bound.listed.commands.size() + kTailWords;
+        const size_t fetches = chip_.is_rk3566 ? words : (words + 1) / 2;
+        amount.value = static_cast<uint32_t>(fetches - 1) | placed.waits_for << kWaitShift;
       }
       append(out_.words, placed.ends_chain ? uint64_t{0} : encode(next));
       append(out_.words, encode(amount));
       append(out_.words, kPrepare);
-      append(out_.words, kEnable | uint64_t{placed.bound.task.units} << 16);
+      append(out_.words, kEnable | uint64_t{placed.bound.listed.units} << 16);
     }
     out_.words.resize(align_up(out_.words.size(), kListAlign * sizeof(uint64_t)));
   }
@@ -349,12 +363,12 @@ class BoardBuilder {
       const PlacedList& placed = placed_[task];
       append(out_.tasks, uint32_t{0});
       append(out_.tasks, placed.node);
-      append(out_.tasks, placed.bound.task.units);
+      append(out_.tasks, placed.bound.listed.units);
       append(out_.tasks,
-             (placed.bound.task.units & format::kUnitPpu) != 0 ? kPpuInterrupts : kDpuInterrupts);
+             (placed.bound.listed.units & format::kUnitPpu) != 0 ? kPpuInterrupts : kDpuInterrupts);
       append(out_.tasks, kAllInterrupts);
       append(out_.tasks, uint32_t{0});
-      append(out_.tasks, static_cast<uint32_t>(placed.bound.task.commands.size()));
+      append(out_.tasks, static_cast<uint32_t>(placed.bound.listed.commands.size()));
       append(out_.tasks, uint32_t{0});
       append(out_.tasks, static_cast<uint64_t>(placed.first_word * sizeof(uint64_t)));
     }
@@ -363,8 +377,8 @@ class BoardBuilder {
   Status add_tables() {
     std::map<std::string, format::TensorReloc> relocs;  // by name, as vendor files order them
     for (const PlacedList& placed : placed_) {
-      for (size_t i = 0; i < placed.bound.task.commands.size(); ++i) {
-        const Command& command = placed.bound.task.commands[i];
+      for (size_t i = 0; i < placed.bound.listed.commands.size(); ++i) {
+        const Command& command = placed.bound.listed.commands[i];
         if (command.operand == Operand::kNone) continue;
         const std::string& name = placed.bound.tensor(command.operand);
         format::TensorReloc& reloc = relocs[name];
@@ -383,7 +397,7 @@ class BoardBuilder {
 
   // The last place that writes a register; some are written twice.
   static Result<format::RegisterWrite> last_write(const PlacedList& placed, uint16_t offset) {
-    const auto& commands = placed.bound.task.commands;
+    const auto& commands = placed.bound.listed.commands;
     for (size_t i = commands.size(); i-- > 0;) {
       if (commands[i].offset == offset)
         return format::RegisterWrite{commands[i].value,
@@ -418,6 +432,8 @@ class BoardBuilder {
       geometry.patches.push_back(shape);
       format::ConversionPatch patch;
       for (const auto& [slot, offset] : kConversion) {
+        // RK3566 has no such register, or has it elsewhere.
+        if (chip_.is_rk3566 && placed.bound.listed.find(offset) == nullptr) continue;
         RK_ASSIGN(patch.writes[slot], last_write(placed, offset));
       }
       conversion.patches.push_back(patch);
@@ -439,6 +455,7 @@ class BoardBuilder {
 
   const program::Program& program_;
   const program::Variant& variant_;
+  const Chip& chip_;
   std::vector<PlacedList> placed_;
   std::vector<SplitStep> steps_;
   std::vector<size_t> tasks_;  // lists, in the order of schedules
@@ -457,7 +474,7 @@ bool BoardModel::complete() const {
 }
 
 Result<BoardModel> make_board_model(const program::Program& program) {
-  if (program.target != "rk3588")
+  if (find_chip(program.target) == nullptr)
     return unsupported(str("no register form for the chip ", program.target));
   if (program.variants.size() != 1)
     return unsupported("no register form for a model of several input shapes");

@@ -347,10 +347,10 @@ TEST(BoardModel, AConvolutionWithATableLoadsItFirst) {
 
 TEST(BoardModel, RefusesOtherChips) {
   program::Program program = two_layers();
-  program.target = "rk3566";
+  program.target = "rk3576";
   const auto board = make_board_model(program);
   ASSERT_FALSE(board.ok());
-  EXPECT_EQ(board.status().message(), "no register form for the chip rk3566");
+  EXPECT_EQ(board.status().message(), "no register form for the chip rk3576");
 }
 
 }  // namespace

@@ -13,8 +13,6 @@ namespace reg = target::reg;
 using program::Activation;
 using program::ConvParams;
 
-constexpr int64_t kAtomBytes = 16;
-constexpr int64_t kBankEntries = 512;
 constexpr uint32_t kUnits = 0x1d;  // CNA, CORE, DPU, DPU_RDMA
 constexpr uint32_t kUnitsWithoutReader = 0xd;
 constexpr uint32_t kPingPong = 0xe, kRestart = 0x30;
@@ -48,13 +46,14 @@ int64_t least_grains(const ConvParams& p, int64_t bank) {
 class ConvWriter {
  public:
   ConvWriter(const ConvLayer& layer, const ConvTile& tile)
-      : layer_(layer), p_(layer.params), tile_(tile) {
+      : layer_(layer), p_(layer.params), tile_(tile), chip_(*layer.in.chip) {
     in_channels_ = layer.is_depthwise ? tile.channels : layer.in.channels;
     width_ = read_width(layer);
     entries_ = buffer_entries(layer.in, in_channels_, width_);
     is_float_ = layer.in.is_float;
-    aligned_out_ =
-        align_up<int64_t>(tile.channels, (layer.is_depthwise ? 64 : 32) / layer.in.element_bytes());
+    aligned_out_ = align_up<int64_t>(
+        tile.channels, (layer.is_depthwise ? chip_.depthwise_array_bytes : chip_.array_bytes) /
+                           layer.in.element_bytes());
   }
 
   Result<RegisterTask> write() {
@@ -88,6 +87,7 @@ class ConvWriter {
   const ConvLayer& layer_;
   const ConvParams& p_;
   const ConvTile& tile_;
+  const Chip& chip_;
   bool is_float_ = false;
   int64_t in_channels_ = 0, width_ = 0, entries_ = 0, aligned_out_ = 0;
   RegisterImage image_;
@@ -99,7 +99,7 @@ void ConvWriter::write_fetch() {
   image_.set(reg::CNA_CONV_CON1__CONV_MODE, layer_.is_depthwise ? 3 : 0);
   image_.set(reg::CNA_CONV_CON1__IN_PRECISION, is_float_ ? kHalf : 0);
   image_.set(reg::CNA_CONV_CON1__PROC_PRECISION, is_float_ ? kHalf : 0);
-  uint64_t row_bytes = static_cast<uint64_t>(in.width * kAtomBytes);
+  uint64_t row_bytes = static_cast<uint64_t>(in.width * chip_.atom_bytes);
   int64_t line = 4 * in.width, surface = plane - line;
   if (in.is_picture) {
     constexpr int64_t kPictureOf = 7;  // plus channels
@@ -109,7 +109,7 @@ void ConvWriter::write_fetch() {
     line = in.width;
     surface = in.width * (in.height - 1);
     row_bytes = static_cast<uint64_t>(in.width * in.channels * in.element_bytes());
-  } else if (width_ != in.width) {
+  } else if (width_ != in.width || chip_.is_rk3566) {
     image_.set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, 1);
     line = in.width;
     surface = plane - width_;
@@ -135,7 +135,7 @@ void ConvWriter::write_fetch() {
   image_.set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL, aligned);
   // Counted within a block, but in all of a transposed convolution.
   image_.set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL,
-             p_.transposed ? in_channels_ - 1 : (in_channels_ - 1) % kRealBlock);
+             p_.transposed || chip_.is_rk3566 ? in_channels_ - 1 : (in_channels_ - 1) % kRealBlock);
   image_.set(reg::CNA_DATA_SIZE2__DATAOUT_WIDTH, layer_.out.width);
   image_.set(reg::CNA_DATA_SIZE3__DATAOUT_ATOMICS, layer_.out.width * tile_.out_rows);
   // The converter of inputs is bypassed: int8 as stored.
@@ -179,9 +179,10 @@ void ConvWriter::write_weights() {
     kernel_bytes =
         last ? static_cast<int64_t>(layer_.weight_bytes - first_byte) : taps * tile_.channels;
   } else {
-    kernels = align_up<int64_t>(layer_.out.channels, 2);
-    kernel_bytes = is_float_ ? static_cast<int64_t>(layer_.weight_bytes) / layer_.out.channels
-                             : taps * align_up<int64_t>(layer_.in.channels, kAtomBytes);
+    kernels = align_up<int64_t>(layer_.out.channels, chip_.is_rk3566 ? 1 : 2);
+    kernel_bytes = is_float_ || chip_.is_rk3566
+                       ? static_cast<int64_t>(layer_.weight_bytes) / layer_.out.channels
+                       : taps * align_up<int64_t>(layer_.in.channels, chip_.atom_bytes);
     if (is_float_) kernels = layer_.out.channels;
   }
   image_.set(reg::CNA_WEIGHT_SIZE0, static_cast<uint32_t>(kernels * kernel_bytes));
@@ -196,7 +197,7 @@ void ConvWriter::write_buffer() {
   image_.set(reg::CNA_CBUF_CON0__DATA_BANK, tile_.data_banks);
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_BANK, tile_.weight_banks);
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_REUSE, tile_.reuses_weights ? 1 : 0);
-  const int64_t entries = layer_.in.is_picture
+  const int64_t entries = layer_.in.is_picture && !chip_.is_rk3566
                               ? tile_.in_rows * align_up<int64_t>(width_, layer_.in.lanes())
                               : entries_;
   image_.set(reg::CNA_CBUF_CON1,
@@ -206,13 +207,23 @@ void ConvWriter::write_buffer() {
 // Rows of one fetch. The number does not change results; for features of several banks the vendor's is not always
 // explained (docs/fidelity.md, "Register lists").
 int64_t ConvWriter::grains() const {
+  if (chip_.is_rk3566) {
+    // Rows of the kernel and of as many steps as 17 pixels of the output take.
+    constexpr int64_t kPixels = 17;
+    if (layer_.out.width == 1) return p_.kernel.h;
+    return p_.kernel.h + p_.stride.h * (1 + kPixels / layer_.out.width);
+  }
   if (p_.transposed) return tile_.in_rows + tile_.pad_top;
   const int64_t all = tile_.in_rows + tile_.pad_top + p_.kernel.h;
-  if (entries_ * tile_.in_rows <= kBankEntries) return all;
+  if (entries_ * tile_.in_rows <= chip_.bank_entries) return all;
   if (layer_.in.is_picture) return tile_.in_rows;
-  const int64_t rows_of_bank = ceil_div(kBankEntries, entries_);
+  const int64_t rows_of_bank = ceil_div(chip_.bank_entries, entries_);
   const int64_t two_banks = 2 * rows_of_bank;
-  if (two_banks >= tile_.in_rows) return p_.kernel.h < 5 ? tile_.in_rows : all;
+  if (two_banks >= tile_.in_rows) {
+    // Rows of up to about 1.4 banks are fetched like those of one.
+    const bool fits = entries_ * tile_.in_rows * 5 < chip_.bank_entries * 7;
+    return p_.kernel.h < 5 && !fits ? tile_.in_rows : all;
+  }
   return std::min(std::max(two_banks, least_grains(p_, rows_of_bank)), all);
 }
 
@@ -228,7 +239,7 @@ void ConvWriter::write_array() {
 uint64_t ConvWriter::out_bytes() const {
   const Feature& out = layer_.out;
   return layer_.out_bytes +
-         static_cast<uint64_t>(tile_.first_out_row * (out.width + out.row_gap) * kAtomBytes +
+         static_cast<uint64_t>(tile_.first_out_row * (out.width + out.row_gap) * chip_.atom_bytes +
                                tile_.first_channel * out.element_bytes() * out.plane_pixels());
 }
 
@@ -373,21 +384,22 @@ void ConvWriter::write_addend() {
   constexpr int64_t kAddition = 2, kBothStreams = 5;
   image_.set(reg::DPU_EW_CFG__EW_OP_SRC, 1);
   image_.set(reg::DPU_EW_CFG__EW_ALU_ALGO, kAddition);
-  image_.set(reg::DPU_EW_CFG__EDATA_SIZE, 1);
+  image_.set(reg::DPU_EW_CFG__EDATA_SIZE, layer_.out.element_bytes());
   image_.set(reg::DPU_EW_CFG__EW_DATA_MODE, 1);
-  image_.set(reg::DPU_EW_CFG__EW_CVT_TYPE, 1);
-  image_.set(reg::DPU_EW_CVT_OFFSET_VALUE, static_cast<uint32_t>(p_.addend.offset));
-  image_.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, p_.addend.scale.scale);
-  image_.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT, p_.addend.scale.shift);
+  image_.set(reg::DPU_EW_CFG__EW_CVT_TYPE, is_float_ ? 0 : 1);
+  const program::InputStage stage = is_float_ ? program::InputStage{0, {1, 0}} : p_.addend;
+  image_.set(reg::DPU_EW_CVT_OFFSET_VALUE, static_cast<uint32_t>(stage.offset));
+  image_.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, stage.scale.scale);
+  image_.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT, stage.scale.shift);
   // Both streams of the reader carry the operand, every other plane each.
   const int64_t plane = layer_.out.plane_pixels();
   const int64_t notch = 2 * plane - layer_.out.width * tile_.out_rows;
-  image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, 1);
+  image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, layer_.out.element_bytes());
   image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE, 1);
   image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE, kBothStreams);
   image_.set_address(reg::DPU_RDMA_RDMA_SRC_BASE_ADDR, Operand::kAddend, out_bytes());
   image_.set_address(reg::DPU_RDMA_RDMA_EW_BASE_ADDR, Operand::kAddend,
-                     out_bytes() + static_cast<uint64_t>(plane * kAtomBytes));
+                     out_bytes() + static_cast<uint64_t>(plane * chip_.atom_bytes));
   image_.set(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE, plane);
   image_.set(reg::DPU_RDMA_RDMA_SURF_NOTCH__SURF_NOTCH_ADDR, notch);
   image_.set(reg::DPU_RDMA_RDMA_EW_SURF_NOTCH__EW_SURF_NOTCH, notch);
@@ -450,7 +462,8 @@ Status check_layer(const ConvLayer& layer) {
 bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile) {
   if (layer.in.is_picture) return true;
   const int64_t channels = layer.is_depthwise ? tile.channels : layer.in.channels;
-  return buffer_entries(layer.in, channels, read_width(layer)) * tile.in_rows <= kBankEntries;
+  return buffer_entries(layer.in, channels, read_width(layer)) * tile.in_rows <=
+         layer.in.chip->bank_entries;
 }
 
 Result<RegisterTask> write_convolution(const ConvLayer& layer, const ConvTile& tile) {

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "program/program.h"
+#include "registers/chip.h"
 #include "registers/task.h"
 
 namespace rk::registers {
@@ -22,9 +23,10 @@ struct Feature {
   bool is_model_input = false;
   int32_t zero_point = 0;
   bool is_float = false;  // float16 in place of int8
+  const Chip* chip = &kRk3588;
 
   int64_t plane_pixels() const;
-  int64_t lanes() const { return is_float ? 8 : 16; }  // of an atom
+  int64_t lanes() const { return chip->atom_bytes / element_bytes(); }  // of an atom
   int64_t element_bytes() const { return is_float ? 2 : 1; }
 };
 

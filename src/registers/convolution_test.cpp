@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "registers/dpu.h"
 #include "registers/pooling.h"
+#include "registers/rk3566.h"
 
 namespace rk::registers {
 namespace {
@@ -283,7 +285,7 @@ TEST(RegisterPooling, MaxPoolHasTheWordsOfTheVendorsFile) {
   layer.in = {.channels = 16, .height = 160, .width = 160, .plane_align = 4};
   layer.out = {.channels = 16, .height = 80, .width = 80, .plane_align = 4};
   layer.params.kernel = layer.params.stride = {2, 2};
-  const RegisterTask task = write_max_pool(layer, {0, 80});
+  const RegisterTask task = write_pool(layer, {0, 80});
   EXPECT_EQ(task.units, 0x60U);
   EXPECT_EQ(task.commands.size(), 26U);
   const std::pair<uint16_t, uint32_t> expected[] = {
@@ -292,6 +294,116 @@ TEST(RegisterPooling, MaxPoolHasTheWordsOfTheVendorsFile) {
       {0x7010, 0x9f},     {0x7024, 0xa00}, {0x7028, 0x64000}, {0x7030, 1}};
   for (const auto& [offset, word] : expected)
     EXPECT_EQ(value(task, offset), word) << std::hex << offset;
+}
+
+// A MaxPool and an average of float16, of yolo_relu and layer_avgpool.
+TEST(RegisterPooling, FloatPoolingHasTheWordsOfTheVendorsFiles) {
+  PoolLayer largest;
+  largest.in = largest.out = {.channels = 40, .height = 8, .width = 8, .is_float = true};
+  largest.params.kernel = {3, 3};
+  largest.params.pads = {1, 1, 1, 1};
+  expect_words(write_pool(largest, {0, 8}), {{0x6014, 0x27},
+                                             {0x6020, 0x27},
+                                             {0x6024, 0x11},
+                                             {0x6034, 0x202},
+                                             {0x6040, 0x1111},
+                                             {0x607c, 0x400},
+                                             {0x6084, 0x402},
+                                             {0x7014, 0x27},
+                                             {0x7024, 0x80},
+                                             {0x7028, 0x400},
+                                             {0x7030, 2}});
+  PoolLayer average;
+  average.in = {.channels = 10, .height = 12, .width = 12, .is_float = true};
+  average.out = {.channels = 10, .height = 6, .width = 6, .is_float = true};
+  average.params.kind = program::PoolKind::kAverage;
+  average.params.kernel = average.params.stride = {2, 2};
+  expect_words(write_pool(average, {0, 6}), {{0x6014, 0xf},
+                                             {0x6024, 0x10},
+                                             {0x6034, 0x110101},
+                                             {0x6038, 0x7800},
+                                             {0x603c, 0x7800},
+                                             {0x607c, 0x240},
+                                             {0x6084, 0x242},
+                                             {0x7030, 2}});
+}
+
+// The same layer of one network (resnet_relu) in the vendor's files for both chips.
+TEST(RegisterRk3566, AConvolutionWithAnAddendHasTheWordsOfTheVendorsFile) {
+  ConvLayer layer = small_layer();
+  layer.in = {.channels = 16, .height = 24, .width = 24, .chip = &kRk3566};
+  layer.out = layer.in;
+  layer.params.pad_value = -128;
+  layer.params.activation = program::Activation::kNone;
+  layer.params.post_activation = program::Activation::kRelu;
+  layer.params.addend = {128, {0x663f, 5}};
+  layer.has_addend = true;
+  layer.weight_bytes = 16 * 9 * 16;
+  const auto tiles = tile_convolution(layer);
+  ASSERT_TRUE(tiles.ok()) << tiles.status().message();
+  ASSERT_EQ(tiles->size(), 1U);
+  const auto task = write_convolution(layer, tiles->front());
+  ASSERT_TRUE(task.ok());
+  const auto listed = for_rk3566(*task);
+  ASSERT_TRUE(listed.ok()) << listed.status().message();
+  EXPECT_EQ(listed->units, 0x1fU);
+  EXPECT_EQ(listed->commands.size(), 133U);
+  expect_words(
+      *listed,
+      {{0x1004, 0xe},      {0x1010, 0x40},       {0x1024, 0xf0010},    {0x1040, 0x71},
+       {0x1044, 0x18000c}, {0x104c, 0xa},        {0x1068, 0xff800011}, {0x1078, 0x171c07},
+       {0x107c, 0x18},     {0x1080, 0x240},      {0x200c, 1},          {0x3010, 0x170017},
+       {0x3014, 0xf},      {0x400c, 0x108},      {0x4024, 0x1200},     {0x403c, 0xf000f},
+       {0x4040, 0x148},    {0x4070, 0x900000d0}, {0x4078, 0x5663f},    {0x40c0, 0x2400},
+       {0x5014, 0xf},      {0x5024, 0xf},        {0x5028, 1},          {0x5034, 0x40000000},
+       {0x503c, 0x11f8},   {0x5040, 0x1200},     {0x5044, 0x4000},     {0x504c, 0}});
+  // The operand comes from its first plane on.
+  const Command* const addend = listed->find(target::reg::DPU_RDMA_RDMA_EW_BASE_ADDR);
+  EXPECT_EQ(addend->operand, Operand::kAddend);
+  EXPECT_EQ(addend->value, 0U);
+}
+
+TEST(RegisterRk3566, PoolingAndCopiesHaveTheWordsOfTheVendorsFile) {
+  PoolLayer pool;
+  pool.in = pool.out = {.channels = 40, .height = 8, .width = 8, .chip = &kRk3566};
+  pool.params.kernel = {3, 3};
+  pool.params.pads = {1, 1, 1, 1};
+  const auto pooled = for_rk3566(write_pool(pool, {0, 8}));
+  ASSERT_TRUE(pooled.ok());
+  EXPECT_EQ(pooled->commands.size(), 29U);
+  expect_words(*pooled, {{0x6014, 0x27},
+                         {0x6024, 0x11},
+                         {0x6044, 0x7ff80},
+                         {0x6050, 0x7ff80},
+                         {0x607c, 0x200},
+                         {0x6084, 0x200},
+                         {0x7018, 1},
+                         {0x7024, 0x40},
+                         {0x7028, 0x200},
+                         {0x7030, 0}});
+  DpuTask copy{.channels = 16, .height = 16, .width = 16, .chip = &kRk3566, .real_channels = 12};
+  copy.source_plane = copy.out_plane = 256;
+  const auto written = write_dpu(copy);
+  ASSERT_TRUE(written.ok());
+  const auto copied = for_rk3566(*written);
+  ASSERT_TRUE(copied.ok());
+  expect_words(*copied, {{0x400c, 0x109},
+                         {0x4024, 0x800},
+                         {0x403c, 0xb000f},
+                         {0x4040, 0x53},
+                         {0x40c0, 0x800},
+                         {0x501c, 1},
+                         {0x5028, 1},
+                         {0x5044, 0x4001}});
+}
+
+TEST(RegisterRk3566, RefusesFloat16) {
+  DpuTask copy{.channels = 8, .height = 4, .width = 4, .is_float = true, .chip = &kRk3566};
+  const auto written = write_dpu(copy);
+  ASSERT_TRUE(written.ok());
+  const auto listed = for_rk3566(*written);
+  ASSERT_FALSE(listed.ok());
+  EXPECT_EQ(listed.status().message(), "no register form for float16 or a table on RK3566");
 }
 
 }  // namespace

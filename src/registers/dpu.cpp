@@ -11,7 +11,7 @@ namespace {
 namespace reg = target::reg;
 
 constexpr uint32_t kUnits = 0x18;  // DPU, DPU_RDMA
-constexpr int64_t kAtomBytes = 16;
+constexpr int64_t kHalf = 2;       // of precision fields: float16
 constexpr int64_t kMostExtent = 8191, kMostChannels = 8192;
 constexpr int64_t kAddition = 2, kLongestBurst = 15, kToMemory = 2;
 
@@ -33,7 +33,8 @@ void write_extents(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_DATA_CUBE_WIDTH__WIDTH, t.width - 1);
   image.set(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT, t.height - 1);
   image.set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, t.channels - 1);
-  image.set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL, t.channels - 1);
+  const bool counts = t.chip->is_rk3566 && t.real_channels != 0;
+  image.set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL, (counts ? t.real_channels : t.channels) - 1);
   image.set(reg::DPU_BS_OW_CFG__OD_BYPASS, 1);
   image.set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, t.channels - 1);
   image.set(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA, t.width - 1);
@@ -73,14 +74,20 @@ constexpr int64_t kTableStart = -16384, kEntryShift = 5, kPerByte = 128, kEntrie
 
 void write_lookup(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_BN_CFG__BN_RELU_BYPASS, 1);
-  if (!t.looks_up) {
+  if (!t.looks_up && t.lookup_factor == 0) {
     image.set(reg::DPU_BN_CFG__BN_BYPASS, 1);
     image.set(reg::DPU_BN_CFG__BN_ALU_BYPASS, 1);
     image.set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 1);
     return;
   }
   image.set(reg::DPU_BN_CFG__BN_ALU_ALGO, kAddition);
-  image.set(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND, kPerByte);
+  image.set(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND, t.looks_up ? kPerByte : t.lookup_factor);
+  if (!t.looks_up) {
+    constexpr uint32_t kMinusZero = 0x80000000;
+    constexpr int64_t kResultShift = 15;
+    image.set(reg::DPU_BN_ALU_CFG, kMinusZero);
+    image.set(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP, kResultShift);
+  }
   image.set(reg::DPU_LUT_CFG__LUT_LO_LE_MUX, 2);
   image.set(reg::DPU_LUT_CFG__LUT_OFLOW_PRIORITY, 1);
   image.set(reg::DPU_LUT_CFG__LUT_HYBRID_PRIORITY, 1);
@@ -91,29 +98,51 @@ void write_lookup(const DpuTask& t, RegisterImage& image) {
 }
 
 void write_addend(const DpuTask& t, RegisterImage& image) {
-  image.set(reg::DPU_EW_CFG__EW_LUT_BYPASS, t.looks_up ? 0 : 1);
+  const bool looks_up = t.looks_up || t.lookup_factor != 0;
+  image.set(reg::DPU_EW_CFG__EW_LUT_BYPASS, looks_up ? 0 : 1);
   image.set(reg::DPU_EW_CFG__EW_RELU_BYPASS, t.activation == program::Activation::kNone ? 1 : 0);
   if (!t.addend) {
-    image.set(reg::DPU_EW_CFG__EW_BYPASS, t.looks_up ? 0 : 1);
+    image.set(reg::DPU_EW_CFG__EW_BYPASS, looks_up ? 0 : 1);
     image.set(reg::DPU_EW_CFG__EW_OP_BYPASS, 1);
     image.set(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS, 1);
     image.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, 1);
     image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE, 1);
     return;
   }
+  const int64_t size = t.is_float ? 2 : 1;
   image.set(reg::DPU_EW_CFG__EW_OP_SRC, 1);
-  image.set(reg::DPU_EW_CFG__EW_ALU_ALGO, kAddition);
-  image.set(reg::DPU_EW_CFG__EDATA_SIZE, 1);
+  image.set(reg::DPU_EW_CFG__EW_ALU_ALGO, t.multiplies ? 0 : kAddition);
+  image.set(reg::DPU_EW_CFG__EW_OP_TYPE, t.multiplies ? 1 : 0);
+  image.set(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS, t.multiplies ? 1 : 0);
+  image.set(reg::DPU_EW_CFG__EDATA_SIZE, size);
   image.set(reg::DPU_EW_CFG__EW_DATA_MODE, 1);
-  image.set(reg::DPU_EW_CFG__EW_CVT_TYPE, 1);
+  image.set(reg::DPU_EW_CFG__EW_CVT_TYPE, t.is_float ? 0 : 1);
   image.set(reg::DPU_EW_CVT_OFFSET_VALUE, static_cast<uint32_t>(t.addend->offset));
   image.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SCALE, t.addend->scale.scale);
   image.set(reg::DPU_EW_CVT_SCALE_VALUE__EW_OP_CVT_SHIFT, t.addend->scale.shift);
-  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, 1);
+  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, size);
   image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE, 1);
   image.set_address(reg::DPU_RDMA_RDMA_EW_BASE_ADDR, Operand::kAddend, t.addend_bytes);
   image.set(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE, t.addend_plane);
   image.set(reg::DPU_RDMA_RDMA_EW_SURF_NOTCH__EW_SURF_NOTCH, t.addend_plane - t.height * t.width);
+}
+
+// Numbers are float32 inside.
+void write_half(RegisterImage& image) {
+  image.set(reg::DPU_DATA_FORMAT__PROC_PRECISION, kHalf);
+  image.set(reg::DPU_DATA_FORMAT__IN_PRECISION, kHalf);
+  image.set(reg::DPU_DATA_FORMAT__OUT_PRECISION, kHalf);
+  image.set(reg::DPU_OUT_CVT_SCALE__FP32TOFP16_EN, 1);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__MRDMA_FP16TOFP32_EN, 1);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__PROC_PRECISION, kHalf);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, kHalf);
+}
+
+RegisterTask in_order(const RegisterImage& image) {
+  RegisterTask task;
+  task.units = kUnits;
+  for (const uint16_t offset : kOrder) task.commands.push_back(image.get(offset));
+  return task;
 }
 
 }  // namespace
@@ -121,33 +150,80 @@ void write_addend(const DpuTask& t, RegisterImage& image) {
 Result<RegisterTask> write_dpu(const DpuTask& t) {
   const auto within = [](int64_t value, int64_t most) { return value >= 1 && value <= most; };
   if (!within(t.height, kMostExtent) || !within(t.width, kMostExtent) ||
-      !within(t.channels, kMostChannels) || t.channels % kAtomBytes != 0)
+      !within(t.channels, kMostChannels) ||
+      t.channels % (t.chip->atom_bytes / (t.is_float ? 2 : 1)) != 0)
     return unsupported("no register form for extents beyond the registers' fields");
   if (t.activation == program::Activation::kClip)
     return unsupported("no register form for a limit after an addend");
   // A list that uses tables follows the one that loads them into the first bank of the DPU's registers.
   constexpr uint32_t kPingPong = 0xe, kRestart = 0x30;
   RegisterImage image;
-  image.set(reg::DPU_S_POINTER, t.looks_up ? kRestart : kPingPong);
-  image.set(reg::DPU_RDMA_RDMA_S_POINTER, t.looks_up ? kRestart : kPingPong);
+  const bool looks_up = t.looks_up || t.lookup_factor != 0;
+  image.set(reg::DPU_S_POINTER, looks_up ? kRestart : kPingPong);
+  image.set(reg::DPU_RDMA_RDMA_S_POINTER, looks_up ? kRestart : kPingPong);
   write_extents(t, image);
   write_source(t, image);
   write_lookup(t, image);
   write_addend(t, image);
-  image.set(reg::DPU_OUT_CVT_OFFSET, static_cast<uint32_t>(t.output.zero_point));
+  // What the offset of one means to a list with tables is not known; vendor files have it.
+  const int32_t offset = t.lookup_factor != 0 ? 1 : t.output.zero_point;
+  image.set(reg::DPU_OUT_CVT_OFFSET, static_cast<uint32_t>(offset));
   image.set(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, t.output.scale.scale);
   image.set(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT, t.output.scale.shift);
-  RegisterTask task;
-  task.units = kUnits;
-  for (const uint16_t offset : kOrder) task.commands.push_back(image.get(offset));
-  return task;
+  if (t.is_float) write_half(image);
+  return in_order(image);
+}
+
+Result<RegisterTask> write_enlargement(const Enlargement& t) {
+  constexpr int64_t kMostTimes = 8;
+  const int64_t width = t.width * t.times.w;
+  if (t.height < 1 || t.width < 1 || width > kMostExtent || t.height * t.times.h > kMostExtent ||
+      t.times.h < 1 || t.times.w < 1 || t.times.h > kMostTimes || t.times.w > kMostTimes)
+    return unsupported("no register form for an enlargement beyond the registers' fields");
+  const int64_t lanes = t.chip->atom_bytes / (t.is_float ? 2 : 1);
+  DpuTask block{.channels = lanes, .height = t.height, .width = width, .is_float = t.is_float};
+  block.source_bytes = t.source_bytes;
+  block.out_bytes = t.out_bytes;
+  RegisterImage image;
+  constexpr uint32_t kPingPong = 0xe;
+  image.set(reg::DPU_S_POINTER, kPingPong);
+  image.set(reg::DPU_RDMA_RDMA_S_POINTER, kPingPong);
+  write_extents(block, image);
+  write_source(block, image);
+  write_lookup(block, image);
+  write_addend(block, image);
+  // The reader takes atoms as numbers of 16 bits, whatever they are.
+  constexpr int64_t kI16 = 1;
+  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_WIDTH__WIDTH, t.width - 1);
+  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL__CHANNEL, t.chip->atom_bytes / 2 - 1);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, kI16);
+  image.set(reg::DPU_DATA_FORMAT__IN_PRECISION, kI16);
+  image.set(reg::DPU_DATA_FORMAT__PROC_PRECISION, t.is_float ? kHalf : 0);
+  image.set(reg::DPU_DATA_FORMAT__OUT_PRECISION, t.is_float ? kHalf : 0);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__PROC_PRECISION, t.is_float ? kHalf : 0);
+  // Copies of a row follow each other; the next row of the source comes after them.
+  image.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0, (t.times.h - 1) * width);
+  image.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_1, (t.times.h - 1) * width);
+  image.set(reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE, width);
+  image.set(reg::DPU_SURFACE_ADD__SURF_ADD, t.out_plane);
+  const target::RegisterField repeats[] = {
+      reg::DPU_BS_OW_CFG__SIZE_E_0, reg::DPU_BS_OW_CFG__SIZE_E_1, reg::DPU_BS_OW_CFG__SIZE_E_2};
+  for (const target::RegisterField& field : repeats) image.set(field, 1);
+  image.set(reg::DPU_RDMA_RDMA_SURF_NOTCH__SURF_NOTCH_ADDR, t.source_plane - t.height * t.width);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__KERNEL_WIDTH, t.times.w - 1);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__KERNEL_HEIGHT, t.times.h - 1);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__KERNEL_STRIDE_WIDTH, t.times.w - 1);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__KERNEL_STRIDE_HEIGHT, t.times.h - 1);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__UNPOOLING_EN, 1);
+  image.set(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, 1);
+  return in_order(image);
 }
 
 Result<RegisterTask> write_table_load(std::span<const int16_t> low, std::span<const int16_t> high) {
   if (low.size() != program::kLookupEntries || high.size() != program::kLookupEntries)
     return unsupported(
         str("no register form for tables of ", low.size(), " and ", high.size(), " entries"));
-  DpuTask nothing{.channels = kAtomBytes, .height = 1, .width = 1};
+  DpuTask nothing{.channels = kRk3588.atom_bytes, .height = 1, .width = 1};
   nothing.source_plane = nothing.out_plane = 1;
   RK_ASSIGN(RegisterTask task, write_dpu(nothing));
   constexpr uint32_t kWriteLow = 0x20000, kWriteHigh = 0x30000;

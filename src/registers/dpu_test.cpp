@@ -68,6 +68,60 @@ TEST(RegisterDpu, ASumHasTheWordsOfTheVendorsAdd) {
                        {0x506c, 0}});
 }
 
+// Of yolo_relu and layer_conv_relu_add in float16.
+TEST(RegisterDpu, FloatCopiesAndSumsHaveTheWordsOfTheVendorsFiles) {
+  DpuTask copy{.channels = 16, .height = 16, .width = 16, .is_float = true};
+  copy.source_plane = copy.out_plane = 256;
+  const auto copied = write_dpu(copy);
+  ASSERT_TRUE(copied.ok());
+  expect_words(*copied, {{0x4010, 0x48000002},
+                         {0x4024, 0x1000},
+                         {0x403c, 0xf000f},
+                         {0x4040, 0x53},
+                         {0x4084, 0x10001},
+                         {0x5044, 0x17849}});
+  DpuTask sum{.channels = 16, .height = 10, .width = 10, .is_float = true};
+  sum.source_plane = sum.addend_plane = sum.out_plane = 100;
+  sum.addend = program::InputStage{0, {1, 0}};
+  const auto added = write_dpu(sum);
+  ASSERT_TRUE(added.ok());
+  expect_words(*added, {{0x4040, 0x53},
+                        {0x4070, 0x108202c0},
+                        {0x4078, 1},
+                        {0x40c0, 0x640},
+                        {0x5034, 0x40000008},
+                        {0x5044, 0x17849}});
+}
+
+// Of yolo_relu: 8x8 to 16x16.
+TEST(RegisterDpu, AnEnlargementHasTheWordsOfTheVendorsResize) {
+  Enlargement twice{.height = 8, .width = 8, .source_plane = 64, .out_plane = 256};
+  const auto bytes = write_enlargement(twice);
+  ASSERT_TRUE(bytes.ok());
+  expect_words(*bytes, {{0x4010, 0x04000000},
+                        {0x4024, 0x100},
+                        {0x4030, 0xf},
+                        {0x4034, 7},
+                        {0x4038, 0x100010},
+                        {0x403c, 0xf000f},
+                        {0x4050, 0x126},
+                        {0x4058, 0xf},
+                        {0x405c, 0x7000f},
+                        {0x4084, 1},
+                        {0x40c0, 0x1000},
+                        {0x500c, 7},
+                        {0x5010, 7},
+                        {0x5014, 7},
+                        {0x5044, 0xf801},
+                        {0x5048, 0x1249}});
+  twice.is_float = true;
+  const auto halves = write_enlargement(twice);
+  ASSERT_TRUE(halves.ok());
+  expect_words(
+      *halves,
+      {{0x4010, 0x44000002}, {0x403c, 0x70007}, {0x4058, 7}, {0x4084, 1}, {0x5044, 0xf841}});
+}
+
 TEST(RegisterDpu, RefusesExtentsBeyondTheFields) {
   const auto task = write_dpu({.channels = 24, .height = 4, .width = 4});
   ASSERT_FALSE(task.ok());

@@ -24,13 +24,14 @@ bool is_half_feature(const ProgramTensor& tensor) {
          tensor.layout == program::Layout::kNc1hwc2;
 }
 
-Feature feature_of(const ProgramTensor& tensor) {
+Feature feature_of(const program::Program& program, const ProgramTensor& tensor) {
   Feature out{.channels = tensor.shape[1], .height = tensor.shape[2], .width = tensor.shape[3]};
   out.plane_align = std::max<int64_t>(tensor.plane_align, 1);
   out.is_model_input = tensor.kind == program::TensorKind::kInput;
   out.is_picture = out.is_model_input && tensor.width_align != 0;
   out.zero_point = tensor.zero_point;
   out.is_float = tensor.dtype == DType::kF16;
+  if (const Chip* chip = find_chip(program.target)) out.chip = chip;
   return out;
 }
 
@@ -46,7 +47,8 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
                              const program::Step& step) {
   const auto* params = std::get_if<program::ConvParams>(&step.params);
   if (params == nullptr) return no_form(step, "a step that is not a convolution");
-  if (program.target != "rk3588") return no_form(step, str("the chip ", program.target));
+  if (find_chip(program.target) == nullptr) return no_form(step, str("the chip ", program.target));
+  const Chip* const layer_chip = find_chip(program.target);
   if (step.inputs.size() < 2 || step.inputs[1] == kNone)
     return no_form(step, "a convolution without weights");
   const ProgramTensor& in = tensor_of(variant, step.inputs[0]);
@@ -57,15 +59,15 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
     return no_form(step, "features that are not of one type in blocks of channels, one sample");
   if (!is_float && (step.inputs.size() < 3 || step.inputs[2] == kNone))
     return no_form(step, "a convolution without bias");
-  if (is_float && (params->transposed || params->lookup || params->slope ||
-                   (step.inputs.size() > 3 && step.inputs[3] != kNone)))
-    return no_form(step,
-                   "a float16 convolution that is transposed or has more than a limit behind it");
+  if (is_float && (params->lookup || params->slope))
+    return no_form(step, "a float16 convolution with a table or a slope");
   // Weights of a transposed convolution lie plain in a Program and in blocks in a file.
   const auto layout = params->transposed ? program::Layout::kPlain : program::Layout::kWeight;
-  if ((weight.layout != layout && !is_float) || !weight.is_constant())
+  const bool packed_here = is_float || layer_chip->is_rk3566;
+  if ((weight.layout != layout && !packed_here) || !weight.is_constant())
     return no_form(step, "weights that are not constant int8 blocks");
-  ConvLayer layer{.params = *params, .in = feature_of(in), .out = feature_of(out)};
+  ConvLayer layer{
+      .params = *params, .in = feature_of(program, in), .out = feature_of(program, out)};
   layer.weight_bytes = program.weights[static_cast<size_t>(weight.weight)].bytes.size();
   layer.has_bias = step.inputs.size() > 2 && step.inputs[2] != kNone;
   const bool grouped = params->group > 1;
@@ -78,7 +80,7 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
   layer.has_addend = step.inputs.size() > 3 && step.inputs[3] != kNone;
   if (layer.has_addend) {
     const ProgramTensor& addend = tensor_of(variant, step.inputs[3]);
-    if (!is_feature(addend) || addend.shape != out.shape ||
+    if (!(is_float ? is_half_feature(addend) : is_feature(addend)) || addend.shape != out.shape ||
         addend.kind != program::TensorKind::kInternal)
       return no_form(step, "an addend that is not a feature of the output's extents");
     if (layer.is_depthwise) return no_form(step, "a depthwise convolution with an addend");

@@ -16,6 +16,7 @@ Status no_form(const program::Step& step, const std::string& what);
 bool is_feature(const program::ProgramTensor& tensor);
 // The same in float16.
 bool is_half_feature(const program::ProgramTensor& tensor);
-Feature feature_of(const program::ProgramTensor& tensor);
+// The chip is one that find_chip() knows.
+Feature feature_of(const program::Program& program, const program::ProgramTensor& tensor);
 
 }  // namespace rk::registers

@@ -8,8 +8,10 @@
 #include "base/half.h"
 #include "program/native_layout.h"
 #include "registers/dpu.h"
+#include "registers/half_weights.h"
 #include "registers/layer.h"
 #include "registers/pooling.h"
+#include "registers/rk3566.h"
 #include "target/target.h"
 
 namespace rk::registers {
@@ -22,24 +24,30 @@ const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
   return variant.tensors[static_cast<size_t>(index)];
 }
 
-// Kernels of a transposed convolution in the chip's blocks: input and output change places, rows and columns run
-// backwards. It takes the place of the plain weight in the file.
-Result<HelperConstant> turned_weights(const program::Program& program,
+// Kernels in the chip's blocks, in place of those that the Program has otherwise: of a transposed convolution, where input
+// and output change places and rows and columns run backwards, and of RK3566.
+Result<HelperConstant> packed_weights(const program::Program& program,
                                       const program::Variant& variant, const Step& step,
-                                      bool is_depthwise) {
+                                      const ConvLayer& layer) {
+  const bool is_depthwise = layer.is_depthwise, turns = layer.params.transposed;
   const ProgramTensor& weight = tensor_of(variant, step.inputs[1]);
   RK_ASSIGN(const target::Target* target, target::find_target(program.target));
   RK_ASSIGN(const program::ConvConstants constants,
             program::unpack_conv_constants(program, variant, step));
-  const Shape& plain = weight.shape;  // IOHW, or C 1 H W
-  const int64_t inputs = is_depthwise ? 1 : plain[0], outputs = is_depthwise ? plain[0] : plain[1];
+  // OIHW, IOHW of a transposed one; C 1 H W, or 1 C H W as it lies in blocks.
+  const Shape& plain = weight.shape;
+  const int64_t channels = std::max(plain[0], plain[1]);
+  const int64_t inputs = is_depthwise ? 1 : turns ? plain[0] : plain[1];
+  const int64_t outputs = is_depthwise ? channels : turns ? plain[1] : plain[0];
   const int64_t taps = plain[2] * plain[3];
   std::vector<int8_t> turned(constants.weights.size());
   for (int64_t i = 0; i < inputs; ++i) {
     for (int64_t o = 0; o < outputs; ++o) {
       for (int64_t tap = 0; tap < taps; ++tap) {
+        const int64_t from =
+            turns ? (i * outputs + o) * taps + taps - 1 - tap : (o * inputs + i) * taps + tap;
         turned[static_cast<size_t>((o * inputs + i) * taps + tap)] =
-            constants.weights[static_cast<size_t>((i * outputs + o) * taps + taps - 1 - tap)];
+            constants.weights[static_cast<size_t>(from)];
       }
     }
   }
@@ -48,39 +56,12 @@ Result<HelperConstant> turned_weights(const program::Program& program,
   out.shape = plain;
   const Shape native = is_depthwise ? Shape{1, outputs, plain[2], plain[3]}
                                     : Shape{outputs, inputs, plain[2], plain[3]};
-  out.native_shape = program::native_weight_shape(
-      target->weights_i8, native,
-      is_depthwise ? program::WeightUse::kDepthwise : program::WeightUse::kDense);
+  const auto use = is_depthwise          ? program::WeightUse::kDepthwise
+                   : layer.in.is_picture ? program::WeightUse::kPicture
+                                         : program::WeightUse::kDense;
+  out.native_shape = program::native_weight_shape(int8_layout(*target, native), native, use);
   out.bytes = program::pack_weights(turned, native, constants.channels.offset, out.native_shape);
   return out;
-}
-
-// The element of the plain weight at each place of the chip's blocks; -1 where there is none.
-Result<std::vector<int64_t>> block_places(const std::vector<int32_t>& native, const Shape& shape) {
-  size_t places = 0;
-  for (size_t i = 0; i + 5 < native.size(); i += 6) {
-    size_t group = 1;
-    for (size_t j = 0; j < 6; ++j) group *= static_cast<size_t>(native[i + j]);
-    places += group;
-  }
-  std::vector<uint8_t> numbers(places * sizeof(uint32_t));
-  for (uint32_t i = 0; i < places; ++i) std::memcpy(numbers.data() + i * sizeof i, &i, sizeof i);
-  RK_ASSIGN(const std::vector<uint8_t> plain,
-            program::unpack_weight_elements(numbers, native, shape, sizeof(uint32_t)));
-  std::vector<int64_t> elements(places, -1);
-  for (size_t i = 0; i * sizeof(uint32_t) < plain.size(); ++i)
-    elements[load<uint32_t>(plain.data() + i * sizeof(uint32_t))] = static_cast<int64_t>(i);
-  return elements;
-}
-
-// Blocks of float16 weights, as vendor files for RK3588 have them. What is left of the input channels takes a quarter of a
-// block, half or all of it.
-target::WeightLayout half_layout(const Shape& shape) {
-  target::WeightLayout layout{.oc2 = 16, .oc2_min = 1, .ic2 = 32};
-  layout.ic_small = shape[1] % layout.ic2 <= 8 ? 8 : 16;
-  layout.first_layer_ic = 8;
-  layout.depthwise_c2 = 32;
-  return layout;
 }
 
 uint16_t half_at(const ProgramTensor& tensor, ByteSpan bytes, size_t i) {
@@ -95,22 +76,25 @@ Status add_float_constants(const program::Program& program, const program::Varia
   if (weight.dtype != DType::kF16 && weight.dtype != DType::kF32)
     return no_form(step, "float16 features with narrow weights");
   const ByteSpan bytes = program.weights[static_cast<size_t>(weight.weight)].bytes;
-  const Shape& plain = weight.shape;
-  const Shape shape = layer.is_depthwise ? Shape{1, plain[0], plain[2], plain[3]} : plain;
+  const Shape& plain = weight.shape;  // OIHW; IOHW where the convolution is transposed; C 1 H W
+  const bool turned = layer.params.transposed && !layer.is_depthwise;
+  const int64_t outputs = turned ? plain[1] : plain[0], inputs = turned ? plain[0] : plain[1];
+  const Shape shape = layer.is_depthwise ? Shape{1, plain[0], plain[2], plain[3]}
+                                         : Shape{outputs, inputs, plain[2], plain[3]};
+  const int64_t taps = plain[2] * plain[3];
   const auto use = layer.is_depthwise    ? program::WeightUse::kDepthwise
                    : layer.in.is_picture ? program::WeightUse::kPicture
                                          : program::WeightUse::kDense;
-  HelperConstant blocks{.name = weight.name, .dtype = DType::kF16};
-  blocks.layout = program::Layout::kWeight;
-  blocks.shape = shape;
-  blocks.native_shape = program::native_weight_shape(half_layout(shape), shape, use);
-  RK_ASSIGN(const std::vector<int64_t> places, block_places(blocks.native_shape, shape));
-  blocks.bytes.resize(places.size() * sizeof(uint16_t));
-  for (size_t i = 0; i < places.size(); ++i) {
-    const uint16_t half =
-        places[i] < 0 ? 0 : half_at(weight, bytes, static_cast<size_t>(places[i]));
-    std::memcpy(blocks.bytes.data() + i * sizeof half, &half, sizeof half);
-  }
+  // Input and output change places, rows and columns run backwards.
+  const auto given_place = [&](int64_t i) {
+    if (!layer.params.transposed) return i;
+    const int64_t tap = taps - 1 - i % taps, kernel = i / taps;
+    return (turned ? kernel % inputs * outputs + kernel / inputs : kernel) * taps + tap;
+  };
+  RK_ASSIGN(HelperConstant blocks, half_blocks(shape, use, [&](int64_t i) {
+              return half_at(weight, bytes, static_cast<size_t>(given_place(i)));
+            }));
+  blocks.name = weight.name;
   tasks.helpers.push_back(std::move(blocks));
   if (!layer.has_bias) return ok_status();
   // The reader takes whole groups of channels.
@@ -129,13 +113,15 @@ Status add_float_constants(const program::Program& program, const program::Varia
   return ok_status();
 }
 
-Result<LayerTasks> max_pool_tasks(const program::Program& program, const program::Variant& variant,
-                                  const Step& step) {
+}  // namespace
+
+Result<LayerTasks> pool_unit_tasks(const program::Program& program, const program::Variant& variant,
+                                   const Step& step) {
   RK_ASSIGN(const PoolLayer layer, pool_layer(program, variant, step));
   LayerTasks tasks;
   tasks.form = LayerForm::kIdentical;
-  for (const PoolPart& part : cut_max_pool(layer)) {
-    BoundTask bound{write_max_pool(layer, part), {}};
+  for (const PoolPart& part : cut_pool(layer)) {
+    BoundTask bound{write_pool(layer, part), {}};
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = tensor_of(variant, step.inputs[0]).name;
     bound.tensors[static_cast<size_t>(Operand::kOutput)] = tensor_of(variant, step.outputs[0]).name;
     tasks.tasks.push_back(std::move(bound));
@@ -143,21 +129,19 @@ Result<LayerTasks> max_pool_tasks(const program::Program& program, const program
   return tasks;
 }
 
-}  // namespace
-
 Result<LayerTasks> convolution_tasks(const program::Program& program,
                                      const program::Variant& variant, const Step& step) {
   RK_ASSIGN(ConvLayer layer, conv_layer(program, variant, step));
-  constexpr int64_t kRowAlign = 16;
-  if (layer.in.is_picture && layer.in.width % kRowAlign != 0)
-    return no_form(step,
-                   str("a picture of ", layer.in.width, " pixels a row; 16 divides those it has"));
+  const int64_t row_align = layer.in.chip->atom_bytes;
+  if (layer.in.is_picture && layer.in.width % row_align != 0)
+    return no_form(step, str("a picture of ", layer.in.width, " pixels a row; ", row_align,
+                             " divides those it has"));
   LayerTasks tasks;
   // No vendor file has a transposed depthwise convolution.
   tasks.form =
       layer.params.transposed && layer.is_depthwise ? LayerForm::kEmulated : LayerForm::kIdentical;
-  if (layer.params.transposed) {
-    RK_ASSIGN(HelperConstant weights, turned_weights(program, variant, step, layer.is_depthwise));
+  if ((layer.params.transposed || layer.in.chip->is_rk3566) && !layer.in.is_float) {
+    RK_ASSIGN(HelperConstant weights, packed_weights(program, variant, step, layer));
     layer.weight_bytes = weights.bytes.size();
     tasks.helpers.push_back(std::move(weights));
   }
@@ -183,6 +167,8 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
     name(Operand::kOutput, step.outputs[0]);
     return bound;
   };
+  // Files of the vendor for RK3566 let the chip convert pictures.
+  if (layer.in.chip->is_rk3566 && layer.in.is_picture) tasks.form = LayerForm::kEmulated;
   RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
   for (const ConvTile& tile : tiles) {
     RK_ASSIGN(BoundTask bound, bind(tile));
@@ -191,7 +177,7 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
   }
   constexpr std::ptrdiff_t kWrittenTwice = 4;  // words that only lists of one core begin with
   // Tables are the first core's, as in vendor files.
-  const bool splits = !program.single_core && !layer.params.lookup;
+  const bool splits = !program.single_core && !layer.params.lookup && !layer.in.chip->is_rk3566;
   for (size_t i = 0; i < tasks.split.size() && splits; ++i) {
     RK_ASSIGN(const auto of_core, split_convolution(layer, static_cast<int>(i) + 2));
     for (const std::vector<ConvTile>& core : of_core) {
@@ -207,20 +193,51 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
   return tasks;
 }
 
-Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
-                               const Step& step) {
+namespace {
+
+Result<LayerTasks> tasks_of(const program::Program& program, const program::Variant& variant,
+                            const Step& step) {
   if (const auto* pool = std::get_if<program::PoolParams>(&step.params)) {
-    return pool->kind == program::PoolKind::kMax ? max_pool_tasks(program, variant, step)
-                                                 : average_pool_tasks(program, variant, step);
+    if (pool->kind == program::PoolKind::kAverage)
+      return average_pool_tasks(program, variant, step);
+    return pool_unit_tasks(program, variant, step);
   }
+  if (std::holds_alternative<program::ResizeParams>(step.params))
+    return resize_tasks(program, variant, step);
   if (std::holds_alternative<program::ConcatParams>(step.params))
     return concat_tasks(program, variant, step);
-  if (std::holds_alternative<program::SumParams>(step.params)) return sum_tasks(variant, step);
+  if (std::holds_alternative<program::SumParams>(step.params))
+    return sum_tasks(program, variant, step);
   if (std::holds_alternative<program::ConvParams>(step.params))
     return convolution_tasks(program, variant, step);
-  if (std::holds_alternative<program::OpParams>(step.params))
+  if (const auto* op = std::get_if<program::OpParams>(&step.params)) {
+    if (op->op == "Sigmoid" || op->op == "Tanh" || op->op == "HardSigmoid")
+      return half_table_tasks(program, variant, step);
     return move_tasks(program, variant, step);
-  return table_tasks(variant, step);
+  }
+  return table_tasks(program, variant, step);
+}
+
+}  // namespace
+
+Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
+                               const Step& step) {
+  const Chip* const chip = find_chip(program.target);
+  if (chip == nullptr) return no_form(step, str("the chip ", program.target));
+  RK_ASSIGN(LayerTasks tasks, tasks_of(program, variant, step));
+  for (BoundTask& bound : tasks.tasks) {
+    if (!chip->is_rk3566) {
+      bound.listed = bound.task;
+      continue;
+    }
+    auto listed = for_rk3566(bound.task);
+    if (!listed.ok()) return no_form(step, "float16, a table or a missing bias on RK3566");
+    bound.listed = *std::move(listed);
+  }
+  for (auto& of_cores : tasks.split)
+    for (auto& core : of_cores)
+      for (BoundTask& bound : core) bound.listed = bound.task;
+  return tasks;
 }
 
 }  // namespace rk::registers

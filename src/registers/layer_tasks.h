@@ -22,7 +22,8 @@ enum class LayerForm : uint8_t {
 
 // A list and the tensors whose addresses its words take, by name.
 struct BoundTask {
-  RegisterTask task;
+  RegisterTask task;                   // with the registers of RK3588, strides in atoms
+  RegisterTask listed;                 // in the chip's own form; layer_tasks() makes it
   std::array<std::string, 6> tensors;  // by Operand
   uint32_t first_row = 0;              // of the input that the list reads
 
@@ -47,6 +48,7 @@ struct ScratchFeature {
   uint64_t size_bytes = 0;
   float scale = 0;
   int32_t zero_point = 0;
+  bool is_float = false;
 };
 
 struct LayerTasks {
@@ -71,8 +73,17 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
                                      const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> concat_tasks(const program::Program& program, const program::Variant& variant,
                                 const program::Step& step);
-Result<LayerTasks> sum_tasks(const program::Variant& variant, const program::Step& step);
-Result<LayerTasks> table_tasks(const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> sum_tasks(const program::Program& program, const program::Variant& variant,
+                             const program::Step& step);
+Result<LayerTasks> table_tasks(const program::Program& program, const program::Variant& variant,
+                               const program::Step& step);
+// MaxPool, and averages in float16 within the unit's limits.
+Result<LayerTasks> pool_unit_tasks(const program::Program& program, const program::Variant& variant,
+                                   const program::Step& step);
+Result<LayerTasks> resize_tasks(const program::Program& program, const program::Variant& variant,
+                                const program::Step& step);
+Result<LayerTasks> half_table_tasks(const program::Program& program,
+                                    const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> average_pool_tasks(const program::Program& program,
                                       const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> move_tasks(const program::Program& program, const program::Variant& variant,

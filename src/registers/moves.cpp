@@ -18,7 +18,6 @@ using program::OpParams;
 using program::ProgramTensor;
 using program::Step;
 
-constexpr int64_t kLanes = 16;
 constexpr int64_t kMostElements = int64_t{1} << 24;
 
 const ProgramTensor& tensor_of(const program::Variant& variant, int32_t index) {
@@ -117,22 +116,26 @@ std::optional<Sources> sources_of(const program::Program& program, const program
   return std::nullopt;
 }
 
-// Samples and channels of a feature as planes of 16 lanes, one sample after the other.
+// Samples and channels of a feature as planes of atoms, one sample after the other.
 struct Planes {
-  int64_t samples = 0, channels = 0, pixels = 0, blocks = 0, plane = 0;
+  int64_t samples = 0, channels = 0, pixels = 0, lanes = 0, blocks = 0, plane = 0;
 
   int64_t count() const { return samples * blocks; }
-  int64_t lane(int64_t sample, int64_t channel) const { return sample * blocks * kLanes + channel; }
+  int64_t lane(int64_t sample, int64_t channel) const { return sample * blocks * lanes + channel; }
 };
 
-Planes planes_of(const ProgramTensor& t) {
-  Planes p{t.shape[0], t.shape[1], t.shape[2] * t.shape[3], ceil_div(t.shape[1], kLanes), 0};
-  p.plane = feature_of(t).plane_pixels();
+Planes planes_of(const program::Program& program, const ProgramTensor& t) {
+  const Feature feature = feature_of(program, t);
+  Planes p{t.shape[0], t.shape[1], t.shape[2] * t.shape[3], feature.lanes()};
+  p.blocks = ceil_div(t.shape[1], p.lanes);
+  p.plane = feature.plane_pixels();
   return p;
 }
 
+bool is_movable(DType dtype) { return dtype == DType::kI8 || dtype == DType::kF16; }
+
 bool is_blocked(const ProgramTensor& t) {
-  return t.dtype == DType::kI8 && t.layout == program::Layout::kNc1hwc2 && t.shape.rank() == 4 &&
+  return is_movable(t.dtype) && t.layout == program::Layout::kNc1hwc2 && t.shape.rank() == 4 &&
          t.kind != program::TensorKind::kInput;
 }
 
@@ -140,7 +143,7 @@ bool is_blocked(const ProgramTensor& t) {
 std::optional<std::vector<int64_t>> lanes_of(const Sources& sources, const Planes& from,
                                              const Planes& to) {
   if (from.pixels != to.pixels) return std::nullopt;
-  std::vector<int64_t> lanes(static_cast<size_t>(to.count() * kLanes), -1);
+  std::vector<int64_t> lanes(static_cast<size_t>(to.count() * to.lanes), -1);
   for (int64_t sample = 0; sample < to.samples; ++sample) {
     for (int64_t channel = 0; channel < to.channels; ++channel) {
       const int64_t at = (sample * to.channels + channel) * to.pixels;
@@ -159,36 +162,44 @@ std::optional<std::vector<int64_t>> lanes_of(const Sources& sources, const Plane
 }
 
 // The block of the operand that block `to` of the result repeats; -1 when lanes change places.
-int64_t repeated_block(const std::vector<int64_t>& lanes, int64_t to) {
-  const int64_t first = lanes[static_cast<size_t>(to * kLanes)];
-  if (first < 0 || first % kLanes != 0) return -1;
-  for (int64_t lane = 0; lane < kLanes; ++lane) {
-    const int64_t from = lanes[static_cast<size_t>(to * kLanes + lane)];
+int64_t repeated_block(const std::vector<int64_t>& lanes, int64_t block_lanes, int64_t to) {
+  const int64_t first = lanes[static_cast<size_t>(to * block_lanes)];
+  if (first < 0 || first % block_lanes != 0) return -1;
+  for (int64_t lane = 0; lane < block_lanes; ++lane) {
+    const int64_t from = lanes[static_cast<size_t>(to * block_lanes + lane)];
     if (from >= 0 && from != first + lane) return -1;
   }
-  return first / kLanes;
+  return first / block_lanes;
 }
 
 struct Move {
   const program::Program& program;
   const ProgramTensor& in;
   const ProgramTensor& out;
+
+  bool is_float() const { return in.dtype == DType::kF16; }
+  const Chip& chip() const { return *find_chip(program.target); }
+  int64_t atom() const { return chip().atom_bytes; }
+  int64_t lanes() const { return atom() / (is_float() ? 2 : 1); }
+  int64_t pair() const { return 2 * lanes(); }  // channels that leave the array at a time
 };
 
 Result<LayerTasks> copy_blocks(const Move& m, const std::vector<int64_t>& blocks) {
-  const Planes from = planes_of(m.in), to = planes_of(m.out);
+  const Planes from = planes_of(m.program, m.in), to = planes_of(m.program, m.out);
   LayerTasks tasks;
   for (size_t first = 0; first < blocks.size();) {
     size_t last = first + 1;
     while (last < blocks.size() && blocks[last] == blocks[last - 1] + 1) ++last;
     DpuTask copy;
-    copy.channels = static_cast<int64_t>(last - first) * kLanes;
+    copy.channels = static_cast<int64_t>(last - first) * m.lanes();
+    copy.is_float = m.is_float();
+    copy.chip = &m.chip();
     copy.height = m.out.shape[2];
     copy.width = m.out.shape[3];
     copy.source_plane = from.plane;
     copy.out_plane = to.plane;
-    copy.source_bytes = static_cast<uint64_t>(blocks[first] * from.plane * kLanes);
-    copy.out_bytes = first * static_cast<uint64_t>(to.plane * kLanes);
+    copy.source_bytes = static_cast<uint64_t>(blocks[first] * from.plane * m.atom());
+    copy.out_bytes = first * static_cast<uint64_t>(to.plane * m.atom());
     RK_ASSIGN(RegisterTask task, write_dpu(copy));
     BoundTask bound{std::move(task), {}};
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = m.in.name;
@@ -204,11 +215,16 @@ bool has_room(const ProgramTensor& out, int64_t end_bytes) {
   return static_cast<uint64_t>(end_bytes) <= out.size_bytes;
 }
 
-constexpr int64_t kPairOfBlocks = 32;
+// Bytes that `channels` of a feature take, in whole pairs of blocks.
+int64_t pairs_bytes(const Move& m, int64_t channels, int64_t plane) {
+  return align_up(channels, m.pair()) / m.lanes() * plane * m.atom();
+}
 
-Feature view(int64_t channels, int64_t height, int64_t width, int64_t plane) {
+Feature view(const Move& m, int64_t channels, int64_t height, int64_t width, int64_t plane) {
   Feature feature{.channels = channels, .height = height, .width = width};
   feature.plane = plane;
+  feature.is_float = m.is_float();
+  feature.chip = &m.chip();
   return feature;
 }
 
@@ -222,12 +238,12 @@ Selection selection_between(const Move& m) {
 }
 
 Result<LayerTasks> select_lanes(const Move& m, std::vector<int64_t> lanes) {
-  const Planes from = planes_of(m.in), to = planes_of(m.out);
+  const Planes from = planes_of(m.program, m.in), to = planes_of(m.program, m.out);
   Selection s = selection_between(m);
-  s.in = view(from.count() * kLanes, m.in.shape[2], m.in.shape[3], from.plane);
-  s.out = view(to.count() * kLanes, m.out.shape[2], m.out.shape[3], to.plane);
+  s.in = view(m, from.count() * m.lanes(), m.in.shape[2], m.in.shape[3], from.plane);
+  s.out = view(m, to.count() * m.lanes(), m.out.shape[2], m.out.shape[3], to.plane);
   s.picks = std::move(lanes);
-  if (!has_room(m.out, align_up(s.out.channels, kPairOfBlocks) * to.plane))
+  if (!has_room(m.out, pairs_bytes(m, s.out.channels, to.plane)))
     return unsupported("no register form for a move into an odd number of blocks");
   LayerTasks tasks;
   RK_TRY(add_selection(m.program, s, tasks));
@@ -237,8 +253,10 @@ Result<LayerTasks> select_lanes(const Move& m, std::vector<int64_t> lanes) {
 // Where the result has no room for pairs of blocks they go to scratch, and from there on: `cube` says what and to where.
 Status copy_from_scratch(const Move& m, DpuTask cube, LayerTasks& tasks) {
   ScratchFeature scratch{.name = m.out.name + "_exSecondary"};
-  scratch.shape = Shape{1, align_up(cube.channels, kPairOfBlocks), 1, cube.source_plane};
-  scratch.size_bytes = static_cast<uint64_t>(scratch.shape.elements());
+  scratch.shape = Shape{1, align_up(cube.channels, m.pair()), 1, cube.source_plane};
+  scratch.size_bytes = static_cast<uint64_t>(pairs_bytes(m, cube.channels, cube.source_plane));
+  scratch.is_float = cube.is_float = m.is_float();
+  cube.chip = &m.chip();
   scratch.scale = m.out.scale;
   scratch.zero_point = m.out.zero_point;
   RK_ASSIGN(RegisterTask task, write_dpu(cube));
@@ -253,23 +271,24 @@ Status copy_from_scratch(const Move& m, DpuTask cube, LayerTasks& tasks) {
 // [1, C, H, W] to [1, H, W, C]: rows become channels. For each C one selection among the lanes of all rows.
 Result<LayerTasks> rows_to_channels(const Move& m) {
   const int64_t channels = m.in.shape[1], height = m.in.shape[2], width = m.in.shape[3];
-  const Planes from = planes_of(m.in), to = planes_of(m.out);
-  const bool room = has_room(m.out, align_up(height, kPairOfBlocks) * to.plane);
+  const Planes from = planes_of(m.program, m.in), to = planes_of(m.program, m.out);
+  const bool room = has_room(m.out, pairs_bytes(m, height, to.plane));
+  const int64_t lanes = m.lanes();
   LayerTasks tasks;
   for (int64_t c = 0; c < channels; ++c) {
     Selection s = selection_between(m);
     if (!room) s.to = m.out.name + "_exSecondary";
-    s.in = view(height * kLanes, width, 1, width);
-    s.in_bytes = static_cast<uint64_t>(c / kLanes * from.plane * kLanes);
-    s.out = view(height, width, 1, to.plane);
+    s.in = view(m, height * lanes, width, 1, width);
+    s.in_bytes = static_cast<uint64_t>(c / lanes * from.plane * m.atom());
+    s.out = view(m, height, width, 1, to.plane);
     s.out.row_gap = channels - 1;
-    s.out_bytes = static_cast<uint64_t>(c * kLanes);
-    s.helper += str("_", c % kLanes);
-    for (int64_t y = 0; y < height; ++y) s.picks.push_back(y * kLanes + c % kLanes);
+    s.out_bytes = static_cast<uint64_t>(c * m.atom());
+    s.helper += str("_", c % lanes);
+    for (int64_t y = 0; y < height; ++y) s.picks.push_back(y * lanes + c % lanes);
     RK_TRY(add_selection(m.program, s, tasks));
   }
   if (room) return tasks;
-  DpuTask copy{.channels = align_up(height, kLanes), .height = width, .width = channels};
+  DpuTask copy{.channels = align_up(height, lanes), .height = width, .width = channels};
   copy.source_plane = copy.out_plane = to.plane;
   RK_TRY(copy_from_scratch(m, copy, tasks));
   return tasks;
@@ -277,25 +296,26 @@ Result<LayerTasks> rows_to_channels(const Move& m) {
 
 // A feature in plain order: 16 pixels of a channel become one atom, the channels of a block follow each other.
 Result<LayerTasks> flatten(const Move& m) {
-  const Planes from = planes_of(m.in);
-  const int64_t atoms = from.pixels / kLanes;
+  const Planes from = planes_of(m.program, m.in);
+  const int64_t block_lanes = m.lanes(), atoms = from.pixels / block_lanes;
   LayerTasks tasks;
   for (int64_t block = 0; block < from.count(); ++block) {
-    const int64_t lanes = std::min(kLanes, from.channels - block * kLanes);
+    const int64_t lanes = std::min(block_lanes, from.channels - block * block_lanes);
     Selection s = selection_between(m);
-    s.in = view(kLanes, atoms, kLanes, from.plane);
-    s.in_bytes = static_cast<uint64_t>(block * from.plane * kLanes);
-    s.out = view(lanes * kLanes, atoms, 1, atoms);
-    s.out_bytes = static_cast<uint64_t>(block * kLanes * from.pixels);
-    s.taps = kLanes;
+    s.in = view(m, block_lanes, atoms, block_lanes, from.plane);
+    s.in_bytes = static_cast<uint64_t>(block * from.plane * m.atom());
+    s.out = view(m, lanes * block_lanes, atoms, 1, atoms);
+    s.out_bytes = static_cast<uint64_t>(block * block_lanes * atoms * m.atom());
+    s.taps = static_cast<int32_t>(block_lanes);
     s.helper += str("_", lanes);
     for (int64_t lane = 0; lane < lanes; ++lane)
-      for (int64_t pixel = 0; pixel < kLanes; ++pixel) s.picks.push_back(pixel * kLanes + lane);
-    const int64_t end = static_cast<int64_t>(s.out_bytes) + (lanes + lanes % 2) * from.pixels;
+      for (int64_t pixel = 0; pixel < block_lanes; ++pixel)
+        s.picks.push_back(pixel * block_lanes + lane);
+    const int64_t end = static_cast<int64_t>(s.out_bytes) + (lanes + lanes % 2) * atoms * m.atom();
     if (has_room(m.out, end)) {
       RK_TRY(add_selection(m.program, s, tasks));
     } else {
-      DpuTask copy{.channels = lanes * kLanes, .height = 1, .width = atoms};
+      DpuTask copy{.channels = lanes * block_lanes, .height = 1, .width = atoms};
       copy.source_plane = copy.out_plane = atoms;
       copy.out_bytes = s.out_bytes;
       s.to = m.out.name + "_exSecondary";
@@ -307,17 +327,39 @@ Result<LayerTasks> flatten(const Move& m) {
   return tasks;
 }
 
+bool is_plain(const ProgramTensor& t) {
+  return is_movable(t.dtype) && t.layout != program::Layout::kNc1hwc2 &&
+         t.layout != program::Layout::kWeight;
+}
+
+// Elements in plain order from the first byte on: plain tensors, and channels of a single pixel.
+bool is_in_order(const program::Program& program, const ProgramTensor& t) {
+  if (is_plain(t)) return true;
+  if (!is_blocked(t) || t.shape[0] != 1) return false;
+  const Planes planes = planes_of(program, t);
+  return planes.pixels == 1 && planes.plane == 1;
+}
+
+Result<LayerTasks> copy_bytes(const Move& m) {
+  const int64_t atoms = ceil_div(m.in.shape.elements(), m.lanes());
+  DpuTask copy{.channels = m.lanes(), .height = 1, .width = atoms, .is_float = m.is_float()};
+  copy.source_plane = copy.out_plane = atoms;
+  copy.chip = &m.chip();
+  RK_ASSIGN(RegisterTask task, write_dpu(copy));
+  BoundTask bound{std::move(task), {}};
+  bound.tensors[static_cast<size_t>(Operand::kFeature)] = m.in.name;
+  bound.tensors[static_cast<size_t>(Operand::kOutput)] = m.out.name;
+  LayerTasks tasks;
+  tasks.tasks.push_back(std::move(bound));
+  return tasks;
+}
+
 bool is_channels_last(const OpParams& params) {
   if (params.op != "Transpose") return false;
   const auto found = params.attrs.find("perm");
   const auto* perm =
       found == params.attrs.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
   return perm != nullptr && *perm == std::vector<int64_t>{0, 2, 3, 1};
-}
-
-bool is_plain(const ProgramTensor& t) {
-  return t.dtype == DType::kI8 && t.layout != program::Layout::kNc1hwc2 &&
-         t.layout != program::Layout::kWeight;
 }
 
 }  // namespace
@@ -331,29 +373,34 @@ Result<LayerTasks> move_tasks(const program::Program& program, const program::Va
   const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
   const auto sources = sources_of(program, variant, step, params);
   if (!sources) return no_form(step, str("the operator ", params.op));
-  if (in.dtype != DType::kI8 || in.scale != out.scale || in.zero_point != out.zero_point)
+  const bool same_numbers =
+      in.dtype == DType::kF16 || (in.scale == out.scale && in.zero_point == out.zero_point);
+  if (!is_movable(in.dtype) || in.dtype != out.dtype || !same_numbers)
     return no_form(step, "a move between different types or scales");
   const Move move{program, in, out};
-  if (!is_blocked(in)) return no_form(step, "a move of other than int8 in blocks of channels");
-  const Planes from = planes_of(in);
+  const bool in_order = std::ranges::is_sorted(*sources) && sources->front() == 0 &&
+                        static_cast<int64_t>(sources->size()) == in.shape.elements();
+  if (in_order && is_in_order(program, in) && is_in_order(program, out) &&
+      in.kind != program::TensorKind::kInput)
+    return copy_bytes(move);
+  if (!is_blocked(in)) return no_form(step, "a move of what does not lie in blocks of channels");
+  const Planes from = planes_of(program, in);
   if (is_blocked(out)) {
-    if (const auto lanes = lanes_of(*sources, from, planes_of(out))) {
+    if (const auto lanes = lanes_of(*sources, from, planes_of(program, out))) {
       std::vector<int64_t> blocks;
-      for (int64_t i = 0; i * kLanes < static_cast<int64_t>(lanes->size()); ++i)
-        blocks.push_back(repeated_block(*lanes, i));
+      for (int64_t i = 0; i * move.lanes() < static_cast<int64_t>(lanes->size()); ++i)
+        blocks.push_back(repeated_block(*lanes, move.lanes(), i));
       if (std::ranges::find(blocks, -1) == blocks.end()) return copy_blocks(move, blocks);
       return select_lanes(move, *lanes);
     }
     if (is_channels_last(params) && from.samples == 1) return rows_to_channels(move);
     return no_form(step, "a move of pixels");
   }
-  const bool in_order = std::ranges::is_sorted(*sources) && sources->front() == 0;
-  if (!is_plain(out) || !in_order || from.samples != 1 ||
-      static_cast<int64_t>(sources->size()) != from.channels * from.pixels)
+  if (!is_plain(out) || !in_order || from.samples != 1)
     return no_form(step, "a move into plain order that changes it");
-  if (from.pixels % kLanes != 0)
-    return no_form(
-        step, str("planes of ", from.pixels, " pixels in plain order; 16 divides those it has"));
+  if (from.pixels % move.lanes() != 0)
+    return no_form(step, str("planes of ", from.pixels, " pixels in plain order; ", move.lanes(),
+                             " divides those it has"));
   return flatten(move);
 }
 

@@ -12,7 +12,7 @@
 namespace rk::registers {
 
 struct PoolLayer {
-  program::PoolParams params;  // kMax
+  program::PoolParams params;  // averages in float16 only
   Feature in, out;
 };
 
@@ -26,8 +26,8 @@ struct PoolPart {
 };
 
 // Parts whose input is no wider than the unit takes at a time.
-std::vector<PoolPart> cut_max_pool(const PoolLayer& layer);
+std::vector<PoolPart> cut_pool(const PoolLayer& layer);
 
-RegisterTask write_max_pool(const PoolLayer& layer, const PoolPart& part);
+RegisterTask write_pool(const PoolLayer& layer, const PoolPart& part);
 
 }  // namespace rk::registers

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "program/native_layout.h"
+#include "registers/half_weights.h"
 #include "target/target.h"
 
 namespace rk::registers {
@@ -25,11 +26,24 @@ Status add_constants(const target::Target& target, const Selection& s, LayerTask
   if (!size || *size > kMostWeightBytes)
     return unsupported(str("no register form for a move of ", channels, " channels out of ",
                            s.in.channels, " in groups of ", s.taps));
+  if (s.in.is_float) {
+    constexpr uint16_t kOne = 0x3c00;
+    RK_ASSIGN(HelperConstant halves,
+              half_blocks(Shape{channels, s.in.channels, 1, s.taps}, program::WeightUse::kDense,
+                          [&](int64_t i) -> uint16_t {
+                            const int64_t pick = s.picks[static_cast<size_t>(i / kernel)];
+                            const int64_t lane = i % kernel / s.taps, tap = i % s.taps;
+                            return pick == tap * s.in.channels + lane ? kOne : 0;
+                          }));
+    halves.name = s.helper;
+    out.helpers.push_back(std::move(halves));
+    return ok_status();
+  }
   HelperConstant weights{.name = s.helper, .dtype = DType::kI8};
   weights.layout = program::Layout::kWeight;
   weights.shape = Shape{channels, s.in.channels, 1, s.taps};
-  weights.native_shape =
-      program::native_weight_shape(target.weights_i8, weights.shape, program::WeightUse::kDense);
+  weights.native_shape = program::native_weight_shape(int8_layout(target, weights.shape),
+                                                      weights.shape, program::WeightUse::kDense);
   std::vector<int8_t> plain(*size, 0);
   for (int64_t c = 0; c < channels; ++c) {
     const int64_t pick = s.picks[static_cast<size_t>(c)];
@@ -65,6 +79,7 @@ Status add_selection(const program::Program& program, const Selection& s, LayerT
   layer.params.pad_value = s.zero_point;
   layer.params.output = {{16384, 14}, s.zero_point};
   layer.bias_form = BiasForm::kAlone;
+  layer.has_bias = !s.in.is_float;
   layer.in_bytes = s.in_bytes;
   layer.out_bytes = s.out_bytes;
   const auto weights = std::ranges::find(out.helpers, s.helper, &HelperConstant::name);
@@ -75,7 +90,7 @@ Status add_selection(const program::Program& program, const Selection& s, LayerT
     BoundTask bound{std::move(task), {}};
     bound.tensors[static_cast<size_t>(Operand::kFeature)] = s.from;
     bound.tensors[static_cast<size_t>(Operand::kWeight)] = s.helper;
-    bound.tensors[static_cast<size_t>(Operand::kBias)] = s.helper + "_bias";
+    if (layer.has_bias) bound.tensors[static_cast<size_t>(Operand::kBias)] = s.helper + "_bias";
     bound.tensors[static_cast<size_t>(Operand::kOutput)] = s.to;
     out.tasks.push_back(std::move(bound));
   }

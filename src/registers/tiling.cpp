@@ -9,16 +9,12 @@
 namespace rk::registers {
 namespace {
 
-constexpr int64_t kBanks = 12, kBankEntries = 512, kEntryBytes = 64;
-constexpr int64_t kBankBytes = kBankEntries * kEntryBytes;
-constexpr int64_t kAtomBytes = 16, kAtomsPerEntry = kEntryBytes / kAtomBytes;
-constexpr int64_t kKernelGroup = 32;     // output channels that the array computes at a time
-constexpr int64_t kDepthwiseBlock = 64;  // channels of a depthwise block
-constexpr int64_t kMostResidentBanks =
-    10;  // weights of 9.4 banks stay in the buffer, of 11.3 they do not
+constexpr int64_t kBankBytes = 32768;
+constexpr int64_t kAtomsPerEntry = 4;
 
 // Bytes of a picture's pixel in the buffer.
 int64_t picture_pixel_bytes(const Feature& picture, int64_t channels) {
+  if (picture.chip->is_rk3566) return picture.chip->atom_bytes;
   return (channels == 1 ? 4 : 16) * picture.element_bytes();
 }
 
@@ -36,11 +32,13 @@ Banks weight_banks(const ConvLayer& layer) {
   const auto bytes = static_cast<int64_t>(layer.weight_bytes);
   Banks banks;
   banks.all_weights = ceil_div(bytes, kBankBytes);
-  const int64_t groups = ceil_div(layer.out.channels, kKernelGroup / layer.in.element_bytes());
+  const int64_t groups =
+      ceil_div(layer.out.channels, layer.in.chip->array_bytes / layer.in.element_bytes());
   const int64_t group_bytes = layer.is_depthwise ? 0 : ceil_div(bytes, groups);
   banks.least_weights = std::min(banks.all_weights, ceil_div(2 * group_bytes, kBankBytes));
   if (layer.is_depthwise) banks.least_weights = banks.all_weights;
-  if (banks.least_weights > kBanks - 1) banks.least_weights = ceil_div(group_bytes, kBankBytes);
+  if (banks.least_weights > layer.in.chip->banks - 1)
+    banks.least_weights = ceil_div(group_bytes, kBankBytes);
   return banks;
 }
 
@@ -127,7 +125,7 @@ int64_t full_banks(const ConvLayer& layer, int64_t channels) {
           ? layer.in.height
           : std::min(needed_rows(layer, layer.out.height, layer.params.pads.top), layer.in.height);
   const int64_t entries = buffer_entries(layer.in, in_channels(layer, channels), read_width(layer));
-  return std::max<int64_t>(ceil_div(entries * rows, kBankEntries), 1);
+  return std::max<int64_t>(ceil_div(entries * rows, layer.in.chip->bank_entries), 1);
 }
 
 // The rows of a tile, in all channels.
@@ -144,17 +142,18 @@ Cut cut_for(const ConvLayer& layer) {
   const Banks weights = weight_banks(layer);
   const int64_t full = full_banks(layer, layer.out.channels);
   Cut cut{.chunk = layer.out.channels};
-  if (!layer.params.transposed && full + std::max<int64_t>(weights.least_weights, 1) <= kBanks) {
+  if (!layer.params.transposed &&
+      full + std::max<int64_t>(weights.least_weights, 1) <= layer.in.chip->banks) {
     cut.rows_in_buffer = needed_rows(layer, layer.out.height, 0);
     cut.data_banks = static_cast<int32_t>(full);
-    cut.weight_banks = static_cast<int32_t>(kBanks - full);
+    cut.weight_banks = static_cast<int32_t>(layer.in.chip->banks - full);
     return cut;
   }
-  cut.keeps_weights = weights.all_weights <= kMostResidentBanks;
+  cut.keeps_weights = weights.all_weights <= layer.in.chip->resident_banks;
   const int64_t kept = cut.keeps_weights ? weights.all_weights : weights.least_weights;
   cut.weight_banks = static_cast<int32_t>(std::max<int64_t>(kept, 1));
-  cut.data_banks = static_cast<int32_t>(kBanks - cut.weight_banks);
-  const int64_t block = kDepthwiseBlock / layer.in.element_bytes();
+  cut.data_banks = static_cast<int32_t>(layer.in.chip->banks - cut.weight_banks);
+  const int64_t block = layer.in.chip->depthwise_array_bytes / layer.in.element_bytes();
   if (layer.is_depthwise && cut.chunk > block && full > cut.data_banks) {
     // Channels are cut before rows: the most blocks that fit as a whole, else one.
     cut.chunk = block;
@@ -165,12 +164,12 @@ Cut cut_for(const ConvLayer& layer) {
     const int64_t banks = full_banks(layer, cut.chunk);
     if (banks <= cut.data_banks) {
       cut.data_banks = static_cast<int32_t>(banks);
-      cut.weight_banks = static_cast<int32_t>(kBanks - banks);
+      cut.weight_banks = static_cast<int32_t>(layer.in.chip->banks - banks);
     }
   }
   const int64_t entries =
       buffer_entries(layer.in, in_channels(layer, cut.chunk), read_width(layer));
-  cut.rows_in_buffer = cut.data_banks * kBankEntries / entries;
+  cut.rows_in_buffer = cut.data_banks * layer.in.chip->bank_entries / entries;
   return cut;
 }
 
@@ -194,7 +193,7 @@ int64_t buffer_entries(const Feature& feature, int64_t channels, int64_t width) 
   if (feature.is_picture) {
     const int64_t bytes =
         align_up<int64_t>(width, feature.lanes()) * picture_pixel_bytes(feature, channels);
-    return ceil_div(bytes, kEntryBytes);
+    return ceil_div(bytes, feature.chip->entry_bytes);
   }
   // Three atoms take the place of four.
   const int64_t atoms = ceil_div(channels, feature.lanes()), rest = atoms % kAtomsPerEntry;

@@ -7,7 +7,8 @@ summary line; exit 0 only when every figure holds.
 
 The corpus of vendor files comes from ../shared (unpacked below the build folder once, as check-vendor does). RK_VENDOR_FURTHER
 names a folder of further files with their source models, made by tests/vendor/make_files.py: constants can be judged with
-source models only. RK_VENDOR_PYTHON names the Python of an environment with rknn-toolkit2, a peer that may be absent.
+source models only. RK_VENDOR_PYTHON names the Python of an environment with rknn-toolkit2, a peer that may be absent; it also
+compiles the networks that the corpus does not have. RK_NETRON names Netron's source folder.
 """
 import os
 import subprocess
@@ -19,32 +20,109 @@ from check import unpack_corpus  # noqa: E402  (tests/vendor/check.py)
 
 
 # Networks whose lists the emulator executes, calibrated on the pictures of the signs, and the vendor's files of the same
-# networks: their nodes of the CPU need no lists.
+# networks in the corpus: what these leave to the CPU needs no list.
 NETWORKS = [("signs/signs.onnx", "signs"),
             ("models/onnx/ultraface_rfb320_simplified/version-RFB-320_simplified.onnx", None),
             ("models/onnx/yunet_n_320/yunet_n_320_320.onnx", "yunet_n_320"),
             ("models/onnx/fastestdet/FastestDet.onnx", "fastestdet")]
+# Networks of random weights that bench/models.py writes, and the side of their picture.
+RANDOM = [("mobilenet_v2", 224), ("resnet18", 224), ("yolov5s_relu", 320)]
+# Networks of RK_VENDOR_FURTHER that Netron shows beside ours.
+FURTHER = ["resnet_relu", "yolo_relu", "unet"]
 
+SHARED = os.path.abspath(os.path.join(HERE, "..", "..", "..", "shared"))
+ASSETS = os.path.join(SHARED, "assets")
+CALIBRATION = os.path.join(ASSETS, "signs", "dataset.txt")
+PICTURE = ["--mean", "0,0,0", "--std", "255,255,255"]
+
+# Other chips with lists, int8. They are of one design: a file for either says rk3566.
+CHIPS = ["rk3566", "rk3568"]
 
 # Parts of the aim that nothing writes yet, so that the check cannot pass without them.
-UNWRITTEN = [("register lists of float16 nodes other than convolutions", "all"),
-             ("register lists for other chips than RK3588", "two chips")]
+UNWRITTEN = [("register lists of float16 for RK3566", "all"),
+             ("register lists for RK3562, RK3576 and smaller chips", "written")]
 
 
-def board_files(build, options, suffix=""):
+def quiet(command, **options):
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)
+
+
+class Network:
+    """A source model, our files of it with register lists, and the vendor's file, where there is one."""
+
+    def __init__(self, folder, model, vendors=None, dataset=CALIBRATION, options=PICTURE, name=None):
+        self.model, self.vendors, self.dataset, self.options = model, vendors, dataset, options
+        name = name or os.path.splitext(os.path.basename(model))[0].replace(".float", "")
+        self.int8, self.half = [os.path.join(folder, name + suffix + ".rknn") for suffix in ("", "_f16")]
+        self.made = os.path.join(folder, "vendor_" + name)
+
+    def write(self, build, path, options, chip="rk3588"):
+        quiet([os.path.join(build, "tools", "rknn", "rknn"), "convert", self.model, "-t", chip, "-o", path, "--for-board"] +
+              self.options + options, check=True)
+
+    def for_chip(self, build, chip):
+        path = self.int8.replace(".rknn", f"_{chip}.rknn")
+        self.write(build, path, ["--dataset", self.dataset], chip)
+        return path
+
+    def write_int8(self, build):
+        self.write(build, self.int8, ["--dataset", self.dataset])
+
+    def write_half(self, build):
+        self.write(build, self.half, ["--float"])
+
+    def ask_vendor(self, peer):
+        """The vendor's file of a network that the corpus does not have."""
+        path = os.path.join(self.made, "model.rknn")
+        tool = os.path.join(SHARED, "tools", "vendor_file.py")
+        if self.vendors is None and peer and os.path.exists(tool):
+            if not os.path.exists(path):
+                quiet([peer, tool, self.model, "rk3588", "int8", self.made, "--dataset", self.dataset] + self.options)
+            self.vendors = path if os.path.exists(path) else None
+
+    def pair(self, path):
+        return path + (f"={self.vendors}" if self.vendors else "")
+
+
+def networks_of(build, corpus, peer):
     """Files of ours with register lists, or none where the networks are not there."""
-    assets = os.path.abspath(os.path.join(HERE, "..", "..", "..", "shared", "assets"))
     folder = os.path.join(build, "check-interop")
     os.makedirs(folder, exist_ok=True)
-    files = []
-    for network, _ in NETWORKS:
-        model = os.path.join(assets, network)
-        if not os.path.exists(model):
+    networks = []
+    for model, vendors in NETWORKS:
+        path = os.path.join(ASSETS, model)
+        if not os.path.exists(path):
             return []
-        files.append(os.path.join(folder, os.path.splitext(os.path.basename(model))[0] + suffix + ".rknn"))
-        subprocess.run([os.path.join(build, "tools", "rknn", "rknn"), "convert", model, "-t", "rk3588", "--mean", "0,0,0",
-                        "--std", "255,255,255", "-o", files[-1], "--for-board"] + options(assets), check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return files
+        networks.append(Network(folder, path, f"{corpus}/rk3588/int8/{vendors}/model.rknn" if vendors and corpus else None))
+    for name, size in RANDOM:
+        path = os.path.join(folder, f"{name}.float.onnx")
+        if not os.path.exists(path):
+            quiet([peer or sys.executable, os.path.join(HERE, "..", "..", "bench", "models.py"), folder, "--size", str(size), "--only", name])
+        if not os.path.exists(path):
+            print(f"MISSING {name}: bench/models.py needs a Python with onnx; RK_VENDOR_PYTHON may name one")
+            return []
+        networks.append(Network(folder, path))
+    for network in networks:
+        network.write_int8(build)
+        network.write_half(build)
+        network.ask_vendor(peer)
+    return networks
+
+
+def netron_command(build, networks, further):
+    """Netron's view of ours beside the vendor's: the networks above and some of the further files."""
+    source, dump = os.environ.get("RK_NETRON"), os.path.join(SHARED, "tools", "netron-dump.mjs")
+    if not source or not os.path.exists(dump):
+        return [sys.executable, "-c", "print('FIGURE Netron: networks shown alike | none: RK_NETRON names no folder | ten | SHORT')"]
+    shown = [network for network in networks if network.vendors]
+    for name in FURTHER if further else []:
+        folder = os.path.join(further, "rk3588", "int8", name)
+        if not os.path.exists(os.path.join(folder, "model.rknn")):
+            continue
+        shown.append(Network(os.path.join(build, "check-interop"), os.path.join(folder, "source.onnx"), os.path.join(folder, "model.rknn"),
+                             os.path.join(folder, "dataset.txt"), [], name))
+        shown[-1].write_int8(build)
+    return [sys.executable, os.path.join(HERE, "netron_check.py"), source, dump] + [network.pair(network.int8) for network in shown]
 
 
 def main():
@@ -61,18 +139,21 @@ def main():
         commands.append([os.path.join(programs, "constant_compare"), further])
     else:
         print("MISSING RK_VENDOR_FURTHER is not set: no source models beside vendor files")
-    own = board_files(build, lambda assets: ["--dataset", os.path.join(assets, "signs", "dataset.txt")])
-    halves = board_files(build, lambda assets: ["--float"], "_f16")
-    if own:
-        pairs = [path + (f"={corpus}/rk3588/int8/{vendor}/model.rknn" if vendor and corpus else "")
-                 for path, (_, vendor) in zip(own, NETWORKS)]
-        commands.append([os.path.join(programs, "own_lists")] + pairs)
-        commands.append([os.path.join(programs, "own_lists"), "--float16"] + halves)
-        peer = os.environ.get("RK_VENDOR_PYTHON")
+    peer = os.environ.get("RK_VENDOR_PYTHON")
+    networks = networks_of(build, corpus, peer)
+    if networks:
+        commands.append([os.path.join(programs, "own_lists")] + [network.pair(network.int8) for network in networks])
+        commands.append([os.path.join(programs, "own_lists"), "--float16"] + [network.pair(network.half) for network in networks])
+        files = [path for network in networks for path in (network.int8, network.half)]
+        for chip in CHIPS:
+            others = [network.for_chip(build, chip) for network in networks]
+            commands.append([os.path.join(programs, "own_lists"), "--tasks", chip] + others)
+            files += others
         if peer:
-            commands.append([peer, os.path.join(HERE, "load_check.py")] + own + halves)
+            commands.append([peer, os.path.join(HERE, "load_check.py")] + files)
         else:
             print("SKIP load_rknn of the vendor's toolkit: RK_VENDOR_PYTHON names no Python that has it")
+        commands.append(netron_command(build, networks, further))
     else:
         print("MISSING networks are absent: ../shared/assets")
     commands.append([os.path.join(build, "src", "units_format"), "--gtest_filter=Scrypt.*:Gcm.*:EncryptedModel.*"])
@@ -83,7 +164,7 @@ def main():
     for command in commands:
         words += ["--"] + command
     code = subprocess.run(words).returncode if commands else 1
-    return code if corpus and further and own else 1
+    return code if corpus and further and networks else 1
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 // Register lists of our own files, executed by the emulator, beside the same nodes executed as a Program:
 //
 //   own_lists FILE.rknn[=VENDOR.rknn] ...      written by rknn convert --for-board; the vendor's file of the same network
-//   own_lists --float16 FILE.rknn ...          the same of float16 files: only their convolutions have lists
+//   own_lists --float16 FILE.rknn[=VENDOR.rknn] ...      the same of float16 files
+//   own_lists --tasks CHIP FILE.rknn ...       of another chip: nodes without a list are counted and not judged
 //
 // And each file read as a vendor's would be, without our section: the lifted steps must give the same bytes. Nodes that
 // the vendor's compiler leaves to the CPU, by name, need no list.
@@ -72,6 +73,14 @@ Status compare_paths(const std::vector<uint8_t>& file, Paths& paths) {
   return ok_status();
 }
 
+// "Reshape:446_rs" and "Reshape:446-rs" of the vendor's compiler stand for "Reshape:446".
+std::string plain_name(const std::string& name) {
+  const size_t end = name.size();
+  const bool split =
+      end > 3 && (name.compare(end - 3, 3, "_rs") == 0 || name.compare(end - 3, 3, "-rs") == 0);
+  return split ? name.substr(0, end - 3) : name;
+}
+
 // Names of nodes that a file runs on the CPU.
 Result<std::set<std::string>> cpu_nodes(const std::string& path) {
   std::set<std::string> names;
@@ -79,7 +88,7 @@ Result<std::set<std::string>> cpu_nodes(const std::string& path) {
   RK_ASSIGN(const std::vector<uint8_t> file, read_file(path));
   RK_ASSIGN(const format::FileModel model, format::read_model(ByteSpan(file)));
   for (const format::FileNode& node : model.graphs.front().nodes) {
-    if (node.processor == program::Processor::kCpu) names.insert(node.name);
+    if (node.processor == program::Processor::kCpu) names.insert(plain_name(node.name));
   }
   return names;
 }
@@ -94,7 +103,7 @@ void count_nodes(const format::FileGraph& graph, const std::set<std::string>& cp
   for (const format::FileNode& node : graph.nodes) {
     if (node.type.ends_with("Operator")) continue;
     const bool has_list = !node.task_counts.empty() && node.task_counts.front() != 0;
-    if (!has_list && cpu.contains(node.name)) {
+    if (!has_list && cpu.contains(plain_name(node.name))) {
       ++placement.on_cpu;
       continue;
     }
@@ -115,8 +124,7 @@ void run_in_places(const std::string& path, const std::vector<uint8_t>& file, Pl
 
 bool print_places(const char* kind, size_t files, const PlaceReport& places) {
   for (const std::string& finding : places.findings) std::printf("place: %s\n", finding.c_str());
-  constexpr size_t kSchedules = 3;  // one, two and three cores
-  const bool good = places.good() && places.files == files && places.runs == kSchedules * files;
+  const bool good = places.good() && places.files == files && places.runs == places.schedules;
   std::printf(
       "FIGURE %s in the places of the file, on one, two and three cores: pairs of features needed "
       "together that share bytes, "
@@ -130,120 +138,86 @@ bool print_places(const char* kind, size_t files, const PlaceReport& places) {
   return good;
 }
 
-int run(const std::vector<std::string>& files) {
-  vendor::Report report;
+struct Findings {
+  vendor::Report lists;
   Paths paths;
   Placement placement;
   PlaceReport places;
-  for (const std::string& argument : files) {
-    const std::string path = argument.substr(0, argument.find('='));
-    const auto cpu = cpu_nodes(path == argument ? "" : argument.substr(path.size() + 1));
-    const auto file = read_file(path);
-    if (!cpu.ok()) {
-      std::cerr << cpu.status().message() << "\n";
-      return 2;
-    }
-    if (!file.ok()) {
-      std::cerr << file.status().message() << "\n";
-      return 2;
-    }
-    const auto model = format::read_model(ByteSpan(*file));
-    if (model.ok()) {
-      count_nodes(model->graphs.front(), *cpu, placement);
-    }
-    const Status status =
-        vendor::check_nodes(path, "own", *file, report, vendor::PlainOperands::kAsStored);
-    if (!status.ok()) std::printf("not executed: %s: %s\n", path.c_str(), status.message().c_str());
-    run_in_places(path, *file, places);
-    const Status both = compare_paths(*file, paths);
-    if (!both.ok())
-      std::printf("not read as a vendor's: %s: %s\n", path.c_str(), both.message().c_str());
-  }
-  for (const auto& [kind, t] : report.kinds) {
+};
+
+Status look_at(const std::string& argument, Findings& found) {
+  const std::string path = argument.substr(0, argument.find('='));
+  RK_ASSIGN(const std::set<std::string> cpu,
+            cpu_nodes(path == argument ? "" : argument.substr(path.size() + 1)));
+  RK_ASSIGN(const std::vector<uint8_t> file, read_file(path));
+  RK_ASSIGN(const format::FileModel model, format::read_model(ByteSpan(file)));
+  count_nodes(model.graphs.front(), cpu, found.placement);
+  const Status status =
+      vendor::check_nodes(path, "own", file, found.lists, vendor::PlainOperands::kAsStored);
+  if (!status.ok()) std::printf("not executed: %s: %s\n", path.c_str(), status.message().c_str());
+  run_in_places(path, file, found.places);
+  const Status both = compare_paths(file, found.paths);
+  if (!both.ok())
+    std::printf("not read as a vendor's: %s: %s\n", path.c_str(), both.message().c_str());
+  return ok_status();
+}
+
+// Results of float16 nodes are compared within the bars of tests/vendor/node_check.cpp.
+bool print_lists(const std::string& kind, size_t files, const vendor::Report& report) {
+  for (const auto& [type, t] : report.kinds) {
     std::printf("%-26s %4zu tasks, %4zu executed, %4zu nodes, %4zu equal, %llu bytes differ\n",
-                kind.c_str(), t.tasks, t.executed, t.nodes, t.equal_nodes,
+                type.c_str(), t.tasks, t.executed, t.nodes, t.equal_nodes,
                 static_cast<unsigned long long>(t.different));
   }
   for (const std::string& difference : report.differences)
     std::printf("different: %s\n", difference.c_str());
   for (const auto& [reason, count] : report.not_modeled)
     std::printf("not modeled: %zu: %s\n", count, reason.c_str());
-  const vendor::Tally& t = report.total;
-  const bool equal = t.tasks != 0 && t.compared == t.tasks && t.different == 0;
-  std::printf(
-      "FIGURE own lists: bytes of %zu tasks of %zu files that the emulator computes unlike the "
-      "Program | %llu of %llu "
-      "(%zu of %zu tasks compared) | 0, all compared | %s\n",
-      t.tasks, files.size(), static_cast<unsigned long long>(t.different),
-      static_cast<unsigned long long>(t.bytes), t.compared, t.tasks, equal ? "ok" : "SHORT");
-  const bool same = paths.files == files.size() && paths.different == 0;
-  std::printf(
-      "FIGURE own files read as a vendor's: outputs unlike those through our section | %zu of %zu "
-      "(%zu of %zu files) | "
-      "0, all files | %s\n",
-      paths.different, paths.tensors, paths.files, files.size(), same ? "ok" : "SHORT");
-  for (const auto& [type, count] : placement.absent)
-    std::printf("without a list: %zu of type %s\n", count, type.c_str());
-  const bool complete = placement.listed == placement.nodes;
-  std::printf(
-      "FIGURE own files: nodes with a register list | %zu of %zu (%zu more are nodes of the CPU in "
-      "the vendor's file too) | all | %s\n",
-      placement.listed, placement.nodes, placement.on_cpu, complete ? "ok" : "SHORT");
-  const bool placed = print_places("own files", files.size(), places);
-  return equal && same && complete && placed ? 0 : 1;
-}
-
-// Results of float16 nodes are compared within the bars of tests/vendor/node_check.cpp.
-int run_float16(const std::vector<std::string>& files) {
-  vendor::Report report;
-  Paths paths;
-  PlaceReport places;
-  size_t convolutions = 0, listed = 0;
-  for (const std::string& path : files) {
-    const auto file = read_file(path);
-    const auto model =
-        file.ok() ? format::read_model(ByteSpan(*file)) : Result<format::FileModel>(file.status());
-    if (!model.ok()) {
-      std::cerr << model.status().message() << "\n";
-      return 2;
-    }
-    for (const format::FileNode& node : model->graphs.front().nodes) {
-      if (!node.type.starts_with("Conv")) continue;
-      ++convolutions;
-      listed += !node.task_counts.empty() && node.task_counts.front() != 0;
-    }
-    const Status status =
-        vendor::check_nodes(path, "own", *file, report, vendor::PlainOperands::kAsStored);
-    if (!status.ok()) std::printf("not executed: %s: %s\n", path.c_str(), status.message().c_str());
-    run_in_places(path, *file, places);
-    const Status both = compare_paths(*file, paths);
-    if (!both.ok())
-      std::printf("not read as a vendor's: %s: %s\n", path.c_str(), both.message().c_str());
-  }
-  for (const std::string& difference : report.differences)
-    std::printf("different: %s\n", difference.c_str());
-  for (const auto& [reason, count] : report.not_modeled)
-    std::printf("not modeled: %zu: %s\n", count, reason.c_str());
+  for (const auto& [reason, count] : report.not_compared)
+    std::printf("not compared: %zu: %s\n", count, reason.c_str());
   const vendor::Tally& t = report.total;
   const bool equal = t.tasks != 0 && t.compared == t.tasks && t.different + t.far_floats == 0;
   std::printf(
-      "FIGURE own float16 lists: numbers of %zu tasks of %zu files that the emulator computes "
-      "farther "
-      "than 2e-3 of the peak from the Program | %llu of %llu (%zu of %zu tasks compared) | 0, all "
-      "compared | %s\n",
-      t.tasks, files.size(), static_cast<unsigned long long>(t.far_floats),
+      "FIGURE %s, lists: bytes of %zu tasks of %zu files that the emulator computes unlike the "
+      "Program; float16 numbers farther than 2e-3 of the peak from it | %llu of %llu; %llu of %llu "
+      "(%zu of %zu tasks compared) | 0, 0, all compared | %s\n",
+      kind.c_str(), t.tasks, files, static_cast<unsigned long long>(t.different),
+      static_cast<unsigned long long>(t.bytes), static_cast<unsigned long long>(t.far_floats),
       static_cast<unsigned long long>(t.floats), t.compared, t.tasks, equal ? "ok" : "SHORT");
+  return equal;
+}
+
+int run(const std::string& kind, bool judges_nodes, const std::vector<std::string>& files) {
+  Findings found;
+  for (const std::string& argument : files) {
+    const Status status = look_at(argument, found);
+    if (status.ok()) continue;
+    std::cerr << status.message() << "\n";
+    return 2;
+  }
+  const bool equal = print_lists(kind, files.size(), found.lists);
+  const Paths& paths = found.paths;
   const bool same = paths.files == files.size() && paths.different == 0;
   std::printf(
-      "FIGURE own float16 files read as a vendor's: outputs unlike those through our section | %zu "
-      "of "
-      "%zu (%zu of %zu files) | 0, all files | %s\n",
-      paths.different, paths.tensors, paths.files, files.size(), same ? "ok" : "SHORT");
-  const bool complete = listed == convolutions;
-  std::printf(
-      "FIGURE own float16 files: convolutions with a register list | %zu of %zu | all | %s\n",
-      listed, convolutions, complete ? "ok" : "SHORT");
-  const bool placed = print_places("own float16 files", files.size(), places);
+      "FIGURE %s, read as a vendor's: outputs unlike those through our section | %zu of %zu "
+      "(%zu of %zu files) | 0, all files | %s\n",
+      kind.c_str(), paths.different, paths.tensors, paths.files, files.size(),
+      same ? "ok" : "SHORT");
+  const Placement& placement = found.placement;
+  for (const auto& [type, count] : placement.absent)
+    std::printf("without a list: %zu of type %s\n", count, type.c_str());
+  const bool complete = placement.listed == placement.nodes || !judges_nodes;
+  if (judges_nodes) {
+    std::printf(
+        "FIGURE %s: nodes with a register list | %zu of %zu (%zu more are nodes of the CPU in "
+        "the vendor's file too) | all | %s\n",
+        kind.c_str(), placement.listed, placement.nodes, placement.on_cpu,
+        complete ? "ok" : "SHORT");
+  } else {
+    std::printf("COUNT %s, nodes with a register list: %zu of %zu\n", kind.c_str(),
+                placement.listed, placement.nodes);
+  }
+  const bool placed = print_places(kind.c_str(), files.size(), found.places);
   return equal && same && complete && placed ? 0 : 1;
 }
 
@@ -253,10 +227,14 @@ int run_float16(const std::vector<std::string>& files) {
 int main(int argc, char** argv) {
   std::vector<std::string> files(argv + 1, argv + argc);
   const bool halves = !files.empty() && files[0] == "--float16";
-  if (halves) files.erase(files.begin());
+  const bool other = files.size() > 1 && files[0] == "--tasks";
+  const std::string kind = halves  ? "own float16 files"
+                           : other ? "own files for " + files[1]
+                                   : std::string("own files");
+  files.erase(files.begin(), files.begin() + (halves ? 1 : other ? 2 : 0));
   if (files.empty()) {
-    std::cerr << "usage: own_lists FILE.rknn[=VENDOR.rknn] ...\n";
+    std::cerr << "usage: own_lists [--float16 | --tasks CHIP] FILE.rknn[=VENDOR.rknn] ...\n";
     return 2;
   }
-  return halves ? rk::interop::run_float16(files) : rk::interop::run(files);
+  return rk::interop::run(kind, !other, files);
 }

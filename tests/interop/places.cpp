@@ -138,15 +138,25 @@ class WholeRun {
   void count_beyond(const Task& task) {
     const auto to = emulator_->lists().address_of(task, reg::DPU_DST_BASE_ADDR);
     if ((task.units & format::kUnitDpu) == 0 || !to) return;
-    constexpr uint64_t kAtom = 16;
+    // RK3566 writes the extents of the cube, with strides in bytes.
+    const bool lite = model_.platform != "rk3588";
+    const uint64_t atom = lite ? 8 : 16;
     const FileTensor& tensor = model_.graphs.front().tensors[static_cast<size_t>(to->tensor)];
-    const uint64_t channels = field(task, reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA) + 1;
-    const uint64_t blocks = (channels * byte_size(tensor.dtype) + kAtom - 1) / kAtom;
-    const uint64_t width = field(task, reg::DPU_WDMA_SIZE_1__WIDTH_WDMA) + 1;
+    const auto extent = [&](const target::RegisterField& of_rk3588,
+                            const target::RegisterField& of_cube) {
+      return field(task, lite ? of_cube : of_rk3588) + 1;
+    };
+    const uint64_t channels =
+        extent(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, reg::DPU_DATA_CUBE_CHANNEL__CHANNEL);
+    const uint64_t width =
+        extent(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA, reg::DPU_DATA_CUBE_WIDTH__WIDTH);
+    const uint64_t height =
+        extent(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA, reg::DPU_DATA_CUBE_HEIGHT__HEIGHT);
+    constexpr target::RegisterField kStride{"STRIDE", reg::DPU_DST_SURF_STRIDE, 0, 31};
+    const uint64_t blocks = (channels * byte_size(tensor.dtype) + atom - 1) / atom;
     const uint64_t row = width + field(task, reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0);
-    const uint64_t pixels = field(task, reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA) * row + width;
-    const uint64_t plane = field(task, reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE);
-    const uint64_t end = to->addend + ((blocks - 1) * plane + pixels) * kAtom;
+    const uint64_t pixels = (height - 1) * row + width;
+    const uint64_t end = to->addend + (blocks - 1) * field(task, kStride) + pixels * atom;
     ++report_.lists;
     if (end <= tensor.size_bytes) return;
     ++report_.lists_beyond;
@@ -191,6 +201,8 @@ Status check_places(const std::string& name, const std::vector<uint8_t>& file,
     if (i != 0 && lists.schedules()[i].lanes.front().task_count == 0) continue;
     RK_TRY(WholeRun(name, model, program, report).run(i, inputs));
   }
+  constexpr size_t kCoresOfRk3588 = 3;
+  report.schedules += model.platform == "rk3588" ? kCoresOfRk3588 : 1;
   ++report.files;
   return ok_status();
 }

@@ -15,6 +15,7 @@ struct PlaceReport {
   size_t files = 0;
   size_t features = 0, pairs_shared = 0;       // needed at the same time, with a byte in common
   size_t lists = 0, lists_beyond = 0;          // that write past the end of their tensor
+  size_t schedules = 0;                        // that the chip's cores ask for
   size_t runs = 0, operands = 0, spoiled = 0;  // changed between their step and a reader
   size_t results = 0, unlike = 0;              // int8, of the whole run beside the Program's
   std::vector<std::string> findings;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register lists of our writer beside those of vendor files (RK3588, int8 and float16), register by register:
+// Register lists of our writer beside those of vendor files (RK3588, int8 and float16; RK3566, int8), register by register:
 //
-//   register_compare FOLDER ...      every model.rknn of rk3588/int8 and of rk3588/fp16 below the folders
+//   register_compare FOLDER ...      every model.rknn of rk3588/int8, rk3588/fp16 and rk3566/int8 below the folders
 //
 // The layer's parameters come from the file's graph and its lifted step; the lists are ours. Addresses are not compared.
 // Lists of the vendor that leave registers to an earlier list are compared by the values in effect.
@@ -20,6 +20,7 @@
 #include "format/vendor_model.h"
 #include "registers/convolution.h"
 #include "registers/layer_tasks.h"
+#include "registers/rk3566.h"
 #include "tests/interop/on_folders.h"
 
 namespace rk::interop {
@@ -83,7 +84,7 @@ ConvTile tile_of(const VendorTask& task) {
   namespace reg = target::reg;
   ConvTile tile;
   tile.in_rows = task.values.get(reg::CNA_DATA_SIZE0__DATAIN_HEIGHT);
-  tile.out_rows = task.values.get(reg::CORE_DATAOUT_SIZE_0__DATAOUT_HEIGHT) + 1;
+  tile.out_rows = task.values.get(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT) + 1;
   tile.pad_top = task.values.get(reg::CNA_PAD_CON0__PAD_TOP);
   tile.channels = task.values.get(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL) + 1;
   tile.data_banks = static_cast<int32_t>(task.values.get(reg::CNA_CBUF_CON0__DATA_BANK));
@@ -102,6 +103,13 @@ std::string describe(const ConvLayer& layer) {
              layer.out.channels, "x", layer.out.height, "x", layer.out.width,
              layer.is_depthwise ? " depthwise" : "", " kernel ", p.kernel.h, " stride ", p.stride.h,
              " pad ", p.pads.top);
+}
+
+// The list in the chip's own form.
+Result<registers::RegisterTask> list_of(const ConvLayer& layer, const ConvTile& tile) {
+  RK_ASSIGN(registers::RegisterTask task, registers::write_convolution(layer, tile));
+  if (!layer.in.chip->is_rk3566) return task;
+  return registers::for_rk3566(task);
 }
 
 // Words of our list that the vendor's task has otherwise.
@@ -141,7 +149,7 @@ void compare_layer(const std::string& name, const ConvLayer& layer,
   }
   ++tally.same_tiles;
   for (size_t i = 0; i < theirs.size(); ++i) {
-    const auto task = registers::write_convolution(layer, (*tiles)[i]);
+    const auto task = list_of(layer, (*tiles)[i]);
     if (!task.ok()) {
       ++tally.refused[task.status().message()];
       return;
@@ -243,7 +251,7 @@ void compare_lists(const std::string& name, const program::Program& program,
   }
   for (size_t i = 0; i < theirs.size(); ++i) {
     const bool equal =
-        compare(layer->tasks[i].task, theirs[i], name + ": " + step.name, tally) == 0;
+        compare(layer->tasks[i].listed, theirs[i], name + ": " + step.name, tally) == 0;
     ++(pools ? tally.pools : tally.joins);
     (pools ? tally.equal_pools : tally.equal_joins) += equal;
   }
@@ -322,13 +330,13 @@ void print(const Tally& tally) {
     std::printf("other tiles: %s\n", what.c_str());
 }
 
-Tally compare_files(const std::vector<std::string>& folders, const std::string& type) {
+Tally compare_files(const std::vector<std::string>& folders, const std::string& kind) {
   std::set<fs::path> files;
   for (const std::string& folder : folders) {
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       const std::string path = entry.path().string();
       if (entry.path().filename() == "model.rknn" &&
-          path.find("rk3588/" + type + "/") != std::string::npos)
+          path.find("/" + kind + "/") != std::string::npos)
         files.insert(entry.path());
     }
   }
@@ -361,7 +369,7 @@ void print_counts(const Tally& tally) {
 }
 
 int run(const std::vector<std::string>& folders) {
-  const Tally tally = compare_files(folders, "int8");
+  const Tally tally = compare_files(folders, "rk3588/int8");
   print(tally);
   bool good = print_figure(
       str(tally.same_tiles, " convolutions of ", tally.files, " files with the vendor's tiles"),
@@ -374,7 +382,7 @@ int run(const std::vector<std::string>& folders) {
   good = print_figure("Concat and Add", tally.equal_joins, tally.joins) && good;
   print_counts(tally);
   std::printf("float16\n");
-  const Tally halves = compare_files(folders, "fp16");
+  const Tally halves = compare_files(folders, "rk3588/fp16");
   print(halves);
   good = print_figure(str("two and three cores, of ", halves.same_splits, " of ", halves.splits,
                           " float16 layers split as the vendor does"),
@@ -385,6 +393,16 @@ int run(const std::vector<std::string>& folders) {
                       halves.equal, halves.compared) &&
          good;
   print_counts(halves);
+  std::printf("RK3566\n");
+  const Tally lite = compare_files(folders, "rk3566/int8");
+  print(lite);
+  good = print_figure(str(lite.same_tiles, " convolutions of ", lite.files,
+                          " files for RK3566 with the vendor's tiles"),
+                      lite.equal, lite.compared) &&
+         good;
+  good = print_figure("MaxPool on RK3566", lite.equal_pools, lite.pools) && good;
+  good = print_figure("Concat and Add on RK3566", lite.equal_joins, lite.joins) && good;
+  print_counts(lite);
   return good ? 0 : 1;
 }
 

@@ -37,11 +37,12 @@ constexpr rlim_t kMaxAddressSpace = rlim_t{12} << 30;
 
 // What one output shows beside the simulator's and the float model's.
 struct OutputScore {
-  double cosine = 0;        // to the simulator
-  double relative = 0;      // largest difference, in parts of the simulator's peak
-  double steps = -1;        // largest difference in quantization steps; -1: not an int8 output
+  double cosine = 0;    // to the simulator
+  double relative = 0;  // largest difference, in parts of the simulator's peak
+  double steps = -1;    // largest difference in quantization steps; -1: not an int8 output
   double ours_to_float = 1, simulator_to_float = 1;
-  double to_registers = -1;  // largest difference to the registers' result, of the peak; -1: not asked
+  double to_registers =
+      -1;  // largest difference to the registers' result, of the peak; -1: not asked
 };
 
 // Nodes of an int8 file for RK3588 beside its registers, asked where the simulator says something
@@ -56,7 +57,7 @@ struct NodeProof {
 };
 
 struct FileResult {
-  std::string path;  // CHIP/DTYPE/MODEL
+  std::string path;             // CHIP/DTYPE/MODEL
   std::string state = "crash";  // unreadable, refused, failed, ran, crash
   std::string reason;
   std::vector<OutputScore> outputs;
@@ -208,8 +209,8 @@ class Run {
       if (i >= simulator.size()) return invalid_argument("the simulator has fewer outputs");
       const std::vector<double> theirs = numbers(simulator[i]);
       if (theirs.size() != ours.size()) {
-        return invalid_argument(str("output ", i, " has ", ours.size(),
-                                    " elements, the simulator's ", theirs.size()));
+        return invalid_argument(
+            str("output ", i, " has ", ours.size(), " elements, the simulator's ", theirs.size()));
       }
       outputs_.push_back(ours);
       const std::vector<double> real =
@@ -257,8 +258,7 @@ Status ask_registers(const std::vector<uint8_t>& file, const std::vector<NpyArra
     if (ours.size() != theirs.size()) return unsupported("outputs of another size");
     double peak = 1e-9, worst = 0;
     for (const double value : numbers(simulator[i])) peak = std::max(peak, std::abs(value));
-    for (size_t k = 0; k < ours.size(); ++k)
-      worst = std::max(worst, std::abs(ours[k] - theirs[k]));
+    for (size_t k = 0; k < ours.size(); ++k) worst = std::max(worst, std::abs(ours[k] - theirs[k]));
     result.outputs[i].to_registers = worst / peak;
   }
   return ok_status();
@@ -574,19 +574,20 @@ void print_figures(const std::vector<FileResult>& results, bool further) {
              "; the registers' bytes are ours, node by node: ",
              node_proofs.empty() ? "none" : node_proofs, ")"),
          wrong_unproven, 0, false);
-  figure(which + "single layers with int8 output within 2 steps, %", percent(stepped_close, stepped),
-         97, true);
+  figure(which + "single layers with int8 output within 2 steps, %",
+         percent(stepped_close, stepped), 97, true);
   // Where simulator and registers disagree, registers win (docs/fidelity.md): a file counts that is
   // as close to them.
   figure(str(which, "float16 outputs within 2e-3 of the peak, % (", percent(halves_close, halves),
-             " of the simulator; of the file's own registers: ",
-             proofs.empty() ? "none" : proofs, ")"),
+             " of the simulator; of the file's own registers: ", proofs.empty() ? "none" : proofs,
+             ")"),
          percent(halves_proven, halves), 97, true);
-  figure(str(which, "networks farther from float than the simulator by 0.002 (", networks_far,
-             "; proven by registers as above, or no more on average over inputs that differ by less "
-             "than half a step: ",
-             means.empty() ? "none" : means, ")"),
-         far_unproven, 0, false);
+  figure(
+      str(which, "networks farther from float than the simulator by 0.002 (", networks_far,
+          "; proven by registers as above, or no more on average over inputs that differ by less "
+          "than half a step: ",
+          means.empty() ? "none" : means, ")"),
+      far_unproven, 0, false);
 }
 
 int check_corpus(const fs::path& root, const std::string& only, bool verbose, bool further) {

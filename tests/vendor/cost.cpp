@@ -28,10 +28,10 @@ constexpr double kOpenBar = 1.5, kRunBar = 1.1;
 // One network: the vendor's file and what our own is made from.
 struct Network {
   std::string name;
-  fs::path folder;   // model.rknn, input_0.npy
-  fs::path source;   // ONNX
+  fs::path folder;  // model.rknn, input_0.npy
+  fs::path source;  // ONNX
   std::string chip = "rk3588";
-  bool picture = false;     // input_0.npy is uint8 NHWC and the file has a mean and a deviation
+  bool picture = false;  // input_0.npy is uint8 NHWC and the file has a mean and a deviation
   float deviation = 1;
   std::vector<std::string> outputs;  // where the vendor's file ends, if not where the source does
 };
@@ -86,7 +86,8 @@ class Measured {
   // Bytes at random in every input: tables are read all over.
   bool set_inputs() {
     rknn_input_output_num count{};
-    if (rknn_query(context_, RKNN_QUERY_IN_OUT_NUM, &count, sizeof count) != RKNN_SUCC) return false;
+    if (rknn_query(context_, RKNN_QUERY_IN_OUT_NUM, &count, sizeof count) != RKNN_SUCC)
+      return false;
     std::mt19937 random(1);
     std::vector<std::vector<uint8_t>> bytes(count.n_input);
     std::vector<rknn_input> inputs(count.n_input);
@@ -134,8 +135,8 @@ bool figure(const std::string& name, double theirs, double ours, double bar) {
 }
 
 bool failed(const Network& network, const std::string& what) {
-  std::printf("FIGURE %s, cost of the vendor's file | %s | a ratio | SHORT\n",
-              network.name.c_str(), what.c_str());
+  std::printf("FIGURE %s, cost of the vendor's file | %s | a ratio | SHORT\n", network.name.c_str(),
+              what.c_str());
   return false;
 }
 

@@ -31,6 +31,21 @@ void figure(const std::string& name, bool holds, const std::string& value, const
               holds ? "ok" : "SHORT");
 }
 
+// Other operators are derived on this chip: their lifted steps do not have its constants.
+Tally moved_and_convolved(const Report& report) {
+  Tally sum;
+  for (const auto& [kind, t] : report.kinds) {
+    const std::string node = kind.substr(kind.rfind(' ') + 1);
+    const bool taken = node.starts_with("Conv") || node == "MaxPool" || node == "Concat" ||
+                       node == "Split" || node == "Resize";
+    if (!taken) continue;
+    sum.nodes += t.nodes;
+    sum.bytes += t.bytes;
+    sum.different += t.different;
+  }
+  return sum;
+}
+
 void print(const Report& report) {
   std::printf("%-30s %6s %8s %8s %6s %6s %9s %9s %9s\n", "chip, type, node", "tasks", "executed",
               "compared", "nodes", "equal", "bytes off", "far half", "largest");
@@ -49,7 +64,7 @@ void print(const Report& report) {
 }
 
 int check(const fs::path& folder, const std::string& only) {
-  Report report;
+  Report report, rk3566;
   std::set<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.path().filename() == "model.rknn" &&
@@ -64,7 +79,10 @@ int check(const fs::path& folder, const std::string& only) {
     const std::string kind =
         type.parent_path().filename().string() + " " + type.filename().string();
     const std::string name = fs::relative(model, folder).string();
-    const Status status = check_nodes(name, kind, *file, report);
+    const bool lite = (kind.starts_with("rk3566") || kind.starts_with("rk3568"));
+    if (lite && kind.ends_with("fp16")) continue;  // its registers are not modeled
+    const Status status = check_nodes(name, kind, *file, lite ? rk3566 : report);
+    if (lite) continue;
     if (status.ok()) {
       ++emulated;
     } else {
@@ -72,6 +90,12 @@ int check(const fs::path& folder, const std::string& only) {
     }
   }
   print(report);
+  print(rk3566);
+  const Tally moved = moved_and_convolved(rk3566);
+  figure(str("emulator, RK3566 and RK3568, int8: integer bytes of ", moved.nodes,
+             " convolutions, poolings and moves unlike the lifted steps"),
+         moved.different == 0 && (moved.bytes != 0 || !only.empty()),
+         str(moved.different, " of ", moved.bytes), "0");
   const Tally& t = report.total;
   figure(str("emulator: ", emulated, " of ", files.size(), " files, ", t.compared, " tasks of ",
              t.nodes, " results, integer bytes unlike the lifted steps"),

@@ -14,12 +14,12 @@
 namespace rk::vendor {
 namespace {
 
-using format::FileGraph;
-using format::FileNode;
-using format::Task;
 using emulator::Core;
 using emulator::Emulator;
 using emulator::TaskResult;
+using format::FileGraph;
+using format::FileNode;
+using format::Task;
 
 struct Comparison {
   size_t tasks = 0, convolution_tasks = 0, barriers = 0;

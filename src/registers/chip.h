@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes in which the chips of the family differ. Lists are written with the registers of RK3588, strides counted in atoms;
+// rk3566.h brings them into the form of RK3566.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace rk::registers {
+
+struct Chip {
+  int64_t atom_bytes = 16;   // a pixel of one block of channels
+  int64_t array_bytes = 32;  // of the output channels that leave the array at a time
+  int64_t depthwise_array_bytes = 64;
+  // The convolution buffer.
+  int64_t banks = 12, bank_entries = 512, entry_bytes = 64;
+  int64_t resident_banks = 10;  // more of weights do not stay for the next tile
+  bool is_rk3566 = false;
+};
+
+inline constexpr Chip kRk3588;
+// RK3566 and RK3568.
+inline constexpr Chip kRk3566{.atom_bytes = 8,
+                              .array_bytes = 16,
+                              .depthwise_array_bytes = 32,
+                              .banks = 8,
+                              .bank_entries = 1024,
+                              .entry_bytes = 32,
+                              .resident_banks = 6,
+                              .is_rk3566 = true};
+
+// Null for chips without lists.
+inline const Chip* find_chip(std::string_view target) {
+  if (target == "rk3588") return &kRk3588;
+  return target == "rk3566" || target == "rk3568" ? &kRk3566 : nullptr;
+}
+
+}  // namespace rk::registers

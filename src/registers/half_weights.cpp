@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "registers/half_weights.h"
+
+#include <cstring>
+
+#include "target/target.h"
+
+namespace rk::registers {
+namespace {
+
+// The element of the plain weight at each place of the chip's blocks; -1 where there is none.
+Result<std::vector<int64_t>> block_places(const std::vector<int32_t>& native, const Shape& shape) {
+  size_t places = 0;
+  for (size_t i = 0; i + 5 < native.size(); i += 6) {
+    size_t group = 1;
+    for (size_t j = 0; j < 6; ++j) group *= static_cast<size_t>(native[i + j]);
+    places += group;
+  }
+  std::vector<uint8_t> numbers(places * sizeof(uint32_t));
+  for (uint32_t i = 0; i < places; ++i) std::memcpy(numbers.data() + i * sizeof i, &i, sizeof i);
+  RK_ASSIGN(const std::vector<uint8_t> plain,
+            program::unpack_weight_elements(numbers, native, shape, sizeof(uint32_t)));
+  std::vector<int64_t> elements(places, -1);
+  for (size_t i = 0; i * sizeof(uint32_t) < plain.size(); ++i)
+    elements[load<uint32_t>(plain.data() + i * sizeof(uint32_t))] = static_cast<int64_t>(i);
+  return elements;
+}
+
+// Blocks of float16 weights, as vendor files for RK3588 have them. What is left of the input channels takes a quarter of a
+// block, half or all of it.
+target::WeightLayout half_layout(const Shape& shape) {
+  target::WeightLayout layout{.oc2 = 16, .oc2_min = 1, .ic2 = 32};
+  layout.ic_small = shape[1] % layout.ic2 <= 8 ? 8 : 16;
+  layout.first_layer_ic = 8;
+  layout.depthwise_c2 = 32;
+  return layout;
+}
+
+}  // namespace
+
+Result<HelperConstant> half_blocks(const Shape& shape, program::WeightUse use,
+                                   const std::function<uint16_t(int64_t)>& half_of) {
+  HelperConstant blocks{.dtype = DType::kF16};
+  blocks.layout = program::Layout::kWeight;
+  blocks.shape = shape;
+  blocks.native_shape = program::native_weight_shape(half_layout(shape), shape, use);
+  RK_ASSIGN(const std::vector<int64_t> places, block_places(blocks.native_shape, shape));
+  blocks.bytes.resize(places.size() * sizeof(uint16_t));
+  for (size_t i = 0; i < places.size(); ++i) {
+    const uint16_t half = places[i] < 0 ? 0 : half_of(places[i]);
+    std::memcpy(blocks.bytes.data() + i * sizeof half, &half, sizeof half);
+  }
+  return blocks;
+}
+
+target::WeightLayout int8_layout(const target::Target& target, const Shape& shape) {
+  target::WeightLayout layout = target.weights_i8;
+  const Chip* const chip = find_chip(target.name);
+  if (chip != nullptr && chip->is_rk3566) layout.ic_small = shape[1] % layout.ic2 <= 8 ? 8 : 16;
+  return layout;
+}
+
+}  // namespace rk::registers

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nearest Resize that repeats pixels a whole number of times: the DPU enlarges one block of channels after the other, as
+// in vendor files.
+#include <algorithm>
+#include <cmath>
+
+#include "base/checked_math.h"
+#include "registers/dpu.h"
+#include "registers/layer.h"
+#include "registers/layer_tasks.h"
+
+namespace rk::registers {
+namespace {
+
+using program::CoordinateMode;
+using program::NearestMode;
+
+double source_of(const program::ResizeParams& p, float scale, int64_t from, int64_t to, int64_t x) {
+  const auto place = static_cast<double>(x);
+  switch (p.coordinates) {
+    case CoordinateMode::kHalfPixel:
+      return (place + 0.5) / scale - 0.5;
+    case CoordinateMode::kPytorchHalfPixel:
+      return to == 1 ? 0.0 : (place + 0.5) / scale - 0.5;
+    case CoordinateMode::kAlignCorners:
+      return to == 1 ? 0.0 : place * static_cast<double>(from - 1) / static_cast<double>(to - 1);
+    default:
+      return place / scale;
+  }
+}
+
+double rounded(NearestMode mode, double place) {
+  switch (mode) {
+    case NearestMode::kFloor:
+      return std::floor(place);
+    case NearestMode::kCeil:
+      return std::ceil(place);
+    case NearestMode::kRoundPreferCeil:
+      return std::floor(place + 0.5);
+    default:
+      return std::ceil(place - 0.5);
+  }
+}
+
+// Every pixel of the result is the one of its rectangle.
+bool repeats(const program::ResizeParams& p, float scale, int64_t from, int64_t to) {
+  if (to % from != 0) return false;
+  for (int64_t x = 0; x < to; ++x) {
+    const auto at = static_cast<int64_t>(rounded(p.nearest, source_of(p, scale, from, to, x)));
+    if (std::clamp<int64_t>(at, 0, from - 1) != x / (to / from)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<LayerTasks> resize_tasks(const program::Program& program, const program::Variant& variant,
+                                const program::Step& step) {
+  const auto& p = std::get<program::ResizeParams>(step.params);
+  const program::ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
+  const program::ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
+  const bool is_float = is_half_feature(in) && is_half_feature(out);
+  if (!is_float && (!is_feature(in) || !is_feature(out) || !p.identity))
+    return no_form(step, "features that are not of one type and scale in blocks of channels");
+  if (p.mode != program::ResizeMode::kNearest || in.kind == program::TensorKind::kInput ||
+      in.shape[1] != out.shape[1] || !repeats(p, p.scale_h, in.shape[2], out.shape[2]) ||
+      !repeats(p, p.scale_w, in.shape[3], out.shape[3]))
+    return no_form(step, "a Resize that is not a repetition of pixels");
+  const Feature from = feature_of(program, in), to = feature_of(program, out);
+  const int64_t atom_bytes = from.chip->atom_bytes;
+  LayerTasks tasks;
+  tasks.form = LayerForm::kIdentical;
+  for (int64_t block = 0; block < ceil_div(from.channels, from.lanes()); ++block) {
+    Enlargement one{.height = from.height, .width = from.width};
+    one.source_plane = from.plane_pixels();
+    one.out_plane = to.plane_pixels();
+    one.source_bytes = static_cast<uint64_t>(block * one.source_plane * atom_bytes);
+    one.out_bytes = static_cast<uint64_t>(block * one.out_plane * atom_bytes);
+    one.times = {static_cast<int32_t>(to.height / from.height),
+                 static_cast<int32_t>(to.width / from.width)};
+    one.is_float = is_float;
+    one.chip = from.chip;
+    RK_ASSIGN(RegisterTask task, write_enlargement(one));
+    BoundTask bound{std::move(task), {}};
+    bound.tensors[static_cast<size_t>(Operand::kFeature)] = in.name;
+    bound.tensors[static_cast<size_t>(Operand::kOutput)] = out.name;
+    tasks.tasks.push_back(std::move(bound));
+  }
+  return tasks;
+}
+
+}  // namespace rk::registers

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists in the form of RK3566 and RK3568: the registers of RK3588 in other places and in another order
+// (target/rk3566_registers.h), and a few of their own.
+#pragma once
+
+#include "base/status.h"
+#include "registers/task.h"
+
+namespace rk::registers {
+
+// kUnsupported for lists with tables and of float16, whose form there is not written.
+Result<RegisterTask> for_rk3566(const RegisterTask& task);
+
+}  // namespace rk::registers
