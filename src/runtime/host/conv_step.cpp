@@ -145,6 +145,7 @@ Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvPara
   params.usual_output = extents_of(context, p).out;
   int64_t& spare = context.constants.spare_bytes(context.program);
   params.spare_bytes = spare;
+  params.pool = context.constants.pool;
   RK_TRY(kernels::check_conv_filter(params.filter));
   PhaseConstantsI8 held;
   if (phases && !to_phases(*phases, params, held)) 
