@@ -218,6 +218,39 @@ void sum_few_pixels(const Pass<Kernel>& pass, int64_t pixels, int64_t blocks) {
 }
 inline int64_t blocks_together(int64_t pixels) { return pixels == 1 ? 4 : pixels <= 3 ? 2 : 1; }
 
+// Widens the pixels that a band reads of one input block, border written out.
+template <typename Kernel>
+void load_block(const ConvFilter& filter, const ConvExtents& extents, const Band& band,
+                const typename Kernel::Stored* plane, typename Kernel::Lane border,
+                typename Kernel::Lane (*to)[kLanes]) {
+  const AxisPlan y = axis_plan(filter, true), x = axis_plan(filter, false);
+  const int64_t top = y.lead(band.oy, extents.pad_before.h);
+  const int64_t left = x.lead(band.ox, extents.pad_before.w);
+  const auto fill = [&](int64_t pixels) {
+    for (int64_t i = 0; i < pixels; ++i, ++to) {
+      for (int32_t c = 0; c < kLanes; ++c) (*to)[c] = border;
+    }
+  };
+  for (int64_t r = 0; r < band.scratch_rows; ++r) {
+    const int64_t iy = y.source(top + r, extents.in.h);
+    const auto* const row = plane + iy * extents.in.w * kLanes;
+    if (iy < 0) {
+      fill(band.scratch_columns);
+    } else if (x.stuffing == 1) {
+      const RowPart part = row_part(left, band.scratch_columns, extents.in.w);
+      fill(part.before);
+      const auto* from = row + (left + part.before) * kLanes;
+      for (int64_t i = 0; i < part.body; ++i, from += kLanes) Kernel::widen(from, *to++);
+      fill(band.scratch_columns - part.before - part.body);
+    } else {
+      for (int64_t i = 0; i < band.scratch_columns; ++i) {
+        const int64_t ix = x.source(left + i, extents.in.w);
+        ix >= 0 ? Kernel::widen(row + ix * kLanes, *to++) : fill(1);
+      }
+    }
+  }
+}
+
 template <typename Kernel, typename Args>
 class DenseConv {
  public:
@@ -369,34 +402,8 @@ class DenseConv {
     const Stored* const image = args_.input + n * in_stride_;
     sum_tiles(band.pixels(), band.scratch_pixels(), place_of(band, n), tiles,
               [&](int64_t block, Lane (*to)[kLanes]) {
-                load_block(band, image + block * in_plane_, to);
+                load_block<Kernel>(filter_, extents_, band, image + block * in_plane_, border_, to);
               });
-  }
-
-  void load_block(const Band& band, const Stored* plane, Lane (*to)[kLanes]) const {
-    const int64_t top = y_.lead(band.oy, extents_.pad_before.h);
-    const int64_t left = x_.lead(band.ox, extents_.pad_before.w);
-    for (int64_t r = 0; r < band.scratch_rows; ++r) {
-      const int64_t iy = y_.source(top + r, extents_.in.h);
-      const Stored* const row = plane + iy * extents_.in.w * kLanes;
-      if (iy < 0) {
-        for (int64_t i = 0; i < band.scratch_columns; ++i) fill_border(*to++);
-      } else if (x_.stuffing == 1) {
-        const RowPart part = row_part(left, band.scratch_columns, extents_.in.w);
-        for (int64_t i = 0; i < part.before; ++i) fill_border(*to++);
-        const Stored* from = row + (left + part.before) * kLanes;
-        for (int64_t i = 0; i < part.body; ++i, from += kLanes) Kernel::widen(from, *to++);
-        for (int64_t i = part.before + part.body; i < band.scratch_columns; ++i) fill_border(*to++);
-      } else {
-        for (int64_t i = 0; i < band.scratch_columns; ++i, ++to) {
-          const int64_t ix = x_.source(left + i, extents_.in.w);
-          ix >= 0 ? Kernel::widen(row + ix * kLanes, *to) : fill_border(*to);
-        }
-      }
-    }
-  }
-  void fill_border(Lane* to) const {
-    for (int32_t c = 0; c < kLanes; ++c) to[c] = border_;
   }
 
   // Pixels of all rows in turn, or the rows of a matrix.

@@ -93,12 +93,9 @@ void conv_f16__avx2(const ConvF16Args& args, IndexRange units) {
   const IsaRounding mode;
   if (avx2_dense::takes(filter)) {
     run_dense(args, units);
-  } else if (avx2_f16::depthwise(args, units)) {
-    return;
-  } else if (lanes_f16_accept(filter)) {
-    run_lanes_f16<LanesF16<IsaF32, IsaHalf>>(args, units);
-  } else {
-    conv_f16__generic(args, units);
+  } else if (!avx2_f16::depthwise(args, units) && !avx2_f16::grouped(args, units)) {
+    lanes_f16_accept(filter) ? run_lanes_f16<LanesF16<IsaF32, IsaHalf>>(args, units)
+                             : conv_f16__generic(args, units);
   }
 }
 

@@ -14,6 +14,8 @@ namespace rk::kernels::avx2_f16 {
 
 // Units of a 3x3 depthwise filter of stride 1 or 2; false, and nothing is done, of others.
 bool depthwise(const ConvF16Args& args, IndexRange units);
+// Units of a filter with groups of several channels; false, and nothing is done, where it does not suit.
+bool grouped(const ConvF16Args& args, IndexRange units);
 
 }  // namespace rk::kernels::avx2_f16
 
