@@ -21,6 +21,7 @@ MORE_THREADS = {"avx2": 1.0, "avx512vnni": 0.95}
 # Of the peak of exact int8 products, convolution steps of qdq.
 SHARES = {"avx2": {"resnet18": 0.75, "resnet50": 0.75, "yolov5s_relu": 0.75},
           "avx512vnni": {"mobilenet_v2": 0.33, "resnet50": 0.68, "yolov5s_relu": 0.72}}
+MORE = 1.0  # the networks of networks.py as fp16, over ONNX Runtime in float32
 OWN_SLOWER = 1.06  # our quantizer's model over the QDQ file
 
 
@@ -71,6 +72,13 @@ def tell_skipped(results, engines):
     print(f"COUNT {left} bars of other instruction sets not judged on this CPU")
 
 
+def judge_more(rows, engines):
+    title, ms, ratio = ENGINES["ort"]
+    for row in rows if "ort" in engines else []:
+        figure(f"{label(row)}: speed over {title}", f"{row[ratio]:.2f}x ({row['general_ms']:.2f} against {row[ms]:.2f} ms)",
+               f">= {MORE:.2f}x", row[ratio] >= MORE)
+
+
 def judge_memory(row):
     mega = 1e6
     figure("resnet50 int8: rknn_init", f"{row['init_ms']:.0f} ms", "<= 150 ms", row["init_ms"] <= 150)
@@ -90,6 +98,7 @@ def main():
     for row in results["rows"]:
         judge_row(row, engines)
     judge_own(results["rows"])
+    judge_more(results.get("more", []), engines)
     for row in results["rows"]:
         if (row["model"], row["kind"], row["threads"]) == ("resnet50", "own", 1):
             judge_memory(row)

@@ -4,12 +4,13 @@
 OpenVINO, in interleaved rounds of one run.
 
     run.py --build build/release --work build/bench [--models a,b] [--threads 1,2] [--kinds qdq,own,fp16] [--rounds N]
-           [--isa avx2] [--all]
+           [--isa avx2] [--more [NAMES]] [--all]
 
 Prints a table and writes results.json below --work. Kinds: qdq, all engines load the same QDQ file; own, our quantizer's
 asymmetric model against that QDQ file in the others; fp16, ours in fp16 against the others' float32.
 --isa holds us (RKNN_KERNEL) and OpenVINO (ONEDNN_MAX_CPU_ISA) to an instruction set; ONNX Runtime cannot be limited. Without
 it both use the best this CPU has and, with --all, qdq and fp16 are measured once more held to AVX2 where that is not it.
+--more measures the networks of networks.py too: as fp16 against ONNX Runtime's float32.
 RK_BENCH_PYTHON names a python with onnxruntime and openvino (default: bench-venv beside --build's parent, see
 `make bench-peers`).
 RK_BENCH_REALTIME=1 measures under real-time priority, where neighbors disturb little (needs the right to).
@@ -22,6 +23,8 @@ import statistics
 import subprocess
 import sys
 import time
+
+import networks
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ONNX_OF = {"qdq": "qdq", "own": "qdq", "fp16": "float"}  # what ONNX Runtime runs beside each kind
@@ -227,13 +230,33 @@ def same_bytes(args, made):
     return sums
 
 
+def more(args, pythons):
+    """The networks of networks.py as fp16 beside ONNX Runtime in float32, one thread."""
+    folder = os.path.join(args.work, "more")
+    names = list(networks.NETWORKS) if args.all or args.more == "all" else args.more.split(",")
+    rows = []
+    for name in names:
+        source, out = (os.path.join(folder, f"{name}.{kind}") for kind in ("float.onnx", "fp16.rknn"))
+        if not os.path.exists(source):
+            subprocess.run([sys.executable, os.path.join(HERE, "networks.py"), folder, "--only", name], check=True)
+        if not is_current(out, args.build):
+            command = [os.path.join(args.build, "tools/rknn/rknn"), "convert", source, "-t", "rk3588", "-o", out, "--float"]
+            result = subprocess.run(command, capture_output=True, text=True)
+            if result.returncode != 0:
+                raise SystemExit(f"bench: {' '.join(command)} failed:\n{result.stdout}{result.stderr}")
+        engines = {n: p for n, p in pythons.items() if n == "ort"}
+        rows.append(measure(args, args.isa, engines, folder, {(name, "fp16"): out}, name, "fp16", 1))
+        show(rows[-1])
+    return rows
+
+
 def show(row):
     def percent(value):
         return f"{value * 100:5.1f} %" if value else "     - "
 
     ort = f"{row['ort_ms']:8.2f} {row['ratio']:5.2f}x" if row["ort_ms"] else "       -      -"
     ort += f" {row['openvino_ms']:8.2f} {row['openvino_ratio']:5.2f}x" if row["openvino_ms"] else "        -      -"
-    print(f"{row['model']:13} {row['kind']:5} {row['threads']:2} {row['general_ms']:8.2f} {row['zero_copy_ms']:8.2f} {ort} "
+    print(f"{row['model']:15} {row['kind']:5} {row['threads']:2} {row['general_ms']:8.2f} {row['zero_copy_ms']:8.2f} {ort} "
           f"{percent(row['peak_share'])} {row['conv_ms']:8.2f} {percent(row['conv_peak_share'])} {row['init_ms']:7.0f}",
           flush=True)
 
@@ -248,9 +271,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--ms", type=int, default=150, help="length of one round of one engine")
     parser.add_argument("--isa", default="", help=f"hold the engines to one of {', '.join(ISAS)}")
-    parser.add_argument("--all", action="store_true", help="scaling over batch and size, and equal bytes, too")
+    parser.add_argument("--more", nargs="?", const="all", default="", help="networks of networks.py, all or by name")
+    parser.add_argument("--all", action="store_true", help="these, scaling over batch and size, and equal bytes, too")
     args = parser.parse_args()
-    models, kinds = args.models.split(","), args.kinds.split(",")
+    models, kinds = [m for m in args.models.split(",") if m], args.kinds.split(",")
     if args.isa and args.isa not in ISAS:
         raise SystemExit(f"bench: --isa is one of {', '.join(ISAS)}")
     pythons = {name: find_peer_python(args.build, module) for name, (module, _) in PEERS.items()}
@@ -265,7 +289,7 @@ def main():
     rows = []
     for isa in [args.isa] + (["avx2"] if args.all and not args.isa and best_isa().startswith("avx512") else []):
         print(f"held to {isa}:" if isa else f"best instructions of this CPU ({best_isa() or 'no AVX2'}):")
-        print("model         kind  th  general zero-cpy      ort  ratio openvino  ratio    peak  conv ms conv/pk    init  (ms)")
+        print("model           kind  th  general zero-cpy      ort  ratio openvino  ratio    peak  conv ms conv/pk    init  (ms)")
         for kind in [k for k in kinds if k != "own" or isa == args.isa]:
             for model in models:
                 for count in threads:
@@ -273,6 +297,8 @@ def main():
                     show(rows[-1])
     results = {"machine": os.uname().machine, "cpu": best_isa(), "ort": "ort" in pythons, "openvino": "openvino" in pythons,
                "rows": rows}
+    if args.all or args.more:
+        results["more"] = more(args, pythons)
     if args.all:
         results["scaling"] = scaling(args)
         results["bytes"] = same_bytes(args, made)

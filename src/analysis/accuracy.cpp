@@ -9,6 +9,7 @@
 #include "analysis/tensor_folder.h"
 #include "base/file.h"
 #include "base/half.h"
+#include "compiler/conv_tail.h"
 #include "evaluator/evaluate.h"
 
 namespace rk::analysis {
@@ -110,8 +111,12 @@ Result<Folders> make_folders(const Graph& graph, const AccuracyOptions& options)
 
 class Analysis {
  public:
-  Analysis(const Subject& subject, const AccuracyOptions& options, Folders folders)
-      : subject_(subject), options_(options), folders_(std::move(folders)) {
+  Analysis(const Subject& subject, const target::Target& target, const AccuracyOptions& options,
+           Folders folders)
+      : subject_(subject),
+        options_(options),
+        tails_(subject.quantized, target, subject.compile),
+        folders_(std::move(folders)) {
     report_.has_board = folders_.board.has_value();
     const program::Variant& variant = subject.program.main_variant();
     for (const program::Step& step : variant.steps) {
@@ -148,7 +153,7 @@ class Analysis {
     if (node == nullptr) return add_input(value, tensor);
     if (&value != node->outputs().back()) return ok_status();
     RK_TRY(add_node(*node));
-    release_inputs(*node);
+    release(*node);
     ++done_;
     if (options_.progress && !options_.progress(done_, subject_.golden.node_count()))
       return Status(Code::kCancelled, "accuracy_analysis was cancelled");
@@ -219,12 +224,23 @@ class Analysis {
     return add_layer(value, stored == value.name() ? "Input" : "exDataConvert", stored, single);
   }
 
-  Status add_node(const Node& node) {
+  // The node of the graph that was compiled; null: it has none.
+  const Node* compiled(const Node& node) const {
     const Value* counterpart = subject_.quantized.find(node.output().name());
+    return counterpart == nullptr ? nullptr : counterpart->producer();
+  }
+  // What the chip computes in the step of a later node stores nothing.
+  bool joins_later(const Node& node) const {
+    const Node* const own = compiled(node);
+    return own != nullptr && tails_.joins_later(*own);
+  }
+
+  Status add_node(const Node& node) {
+    const Node* const own = compiled(node);
     Tensors single;
-    if (counterpart != nullptr && counterpart->producer() != nullptr) {
+    if (own != nullptr && !tails_.joins_later(*own)) {
       RK_TRY(simulate_alone(
-                 subject_.quantized, *counterpart->producer(), subject_.compile,
+                 subject_.quantized, tails_.parts_of(*own), subject_.compile,
                  [this](const Value& value) -> const Tensor& { return live_.at(value.name()); },
                  [&](const std::string& name, const Tensor& tensor) {
                    single[name] = tensor;
@@ -301,6 +317,17 @@ class Analysis {
     return ok_status();
   }
 
+  // What a joined node reads is needed until its step was simulated.
+  void release(const Node& node) {
+    if (joins_later(node)) return;
+    const Node* const own = compiled(node);
+    if (own == nullptr) return release_inputs(node);
+    for (const Node* const part : tails_.parts_of(*own)) {
+      const Value* const golden = subject_.golden.find(part->output().name());
+      if (golden != nullptr && golden->producer() != nullptr) release_inputs(*golden->producer());
+    }
+  }
+
   // Tensors share their bytes with the evaluator's, so holding one costs something only if it outlives that.
   void release_inputs(const Node& node) {
     for (const Value* input : node.inputs()) {
@@ -314,6 +341,7 @@ class Analysis {
 
   const Subject& subject_;
   const AccuracyOptions& options_;
+  const compiler::ConvTails tails_;
   Folders folders_;
   FileNames names_;
   std::map<std::string, std::string, std::less<>> type_of_;
@@ -336,7 +364,8 @@ double AccuracyReport::worst_output_cosine() const { return worst_cosine(outputs
 Result<AccuracyReport> analyze(const Subject& subject, const TrialInput& input,
                                const AccuracyOptions& options, ThreadPool* pool) {
   RK_ASSIGN(Folders folders, make_folders(subject.golden, options));
-  Analysis analysis(subject, options, std::move(folders));
+  RK_ASSIGN(const target::Target* const target, target::find_target(subject.compile.target));
+  Analysis analysis(subject, *target, options, std::move(folders));
   RK_TRY(analysis.run_programs(input.raw));
   RK_TRY(
       evaluator::evaluate(subject.golden, input.normalized,

@@ -6,32 +6,35 @@
 namespace rk::analysis {
 namespace {
 
-// The node alone, with its constants, fed by the values it reads.
-Result<Graph> graph_of(const Graph& graph, const Node& node) {
+// The nodes alone, with their constants, fed by the values that others compute. What the last one computes is the result.
+Result<Graph> graph_of(const Graph& graph, const std::vector<const Node*>& nodes) {
   Graph out(graph.registry());
   out.name = graph.name;
   std::unordered_map<const Value*, Value*> copies;
-  std::vector<Value*> inputs;
-  for (const Value* input : node.inputs()) {
-    if (input == nullptr) {
-      inputs.push_back(nullptr);
-      continue;
+  for (const Node* const node : nodes) {
+    std::vector<Value*> inputs;
+    for (const Value* input : node->inputs()) {
+      if (input == nullptr) {
+        inputs.push_back(nullptr);
+        continue;
+      }
+      Value*& copy = copies[input];
+      if (copy == nullptr && input->is_constant())
+        copy = out.add_constant(input->name(), input->constant());
+      if (copy == nullptr) {
+        RK_ASSIGN(copy, out.add_input(input->name(), input->type()));
+      }
+      copy->quant = input->quant;
+      inputs.push_back(copy);
     }
-    Value*& copy = copies[input];
-    if (copy == nullptr && input->is_constant())
-      copy = out.add_constant(input->name(), input->constant());
-    if (copy == nullptr) {
-      RK_ASSIGN(copy, out.add_input(input->name(), input->type()));
+    NodeSpec spec{std::string(node->op()), node->name(), std::move(inputs), {}, node->attrs()};
+    for (const Value* output : node->outputs()) spec.outputs.push_back(output->name());
+    RK_ASSIGN(Node* const added, out.add_node(std::move(spec)));
+    for (size_t i = 0; i < node->output_count(); ++i) {
+      added->output(i).quant = node->output(i).quant;
+      copies[&node->output(i)] = &added->output(i);
+      if (node == nodes.back()) RK_TRY(out.add_output(&added->output(i)));
     }
-    copy->quant = input->quant;
-    inputs.push_back(copy);
-  }
-  NodeSpec spec{std::string(node.op()), node.name(), std::move(inputs), {}, node.attrs()};
-  for (const Value* output : node.outputs()) spec.outputs.push_back(output->name());
-  RK_ASSIGN(Node* const added, out.add_node(std::move(spec)));
-  for (size_t i = 0; i < node.output_count(); ++i) {
-    added->output(i).quant = node.output(i).quant;
-    RK_TRY(out.add_output(&added->output(i)));
   }
   return out;
 }
@@ -63,10 +66,11 @@ Status simulate(program::Program program, const OpRegistry& operators,
   return simulate(std::move(model), raw_inputs, sink);
 }
 
-Status simulate_alone(const Graph& graph, const Node& node, const compiler::CompileOptions& compile,
+Status simulate_alone(const Graph& graph, const std::vector<const Node*>& nodes,
+                      const compiler::CompileOptions& compile,
                       const std::function<const Tensor&(const Value&)>& value_of,
                       const TensorSink& sink) {
-  RK_ASSIGN(const Graph alone, graph_of(graph, node));
+  RK_ASSIGN(const Graph alone, graph_of(graph, nodes));
   compiler::CompileOptions options = compile;
   options.inputs.clear();
   RK_ASSIGN(program::Program program, compiler::compile(alone, options));

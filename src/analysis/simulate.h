@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs Programs for the analysis: whole, or one node of a graph alone.
+// Runs Programs for the analysis: whole, or a few nodes of a graph alone.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,9 @@ Status simulate(std::shared_ptr<const runtime::LoadedModel> model,
 Status simulate(program::Program program, const OpRegistry& operators,
                 const std::vector<Tensor>& raw_inputs, const TensorSink& sink);
 
-// `inputs` are the values that the node reads, in order and without constants, each once.
-Status simulate_alone(const Graph& graph, const Node& node, const compiler::CompileOptions& compile,
+// The nodes, in order, as a model of their own; `value_of` gives what they read of others.
+Status simulate_alone(const Graph& graph, const std::vector<const Node*>& nodes,
+                      const compiler::CompileOptions& compile,
                       const std::function<const Tensor&(const Value&)>& value_of,
                       const TensorSink& sink);
 

@@ -2,6 +2,7 @@
 #include "compiler/compile.h"
 
 #include "compiler/builder.h"
+#include "compiler/conv_tail.h"
 #include "compiler/emit.h"
 #include "compiler/layout.h"
 #include "compiler/memory_plan.h"
@@ -33,12 +34,29 @@ Result<program::Variant> compile_variant(const Graph& graph, const target::Targe
                                          const CompileOptions& options, WeightTable& weights,
                                          std::vector<UnfitLayer>& unfit) {
   Builder builder(graph, target, options, weights);
+  const ConvTails tails(graph, target, options);
+  const auto emit_node = [&](const Node& node) -> Status {
+    builder.set_processor(place(node, target, options));
+    Status status = emit(node, builder);
+    if (status.ok() || !node.output().quantized()) return status;
+    unfit.push_back({node.output().name(), std::move(status)});
+    return ok_status();
+  };
   for (const Node* node : graph.nodes()) {
-    builder.set_processor(place(*node, target, options));
-    Status status = emit(*node, builder);
-    if (status.ok()) continue;
-    if (!node->output().quantized()) return status;
-    unfit.push_back({node->output().name(), std::move(status)});
+    if (tails.joins_later(*node)) continue;
+    const ConvTail* const tail = tails.ending_at(*node);
+    if (tail == nullptr) {
+      RK_TRY(emit_node(*node));
+      continue;
+    }
+    builder.set_processor(program::Processor::kNpu);
+    auto joined = emit(*tail, builder);
+    if (!joined.ok()) {
+      unfit.push_back({tail->conv->output().name(), joined.status()});
+    } else if (!*joined) {
+      // No step for both after all.
+      for (const Node* const part : tails.parts_of(*node)) RK_TRY(emit_node(*part));
+    }
   }
   if (!unfit.empty()) return unfit.front().why;
   for (const Value* value : graph.outputs()) {

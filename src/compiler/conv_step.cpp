@@ -8,6 +8,7 @@
 #include "base/fixed_point.h"
 #include "base/half.h"
 #include "program/narrow_weights.h"
+#include "target/registers.h"
 
 namespace rk::compiler {
 namespace {
@@ -134,24 +135,6 @@ MultiplierForm multiplier_form(const ConvSpec& spec, double sums_unit, double la
   while (form.shift > 0 && spec.out.scale / unit(form.shift) < kFineSteps && fits(form.shift - 1))
     --form.shift;
   return form;
-}
-
-Status fill_integer_params(ConvSpec& spec, int32_t shift, double unit) {
-  program::ConvParams& p = spec.params;
-  p.multiplier_shift = shift;
-  p.pad_value = spec.in.zero_point;
-  p.output.zero_point = spec.out.zero_point;
-  RK_ASSIGN(p.output.scale, output_scale(spec, unit));
-  if (p.activation == program::Activation::kClip) {
-    // A limit beyond int32 clips nothing.
-    p.clip_limit = static_cast<int64_t>(
-        std::min(round_even(spec.clip_limit / unit), static_cast<double>(INT32_MAX)));
-  }
-  if (spec.addend != program::kNone) {
-    p.addend.offset = -spec.added.zero_point;
-    RK_ASSIGN(p.addend.scale, to_scale_shift(spec.added.scale / unit));
-  }
-  return ok_status();
 }
 
 int32_t add_integer_weights(const ConvSpec& spec, const QuantizedConv& conv, Builder& builder) {
@@ -316,11 +299,70 @@ Result<QuantizedConv> quantize_conv(const ConvSpec& spec) {
   return out;
 }
 
+namespace {
+
+// A slope's sums leave the bias stage by so small a shift that the last one is not above this.
+constexpr int32_t kMostOutputShift = 36;
+// In front of an addition they lose this many bits more.
+constexpr int32_t kShiftBeforeAdd = 8;
+
+// Returns the unit of v behind the slope.
+Result<double> fill_slope(ConvSpec& spec, double sums_unit) {
+  program::ConvParams& p = spec.params;
+  RK_ASSIGN(const ScaleShift whole, to_scale_shift(sums_unit / spec.out.scale));
+  p.multiplier_shift = std::max(0, whole.shift - kMostOutputShift);
+  const int32_t shift = spec.addend == program::kNone ? 0 : kShiftBeforeAdd;
+  p.slope = program::SlopeStage{.negative_multiplier_shift = p.multiplier_shift + kUsualShift,
+                                .positive_shift = shift,
+                                .negative_shift = shift,
+                                .factor = spec.slope};
+  return std::ldexp(sums_unit, p.multiplier_shift + shift);
+}
+
+}  // namespace
+
+void add_tail(const ConvTail& tail, ConvSpec& spec) {
+  spec.type += tail.suffix;
+  spec.lookup = tail.lookup;
+  spec.slope = tail.slope;
+}
+
+Status fill_integer_params(ConvSpec& spec, const QuantizedConv& conv, bool addend_first) {
+  program::ConvParams& p = spec.params;
+  double unit = conv.accumulator_scale;
+  p.multiplier_shift = conv.multiplier_shift;
+  p.pad_value = spec.in.zero_point;
+  p.output.zero_point = spec.out.zero_point;
+  if (spec.lookup) {
+    RK_ASSIGN(program::LookupConstants table,
+              program::make_lookup(*spec.lookup, unit, spec.out.scale, addend_first));
+    p.multiplier_shift += table.coarser_bits;
+    p.lookup = std::move(table.stage);
+    p.output.scale = table.output;
+    return ok_status();
+  }
+  if (!spec.slope.empty()) {
+    RK_ASSIGN(unit, fill_slope(spec, std::ldexp(unit, -conv.multiplier_shift)));
+  }
+  RK_ASSIGN(p.output.scale, output_scale(spec, unit));
+  if (p.activation == program::Activation::kClip) {
+    // A limit beyond int32 clips nothing.
+    p.clip_limit = static_cast<int64_t>(
+        std::min(round_even(spec.clip_limit / unit), static_cast<double>(INT32_MAX)));
+  }
+  if (spec.addend != program::kNone) {
+    p.addend.offset = -spec.added.zero_point;
+    RK_ASSIGN(p.addend.scale, to_scale_shift(spec.added.scale / unit));
+  }
+  return ok_status();
+}
+
 Status emit_conv_step(ConvSpec spec, Builder& builder) {
   int32_t weight = program::kNone, bias = program::kNone, scales = program::kNone;
   if (spec.in.scale != 0) {
     RK_ASSIGN(const QuantizedConv conv, quantize_conv(spec));
-    RK_TRY(fill_integer_params(spec, conv.multiplier_shift, conv.accumulator_scale));
+    const target::ConvRegisters* const chip = target::conv_registers(builder.target().name);
+    RK_TRY(fill_integer_params(spec, conv, chip != nullptr && chip->lookup.addend_first));
     weight = add_integer_weights(spec, conv, builder);
     bias = add_bias_block(spec, conv, builder);
   } else {

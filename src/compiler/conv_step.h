@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/builder.h"
+#include "compiler/conv_tail.h"
 #include "program/native_layout.h"
 
 namespace rk::compiler {
@@ -32,6 +33,9 @@ struct ConvSpec {
   bool keep_weight_scales = false;
   int64_t in_channels = 0, out_channels = 0;
   float clip_limit = 0;
+  // In place of an activation; integer form.
+  std::optional<program::LookupSpec> lookup;
+  std::vector<int16_t> slope;
   bool reads_picture = false;  // the first layer of the chip's picture path
 
   int32_t data = program::kNone;
@@ -51,6 +55,11 @@ struct QuantizedConv {
 Result<QuantizedConv> quantize_conv(const ConvSpec& spec);
 // Of the last stage, for an accumulator_scale.
 Result<ScaleShift> output_scale(const ConvSpec& spec, double accumulator_scale);
+
+void add_tail(const ConvTail& tail, ConvSpec& spec);
+
+// The stages behind the sums, for what quantize_conv() gave.
+Status fill_integer_params(ConvSpec& spec, const QuantizedConv& conv, bool addend_first);
 
 // Adds the step; integer form when `spec.in.scale` is set.
 Status emit_conv_step(ConvSpec spec, Builder& builder);

@@ -13,12 +13,20 @@ struct Row {
   Result<bool> (*emit)(const Node& node, Builder& builder);
 };
 
-constexpr Row kRows[] = {
+struct ConvRow {
+  std::string_view op;
+  Result<bool> (*emit)(const Node& node, const ConvTail* tail, Builder& builder);
+};
+
+constexpr ConvRow kConvRows[] = {
     {"Conv", emit_conv},
     {"FusedConv", emit_conv},
     {"ConvTranspose", emit_conv_transpose},
     {"Gemm", emit_matmul},
     {"MatMul", emit_matmul},
+};
+
+constexpr Row kRows[] = {
     {"Add", emit_sum},
     {"Sum", emit_sum},
     {"Concat", emit_concat},
@@ -39,6 +47,11 @@ bool is_wide(const Node& node) {
 
 Result<bool> emit_specially(const Node& node, Builder& builder) {
   if (is_wide(node)) return false;
+  const auto* conv = std::ranges::find(kConvRows, node.op(), &ConvRow::op);
+  if (conv != std::end(kConvRows)) {
+    RK_ASSIGN(const bool taken, conv->emit(node, nullptr, builder));
+    if (taken) return true;
+  }
   const auto* row = std::ranges::find(kRows, node.op(), &Row::op);
   if (row != std::end(kRows)) {
     RK_ASSIGN(const bool taken, row->emit(node, builder));
@@ -58,6 +71,14 @@ Status emit(const Node& node, Builder& builder) {
   if (!taken.ok()) return taken.status().with_context(node.label());
   if (*taken) return ok_status();
   return emit_op(node, builder).with_context(node.label());
+}
+
+Result<bool> emit(const ConvTail& tail, Builder& builder) {
+  const auto* row = std::ranges::find(kConvRows, tail.conv->op(), &ConvRow::op);
+  if (row == std::end(kConvRows)) return false;
+  auto taken = row->emit(*tail.conv, &tail, builder);
+  if (!taken.ok()) return taken.status().with_context(tail.conv->label());
+  return taken;
 }
 
 Status emit_op(const Node& node, Builder& builder) {

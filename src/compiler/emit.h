@@ -4,12 +4,15 @@
 #pragma once
 
 #include "compiler/builder.h"
+#include "compiler/conv_tail.h"
 
 namespace rk::compiler {
 
-Result<bool> emit_conv(const Node& node, Builder& builder);  // Conv, FusedConv
-Result<bool> emit_conv_transpose(const Node& node, Builder& builder);
-Result<bool> emit_matmul(const Node& node, Builder& builder);  // Gemm, MatMul
+// `tail` is what the same step computes behind the node, or null.
+Result<bool> emit_conv(const Node& node, const ConvTail* tail,
+                       Builder& builder);  // Conv, FusedConv
+Result<bool> emit_conv_transpose(const Node& node, const ConvTail* tail, Builder& builder);
+Result<bool> emit_matmul(const Node& node, const ConvTail* tail, Builder& builder);  // Gemm, MatMul
 Result<bool> emit_sum(const Node& node, Builder& builder);     // Add, Sum
 Result<bool> emit_concat(const Node& node, Builder& builder);
 Result<bool> emit_pool(const Node& node, Builder& builder);  // and global pools
@@ -20,6 +23,8 @@ Status emit_op(const Node& node, Builder& builder);
 
 // Dispatches on the operator.
 Status emit(const Node& node, Builder& builder);
+// A convolution with its tail as one step; false where it does not become one.
+Result<bool> emit(const ConvTail& tail, Builder& builder);
 
 uint64_t macs_of(const Node& node);
 

@@ -77,17 +77,20 @@ void set_geometry(const ops::ConvAttrs& attrs, program::ConvParams& p) {
   p.group = static_cast<int32_t>(attrs.group);
 }
 
-// Constants and tensors of a Conv-like node; `channel_axis` is that of its weights.
-Result<bool> emit_convolution(const Node& node, const ops::ConvAttrs& attrs, ConvSpec spec,
-                              int channel_axis, Builder& builder) {
+// Constants and tensors of a Conv-like node; `channel_axis` is that of its weights. A tail is there for integers only.
+Result<bool> emit_convolution(const Node& node, const ConvTail* tail, const ops::ConvAttrs& attrs,
+                              ConvSpec spec, int channel_axis, Builder& builder) {
   const bool constant = node.input(1).is_constant() &&
                         (!node.has_input(2) || node.input(2).is_constant()) &&
                         !node.input(0).is_constant();
-  const bool has_addend = node.has_input(3);
+  const Value* const addend = node.has_input(3) ? &node.input(3)
+                              : tail != nullptr ? tail->addend
+                                                : nullptr;
   if (!constant || !fits_params(attrs.window) || !is_float(node.input(0).dtype())) return false;
-  if (has_addend && node.input(3).is_constant()) return false;
+  if (addend != nullptr && addend->is_constant()) return false;
 
-  const Value &x = node.input(0), &w = node.input(1), &y = node.output();
+  const Value &x = node.input(0), &w = node.input(1);
+  const Value& y = tail != nullptr ? *tail->output : node.output();
   set_geometry(attrs, spec.params);
   spec.in_channels = attrs.in_channels;
   spec.out_channels = attrs.out_channels;
@@ -101,10 +104,10 @@ Result<bool> emit_convolution(const Node& node, const ops::ConvAttrs& attrs, Con
   spec.macs = macs_of(node);
 
   const bool integer = builder.may_use_integers(node) && is_i8(x) && is_i8(y) && w.quantized() &&
-                       (!has_addend || is_i8(node.input(3)));
+                       (addend == nullptr || is_i8(*addend));
   if (!integer) {
     spec.data = builder.as_f16(x);
-    if (has_addend) spec.addend = builder.as_f16(node.input(3));
+    if (addend != nullptr) spec.addend = builder.as_f16(*addend);
     spec.output = builder.output(y, DType::kF16);
     const int32_t written = spec.output;
     RK_TRY(emit_conv_step(std::move(spec), builder));
@@ -125,10 +128,11 @@ Result<bool> emit_convolution(const Node& node, const ops::ConvAttrs& attrs, Con
   spec.in = affine_of(x);
   spec.out = affine_of(y);
   spec.data = builder.home(x);
-  if (has_addend) {
-    spec.added = affine_of(node.input(3));
-    spec.addend = builder.home(node.input(3));
+  if (addend != nullptr) {
+    spec.added = affine_of(*addend);
+    spec.addend = builder.home(*addend);
   }
+  if (tail != nullptr) add_tail(*tail, spec);
   spec.output = builder.home(y);
   RK_TRY(emit_conv_step(std::move(spec), builder));
   return true;
@@ -136,7 +140,7 @@ Result<bool> emit_convolution(const Node& node, const ops::ConvAttrs& attrs, Con
 
 }  // namespace
 
-Result<bool> emit_conv(const Node& node, Builder& builder) {
+Result<bool> emit_conv(const Node& node, const ConvTail* tail, Builder& builder) {
   const auto activations = activations_of(node);
   if (!activations) return false;
   ConvSpec spec;
@@ -146,10 +150,10 @@ Result<bool> emit_conv(const Node& node, Builder& builder) {
   spec.params.activation = activations->before_add;
   spec.params.post_activation = activations->after_add;
   spec.clip_limit = activations->clip_limit;
-  return emit_convolution(node, ops::conv_attrs(node), std::move(spec), 0, builder);
+  return emit_convolution(node, tail, ops::conv_attrs(node), std::move(spec), 0, builder);
 }
 
-Result<bool> emit_conv_transpose(const Node& node, Builder& builder) {
+Result<bool> emit_conv_transpose(const Node& node, const ConvTail* tail, Builder& builder) {
   const ops::ConvTransposeAttrs attrs = ops::conv_transpose_attrs(node);
   ConvSpec spec;
   spec.name = str("ConvTranspose:", node.name());
@@ -163,7 +167,7 @@ Result<bool> emit_conv_transpose(const Node& node, Builder& builder) {
     const int64_t room = std::max(attrs.window.stride.at(axis), attrs.window.dilation.at(axis));
     if (out < least || out >= least + room) return false;
   }
-  return emit_convolution(node, attrs, std::move(spec), attrs.depthwise() ? 0 : 1, builder);
+  return emit_convolution(node, tail, attrs, std::move(spec), attrs.depthwise() ? 0 : 1, builder);
 }
 
 }  // namespace rk::compiler

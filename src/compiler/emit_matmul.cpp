@@ -80,12 +80,13 @@ void add_reshape(const Node& node, int32_t from, int32_t to, const Shape& shape,
 
 }  // namespace
 
-Result<bool> emit_matmul(const Node& node, Builder& builder) {
+Result<bool> emit_matmul(const Node& node, const ConvTail* tail, Builder& builder) {
   const auto product = product_of(node);
   if (!product) return false;
   auto bias = bias_of(node, *product);
   if (!bias) return false;
-  const Value &x = node.input(0), &w = node.input(1), &y = node.output();
+  const Value &x = node.input(0), &w = node.input(1);
+  const Value& y = tail != nullptr ? *tail->output : node.output();
 
   const bool integer = builder.may_use_integers(node) && is_i8(x) && is_i8(y) && w.quantized();
   // Many rows in float: the operator's own kernel is faster than as many one-pixel pictures.
@@ -118,6 +119,7 @@ Result<bool> emit_matmul(const Node& node, Builder& builder) {
     for (float& scale : scales->scale) scale *= product->alpha;
     spec.weight_scale = std::move(scales->scale);
     spec.weight_zero_point = std::move(scales->zero_point);
+    if (tail != nullptr) add_tail(*tail, spec);
   }
   const int32_t from = integer ? builder.home(x) : builder.as_f16(x);
   const int32_t written = builder.output(y, form);

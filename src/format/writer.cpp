@@ -303,20 +303,6 @@ std::string custom_types(const Program& program) {
   return out;
 }
 
-// Stages that only files of the vendor's converter have: our section has no record for them.
-Status check_storable(const Program& program) {
-  for (const program::Variant& variant : program.variants) {
-    for (const program::Step& step : variant.steps) {
-      const auto* const conv = std::get_if<program::ConvParams>(&step.params);
-      if (conv == nullptr || (!conv->lookup && !conv->slope)) continue;
-      return unsupported(str("step '", step.name, "' (", step.type,
-                             ") has an activation by lookup table or slope, as read from a vendor "
-                             "file; it can be run but not written. Convert the original model"));
-    }
-  }
-  return ok_status();
-}
-
 }  // namespace
 
 Result<FileModel> to_file_model(const Program& program) {
@@ -343,7 +329,6 @@ Result<FileModel> to_file_model(const Program& program) {
 
 Result<std::vector<uint8_t>> write_rknn(const Program& program, const WriteOptions& options) {
   RK_TRY(verify(program));
-  RK_TRY(check_storable(program));
   const Program stored = options.remove_weight ? without_weights(program) : program;
   RK_ASSIGN(const FileModel model, to_file_model(stored));
   RK_ASSIGN(const std::vector<uint8_t> region, write_model(model));

@@ -23,6 +23,7 @@ Cases fuse_glu_cases();
 Cases fuse_hard_swish_cases();
 Cases fuse_instance_norm_cases();
 Cases fuse_layer_norm_cases();
+Cases fuse_mish_cases();
 Cases fuse_rms_norm_cases();
 Cases fuse_swish_cases();
 Cases gather_to_slice_cases();
@@ -65,6 +66,7 @@ std::vector<Subject> subjects() {
       {"fuse_hard_swish", fuse_hard_swish, fuse_hard_swish_cases()},
       {"fuse_instance_norm", fuse_instance_norm, fuse_instance_norm_cases()},
       {"fuse_layer_norm", fuse_layer_norm, fuse_layer_norm_cases()},
+      {"fuse_mish", fuse_mish, fuse_mish_cases()},
       {"fuse_rms_norm", fuse_rms_norm, fuse_rms_norm_cases()},
       {"fuse_swish", fuse_swish, fuse_swish_cases()},
       {"gather_to_slice", gather_to_slice, gather_to_slice_cases()},

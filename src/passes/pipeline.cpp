@@ -52,6 +52,7 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
       {1, {"fuse_clip", fuse_clip}},  // Relu6 as Min and Max is part of HardSwish
       {1, {"fuse_hard_swish", fuse_hard_swish}},
       {1, {"fuse_swish", fuse_swish}},
+      {1, {"fuse_mish", fuse_mish}},
       {1, {"fuse_glu", fuse_glu}},
       {1, for_target("fuse_attention", fuse_attention, target)},
       // Other spellings of what the NPU has.

@@ -38,6 +38,7 @@ Result<size_t> fuse_glu(Graph& graph);
 Result<size_t> fuse_hard_swish(Graph& graph);
 Result<size_t> fuse_instance_norm(Graph& graph);
 Result<size_t> fuse_layer_norm(Graph& graph);
+Result<size_t> fuse_mish(Graph& graph);
 Result<size_t> fuse_rms_norm(Graph& graph);
 Result<size_t> fuse_swish(Graph& graph);
 Result<size_t> split_group_norm(Graph& graph);

@@ -176,11 +176,6 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> li
   return std::ranges::find(list, word) != list.end();
 }
 
-bool looks_up(const Step& step) {
-  const ActivationForm form = activation_form(step);
-  return form == ActivationForm::kTable || form == ActivationForm::kGate;
-}
-
 double step_us(const target::Target& target, const Step& step, const StepCost& cost,
                const CostOptions& options) {
   const target::TimeModel& time = target.time;
@@ -195,7 +190,9 @@ double step_us(const target::Target& target, const Step& step, const StepCost& c
     // Cores share the multiplications, not the memory; those with skipped weights are not computed.
     const double share = largest_share(step, options.cores) / cost.skip;
     return target::counted_us(target, cost.counted, share, options.npu_mhz) +
-           (looks_up(step) ? 1000 * time.activate_ms_per_mb * written : 0);
+           (activation_form(step) != ActivationForm::kNone
+                ? 1000 * time.activate_ms_per_mb * written
+                : 0);
   }
   const bool product =
       is_one_of(step.type, {"Gemm", "LayerNormalization", "exLayerNorm", "exNorm"});
@@ -217,7 +214,11 @@ double mac_usage(const target::Target& target, const Step& step, const StepCost&
 
 ActivationForm activation_form(const Step& step) {
   std::string_view type = step.type;
-  if (type.starts_with("Conv") && !type.starts_with("ConvTranspose")) type.remove_prefix(4);
+  for (const std::string_view prefix : {"ConvTranspose", "Conv"}) {
+    if (!type.starts_with(prefix)) continue;
+    type.remove_prefix(prefix.size());
+    break;
+  }
   if (type.ends_with("Add")) type.remove_suffix(3);
   if (is_one_of(type, {"Sigmoid", "Tanh", "HardSigmoid", "Softplus"}))
     return ActivationForm::kTable;
@@ -294,7 +295,8 @@ bool repeats_pixels(const Variant& variant, const Step& step) {
   const auto geometry = picture_geometry(variant, step);
   return geometry && conv->group > 1 && conv->group == geometry->in_channels &&
          conv->group == geometry->out_channels && conv->kernel == conv->stride &&
-         conv->pads == Pads2{} && conv->activation == Activation::kNone && step.inputs.size() <= 3;
+         conv->pads == Pads2{} && conv->activation == Activation::kNone && !conv->lookup &&
+         !conv->slope && step.inputs.size() <= 3;
 }
 
 std::optional<target::ConvGeometry> average_of_tiles(const Variant& variant, const Step& step) {

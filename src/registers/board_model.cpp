@@ -468,6 +468,18 @@ class BoardBuilder {
 
 }  // namespace
 
+std::string_view form_name(LayerForm form) {
+  switch (form) {
+    case LayerForm::kIdentical:
+      return "identical";
+    case LayerForm::kEmulated:
+      return "emulated";
+    case LayerForm::kAbsent:
+      return "absent";
+  }
+  return "";
+}
+
 bool BoardModel::complete() const {
   return std::none_of(layers.begin(), layers.end(),
                       [](const LayerReport& layer) { return layer.form == LayerForm::kAbsent; });

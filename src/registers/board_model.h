@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -13,6 +14,9 @@
 #include "registers/layer_tasks.h"
 
 namespace rk::registers {
+
+// "identical", "emulated", "absent".
+std::string_view form_name(LayerForm form);
 
 struct LayerReport {
   std::string name, type;

@@ -211,7 +211,9 @@ int64_t ConvWriter::grains() const {
     // Rows of the kernel and of as many steps as 17 pixels of the output take.
     constexpr int64_t kPixels = 17;
     if (layer_.out.width == 1) return p_.kernel.h;
-    return p_.kernel.h + p_.stride.h * (1 + kPixels / layer_.out.width);
+    const int64_t kernel = int64_t{p_.kernel.h - 1} * p_.dilation.h + 1;
+    const int64_t rows = kernel + p_.stride.h * (1 + kPixels / layer_.out.width);
+    return std::min(rows, tile_.in_rows);
   }
   if (p_.transposed) return tile_.in_rows + tile_.pad_top;
   const int64_t all = tile_.in_rows + tile_.pad_top + p_.kernel.h;

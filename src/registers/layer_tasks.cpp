@@ -218,6 +218,13 @@ Result<LayerTasks> tasks_of(const program::Program& program, const program::Vari
   return table_tasks(program, variant, step);
 }
 
+Result<std::vector<RegisterTask>> one_list(Result<RegisterTask> list) {
+  if (!list.ok()) return list.status();
+  std::vector<RegisterTask> lists;
+  lists.push_back(*std::move(list));
+  return lists;
+}
+
 }  // namespace
 
 Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
@@ -225,15 +232,23 @@ Result<LayerTasks> layer_tasks(const program::Program& program, const program::V
   const Chip* const chip = find_chip(program.target);
   if (chip == nullptr) return no_form(step, str("the chip ", program.target));
   RK_ASSIGN(LayerTasks tasks, tasks_of(program, variant, step));
+  std::vector<BoundTask> listed;
   for (BoundTask& bound : tasks.tasks) {
     if (!chip->is_rk3566) {
       bound.listed = bound.task;
+      listed.push_back(std::move(bound));
       continue;
     }
-    auto listed = for_rk3566(bound.task);
-    if (!listed.ok()) return no_form(step, "float16, a table or a missing bias on RK3566");
-    bound.listed = *std::move(listed);
+    const bool loads = loads_tables(bound.task);
+    auto lists = loads ? table_loads_for_rk3566(bound.task) : one_list(for_rk3566(bound.task));
+    if (!lists.ok()) return no_form(step, "float16 or a missing bias on RK3566");
+    tasks.loads += loads ? lists->size() - 1 : 0;
+    for (RegisterTask& list : *lists) {
+      listed.push_back(bound);
+      listed.back().listed = std::move(list);
+    }
   }
+  tasks.tasks = std::move(listed);
   for (auto& of_cores : tasks.split)
     for (auto& core : of_cores)
       for (BoundTask& bound : core) bound.listed = bound.task;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 #include "registers/chip.h"
 #include "target/rk3566_registers.h"
@@ -13,7 +14,7 @@ namespace {
 namespace reg = target::reg;
 using target::RegisterField;
 
-constexpr uint32_t kConvolves = 0x1d, kConvolvesThere = 0x1f, kPools = 0x60, kPingPong = 0xe;
+constexpr uint32_t kConvolves = 0x1d, kConvolvesThere = 0x1f, kPools = 0x60;
 
 // Registers of lists, in their order.
 constexpr uint16_t kConvolutionOrder[] = {
@@ -65,7 +66,7 @@ class Translation {
   RegisterTask convolution() {
     shared();
     for (const uint16_t pointer : {kCnaPointer, kCscPointer, kCorePointer})
-      image_.set(pointer, kPingPong);
+      image_.set(pointer, image_.get(reg::DPU_S_POINTER).value);
     const bool is_depthwise = get(reg::CORE_MISC_CFG__DW_EN) != 0;
     image_.set(kCscConfig, is_depthwise ? 3 : 1);
     image_.set(kCoreConfig, is_depthwise ? 2 : 0);
@@ -191,27 +192,55 @@ class Translation {
   RegisterImage image_;
 };
 
-bool is_half_or_table(const RegisterTask& task) {
-  const auto entries =
-      std::ranges::count(task.commands, reg::DPU_LUT_ACCESS_DATA, &Command::offset);
-  if (entries > 1) return true;
+bool is_half(const RegisterTask& task) {
   const Command* const format = task.find(reg::DPU_DATA_FORMAT);
-  const Command* const table = task.find(reg::DPU_EW_CFG);
-  return (format != nullptr && reg::DPU_DATA_FORMAT__PROC_PRECISION.get(format->value) != 0) ||
-         (table != nullptr && reg::DPU_EW_CFG__EW_LUT_BYPASS.get(table->value) == 0);
+  return format != nullptr && reg::DPU_DATA_FORMAT__PROC_PRECISION.get(format->value) != 0;
 }
 
 }  // namespace
 
 Result<RegisterTask> for_rk3566(const RegisterTask& task) {
-  if (is_half_or_table(task))
-    return unsupported("no register form for float16 or a table on RK3566");
+  if (is_half(task)) return unsupported("no register form for float16 on RK3566");
   Translation translation(task);
   if (task.units == kPools) return translation.pooling();
   if (task.units == kConvolves) return translation.convolution();
   if ((task.units & 1) != 0)
     return unsupported("no register form for a convolution without bias on RK3566");
   return translation.dpu();
+}
+
+bool loads_tables(const RegisterTask& task) {
+  return std::ranges::count(task.commands, reg::DPU_LUT_ACCESS_DATA, &Command::offset) > 1;
+}
+
+Result<std::vector<RegisterTask>> table_loads_for_rk3566(const RegisterTask& task) {
+  RK_ASSIGN(RegisterTask empty, for_rk3566(task));
+  // One atom is moved to its own place.
+  const auto last = static_cast<uint32_t>(kRk3566.atom_bytes - 1);
+  for (Command& command : empty.commands) {
+    if (command.offset == reg::DPU_DATA_CUBE_CHANNEL) command.value = last << 16 | last;
+    if (command.offset == reg::DPU_RDMA_RDMA_DATA_CUBE_CHANNEL) command.value = last;
+    const bool access =
+        command.offset == reg::DPU_LUT_ACCESS_CFG || command.offset == reg::DPU_LUT_ACCESS_DATA;
+    if (access) command.value = 0;
+  }
+  // Tables come after the list's own registers, each after the word that opens it.
+  std::vector<RegisterTask> loads;
+  uint32_t second = 0;
+  constexpr size_t kOwnRegisters = 69;
+  for (size_t i = kOwnRegisters; i < task.commands.size(); ++i) {
+    const Command& command = task.commands[i];
+    if (command.offset == reg::DPU_LUT_ACCESS_CFG) {
+      if (!loads.empty()) loads.back().commands.push_back({reg::DPU_LUT_ACCESS_DATA, second});
+      loads.push_back(empty);
+    } else if (!loads.empty() && loads.back().commands.back().offset == reg::DPU_LUT_ACCESS_DATA &&
+               loads.back().commands.size() == empty.commands.size() + 2) {
+      second = command.value;
+    }
+    if (!loads.empty()) loads.back().commands.push_back(command);
+  }
+  if (!loads.empty()) loads.back().commands.push_back({reg::DPU_LUT_ACCESS_DATA, second});
+  return loads;
 }
 
 }  // namespace rk::registers

@@ -73,12 +73,16 @@ const std::array<Row, 8>& rows() {
         .depth_to_space_any = false}},
       {"rk2118",
        {.add_fusion = AddFusion::kNone,
+        .activation_fusion = ActivationFusion::kNone,  // its compiler takes no int8
         .output_copy = OutputCopy::kNhwc,
         .table_copies_f16 = 2,
         .gate_copies_f16 = 3,
         .softmax = {0, 4, 0}}},
       {"rv1106", {.nhwc = NhwcScratch::kPlain, .depthwise_whole_bytes_i8 = 208 * 1024}},
-      {"rv1106b", {.add_fusion = AddFusion::kWithoutActivation, .nhwc = NhwcScratch::kPlain}},
+      {"rv1106b",
+       {.add_fusion = AddFusion::kWithoutActivation,
+        .activation_fusion = ActivationFusion::kOneSlope,
+        .nhwc = NhwcScratch::kPlain}},
   }};
   return all;
 }

@@ -16,6 +16,13 @@ enum class AddFusion : uint8_t {
   kNone,
 };
 
+// Which activations that are not limits a convolution computes in its own int8 step (docs/facts/lookup-tables.md).
+enum class ActivationFusion : uint8_t {
+  kAny,       // by table, by a slope, and the Add behind a slope
+  kOneSlope,  // LeakyRelu
+  kNone,
+};
+
 // How outputs come into the order of the application.
 enum class OutputCopy : uint8_t {
   kNone,  // the CPU does it
@@ -42,6 +49,7 @@ struct SoftmaxScratch {
 
 struct MemoryRules {
   AddFusion add_fusion = AddFusion::kAny;
+  ActivationFusion activation_fusion = ActivationFusion::kAny;
   OutputCopy output_copy = OutputCopy::kNone;
   // Float16 features lie so many times behind an activation by table (Sigmoid, Tanh), behind one that its argument is
   // part of (Swish, Gelu, Elu), and in front of a normalization.

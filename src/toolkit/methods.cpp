@@ -137,13 +137,16 @@ Result<Json> platforms(const Json& options) {
   return Json::object({{"filled", filled}, {"supported", supported}});
 }
 
-// The file with register lists; layers without one are named in the log.
+// The file with register lists. The log says of each layer what its lists are; layers without one are warnings.
 Status export_for_board(const Toolkit& toolkit, bool built, const std::string& path) {
   if (!built) return invalid_argument("export_rknn: build the model first");
   std::vector<registers::LayerReport> layers;
   RK_ASSIGN(const std::vector<uint8_t> bytes, registers::write_board_file(toolkit.program(), &layers));
   for (const registers::LayerReport& layer : layers) {
-    if (layer.form == registers::LayerForm::kAbsent) log(LogLevel::kWarning, str("export_rknn: ", layer.why));
+    const bool absent = layer.form == registers::LayerForm::kAbsent;
+    log(absent ? LogLevel::kWarning : LogLevel::kInfo,
+        str("export_rknn: ", registers::form_name(layer.form), ", ", layer.tasks, " tasks: ", layer.name,
+            absent ? str(": ", layer.why) : ""));
   }
   return write_file(path, bytes, Durability::kPower);
 }

@@ -10,6 +10,7 @@
 #include "frontends/frontend.h"
 #include "ir/custom_op.h"
 #include "ops/registry.h"
+#include "program/lookup_table.h"
 #include "program/names.h"
 #include "program/narrow_weights.h"
 #include "program/native_layout.h"
@@ -40,37 +41,6 @@ std::vector<int64_t> pads_of(const Geometry& g, const Shape& in, const Shape& ou
   return {g.pads.top, g.pads.left,
           pad_after(in[2], out[2], g.stride.h, reach(g.kernel.h, g.dilation.h), g.pads.top),
           pad_after(in[3], out[3], g.stride.w, reach(g.kernel.w, g.dilation.w), g.pads.left)};
-}
-
-// A function that the vendor's converter puts into tables, over -center +- half_range
-// (docs/fidelity.md, "Lookup tables").
-struct TableFunction {
-  std::string_view type;  // of the step, "Conv" + this
-  std::string_view kind;  // an ONNX operator, or a name of apply_function()
-  double half_range = 0, center = 0;
-  double (*value)(double) = nullptr;
-};
-
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-double softplus(double x) { return std::log1p(std::exp(x)); }
-
-const TableFunction* table_function(std::string_view step_type) {
-  static const TableFunction kFunctions[] = {
-      {"ConvSigmoid", "Sigmoid", 6.31, 0, sigmoid},
-      {"ConvTanh", "Tanh", 3.02, 0, [](double x) { return std::tanh(x); }},
-      {"ConvHardSwish", "HardSwish", 3, 0,
-       [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
-      {"ConvExSwish", "Swish", 5.8, 0, [](double x) { return x * sigmoid(x); }},
-      {"ConvExGelu", "Gelu", 2.8284271247461903, 0,
-       [](double x) { return x / 2 * (1 + std::erf(x / std::sqrt(2.0))); }},
-      {"ConvExMish", "Mish", 5, 1, [](double x) { return x * std::tanh(softplus(x)); }},
-      {"ConvElu", "Elu", 5, 5, [](double x) { return x < 0 ? std::expm1(x) : x; }},
-      {"ConvSoftplus", "Softplus", 4, 0, softplus},
-  };
-  for (const TableFunction& function : kFunctions) {
-    if (function.type == step_type) return &function;
-  }
-  return nullptr;
 }
 
 class GraphMaker {
@@ -224,15 +194,16 @@ class GraphMaker {
     if (p.slope) return std::ldexp(output_unit(step, p), -p.slope->positive_shift);
     if (!p.lookup) return output_unit(step, p);
     const double index = std::ldexp(static_cast<double>(p.lookup->multiplier), -p.lookup->shift);
-    const TableFunction* const function = function_of(step, p);
+    const program::LookupFunction* const function = function_of(step, p);
     return function == nullptr ? index : index * function->half_range / p.lookup->end;
   }
 
   // The function whose values the table holds; null when they are another's.
-  const TableFunction* function_of(const Step& step, const ConvParams& p) const {
+  const program::LookupFunction* function_of(const Step& step, const ConvParams& p) const {
     const LookupStage& l = *p.lookup;
-    const TableFunction* const named = table_function(step.type);
-    if (named == nullptr || l.low.size() != kLookupEntries || l.high.size() != kLookupEntries)
+    const program::LookupFunction* const named = program::lookup_function_of(step.type);
+    // Alpha and beta of HardSigmoid are in the index only.
+    if (named == nullptr || named->op == "HardSigmoid" || l.low.size() != kLookupEntries || l.high.size() != kLookupEntries)
       return nullptr;
     const double unit = output_unit(step, p);
     const double center =
@@ -245,7 +216,8 @@ class GraphMaker {
       const double x = named->half_range * (upper ? at : at - 1) - named->center;
       const double entry = upper ? l.high[i % kLookupEntries] : l.low[i];
       constexpr double kEntriesOff = 4;
-      if (std::abs(named->value(x) / unit - entry) > kEntriesOff) return nullptr;
+      if (std::abs(named->value(static_cast<float>(x), 1) / unit - entry) > kEntriesOff)
+        return nullptr;
     }
     return named;
   }
@@ -298,24 +270,24 @@ class GraphMaker {
     return scalar_op("Mul", sum, output_unit(step, p));
   }
 
-  Result<Value*> apply_function(const TableFunction& function, Value* x) {
-    if (function.kind == "Swish") {
+  Result<Value*> apply_function(const program::LookupFunction& function, Value* x) {
+    if (function.op == "exSwish") {
       RK_ASSIGN(Value* const gate, node({"Sigmoid"}, {x}));
       return node({"Mul"}, {x, gate});
     }
-    if (function.kind == "Mish") {
+    if (function.op == "exMish") {
       RK_ASSIGN(Value* const plus, node({"Softplus"}, {x}));
       RK_ASSIGN(Value* const gate, node({"Tanh"}, {plus}));
       return node({"Mul"}, {x, gate});
     }
-    if (function.kind == "Gelu") {
+    if (function.op == "exGelu") {
       RK_ASSIGN(Value* const scaled, scalar_op("Div", x, std::sqrt(2.0)));
       RK_ASSIGN(Value* const erf, node({"Erf"}, {scaled}));
       RK_ASSIGN(Value* const gate, scalar_op("Add", erf, 1));
       RK_ASSIGN(Value* const product, node({"Mul"}, {x, gate}));
       return scalar_op("Mul", product, 0.5);
     }
-    return node({std::string(function.kind)}, {x});
+    return node({std::string(function.op)}, {x});
   }
 
   // LeakyRelu, or PRelu where each channel has its slope.
@@ -465,7 +437,7 @@ class GraphMaker {
       RK_ASSIGN(value, apply_slope(p, value));
     }
     if (p.lookup) {
-      const TableFunction* const function = function_of(step, p);
+      const program::LookupFunction* const function = function_of(step, p);
       RK_ASSIGN(value, function != nullptr ? apply_function(*function, value)
                                            : interpolate(step, p, value));
     }

@@ -52,18 +52,6 @@ Status write_placement(const toolkit::Toolkit& toolkit, const std::string& page)
   return write_file(page, {reinterpret_cast<const uint8_t*>(html.data()), html.size()});
 }
 
-std::string_view name_of(registers::LayerForm form) {
-  switch (form) {
-    case registers::LayerForm::kIdentical:
-      return "identical";
-    case registers::LayerForm::kEmulated:
-      return "emulated";
-    case registers::LayerForm::kAbsent:
-      return "absent";
-  }
-  return "";
-}
-
 // One line for each layer.
 Status write_for_board(const program::Program& program, const std::string& path) {
   std::vector<registers::LayerReport> layers;
@@ -72,7 +60,7 @@ Status write_for_board(const program::Program& program, const std::string& path)
   size_t absent = 0;
   for (const registers::LayerReport& layer : layers) {
     absent += layer.form == registers::LayerForm::kAbsent;
-    std::printf("%-10s %3zu tasks  %-16s %s%s%s\n", std::string(name_of(layer.form)).c_str(), layer.tasks,
+    std::printf("%-10s %3zu tasks  %-16s %s%s%s\n", std::string(registers::form_name(layer.form)).c_str(), layer.tasks,
                 layer.type.c_str(), layer.name.c_str(), layer.why.empty() ? "" : ": ", layer.why.c_str());
   }
   if (absent != 0) {
@@ -114,6 +102,8 @@ Status convert_command(const std::vector<std::string>& words) {
   RK_TRY(toolkit.load(request.model, request.format, request.load));
   RK_TRY(toolkit.build(request.build));
   if (args.has("--for-board")) {
+    if (request.config.remove_weight)
+      return invalid_argument("--for-board does not go with remove_weight: lists name every weight");
     RK_TRY(write_for_board(toolkit.program(), request.output));
   } else {
     RK_TRY(toolkit.export_rknn(request.output));

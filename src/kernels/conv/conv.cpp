@@ -126,6 +126,7 @@ Result<PackedConvI8> prepare(const ConvI8Params& params) {
   packed.params.weight_offset = nullptr;
   packed.params.bias = nullptr;
   packed.params.multiplier = nullptr;
+  packed.params.pool = nullptr;
   if (!params.has_residual) {
     // Not proven above, and vector kernels prepare both stages whether they are used or not.
     packed.params.residual_offset = 0;

@@ -119,6 +119,7 @@ struct ConvI8Params {
   // What helps to choose a form of the weights; none of it changes results.
   Extent2 usual_output = {0, 0};  // the picture it will mostly meet; 0: not known
   int64_t spare_bytes = 0;        // that a faster form may take beyond the weights
+  ThreadPool* pool = nullptr;     // that packing may use
 };
 
 struct ConvI8Kernel;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "ops/shared/activation.h"
 
@@ -41,16 +42,55 @@ Status check_shape(const Node& node, size_t i, const Shape& expected) {
                 to_string(node.input(i).shape()), ", expected ", to_string(expected));
 }
 
-// out[row] = bias[row] + sum of matrix[row, k] * x[k]
-void multiply(const float* matrix, const float* x, const float* bias, int64_t columns,
-              std::span<float> out) {
-  for (size_t row = 0; row < out.size(); ++row) {
-    double sum = bias != nullptr ? bias[row] : 0.0;
-    for (int64_t k = 0; k < columns; ++k)
-      sum += static_cast<double>(matrix[static_cast<int64_t>(row) * columns + k]) * x[k];
-    out[row] = static_cast<float>(sum);
+// A matrix whose products with many vectors are wanted: strips of kStrip rows, the elements of a column together.
+class Strips {
+ public:
+  Strips(const float* matrix, int64_t rows, int64_t columns)
+      : rows_(rows), columns_(columns), elements_(static_cast<size_t>(strips() * columns * kStrip)) {
+    for (int64_t row = 0; row < rows; ++row) {
+      float* const to = elements_.data() + row / kStrip * columns * kStrip + row % kStrip;
+      for (int64_t k = 0; k < columns; ++k) to[k * kStrip] = matrix[row * columns + k];
+    }
   }
-}
+
+  // out[row] = bias[row] + sum of matrix[row, k] * x[k], in the order of k and in float64.
+  void multiply(const float* x, const float* bias, std::span<float> out) const {
+    for (int64_t strip = 0; strip < strips(); ++strip) {
+      const int64_t first = strip * kStrip, count = std::min(kStrip, rows_ - first);
+      double sums[kStrip] = {};
+      for (int64_t i = 0; i < count && bias != nullptr; ++i) sums[i] = bias[first + i];
+      add(elements_.data() + first * columns_, x, sums);
+      for (int64_t i = 0; i < count; ++i)
+        out[static_cast<size_t>(first + i)] = static_cast<float>(sums[i]);
+    }
+  }
+
+ private:
+  static constexpr int64_t kStrip = 16;
+  using Two = double __attribute__((vector_size(16)));
+  using TwoFloats = float __attribute__((vector_size(8)));
+
+  int64_t strips() const { return (rows_ + kStrip - 1) / kStrip; }
+
+  void add(const float* column, const float* x, double (&sums)[kStrip]) const {
+    constexpr int kVectors = kStrip / 2;
+    Two sum[kVectors];
+    std::memcpy(sum, sums, sizeof sum);
+    for (int64_t k = 0; k < columns_; ++k, column += kStrip) {
+      const Two factor = {x[k], x[k]};
+#pragma GCC unroll 8
+      for (int i = 0; i < kVectors; ++i) {
+        TwoFloats w;
+        std::memcpy(&w, column + 2 * i, sizeof w);
+        sum[i] += __builtin_convertvector(w, Two) * factor;
+      }
+    }
+    std::memcpy(sums, sum, sizeof sum);
+  }
+
+  int64_t rows_, columns_;
+  std::vector<float> elements_;
+};
 
 }  // namespace
 
@@ -164,6 +204,7 @@ void run_recurrent(const EvalCall& call, const RecurrentPlan& plan, int gates, b
       const float* r = call.input(2).data<float>() + direction * stacked * hidden;
       const float* bias =
           call.has_input(3) ? call.input(3).data<float>() + direction * 2 * stacked : nullptr;
+      const Strips by_input(w, stacked, plan.input), by_hidden(r, stacked, hidden);
       std::vector<float> h(static_cast<size_t>(hidden));
       std::vector<float> c(has_cells ? h.size() : 0);
       initial(5, state_at(direction, b), h);
@@ -178,8 +219,8 @@ void run_recurrent(const EvalCall& call, const RecurrentPlan& plan, int gates, b
       for (int64_t n = 0; n < length; ++n) {
         const int64_t t = reverse ? length - 1 - n : n;
         const int64_t x_at = plan.batch_first ? b * plan.steps + t : t * plan.batch + b;
-        multiply(w, call.input(0).data<float>() + x_at * plan.input, bias, plan.input, from_input);
-        multiply(r, h.data(), step.recurrence_bias, hidden, from_hidden);
+        by_input.multiply(call.input(0).data<float>() + x_at * plan.input, bias, from_input);
+        by_hidden.multiply(h.data(), step.recurrence_bias, from_hidden);
         cell(step);
         const int64_t y_at = plan.batch_first ? (b * plan.steps + t) * plan.directions + direction
                                               : (t * plan.directions + direction) * plan.batch + b;

@@ -88,7 +88,11 @@ PackedConstants::ConvKey key_of(const StepContext& context, const ConvParams& p)
 // rows share input and all rows of a small picture share weights.
 StepCall::Rows rows_of(int64_t units, const kernels::ConvExtents& extents, int64_t cost) {
   constexpr int64_t kTallPicture = 28, kFewRows = 4, kManyTiles = 6;
+  // The rows of a matrix: a few of them would read all weights.
+  constexpr int64_t kMatrixRows = 24;
   const int64_t rows = extents.out.h;
+  if (rows == 1 && extents.out.w == 1 && extents.batch >= kTallPicture)
+    return {.tiles = 1, .rows = units, .cost = cost, .together = kMatrixRows};
   if (rows <= 0 || units % rows != 0) return {.tiles = 1, .rows = units, .cost = cost};
   const int64_t tiles = units / rows;
   const int64_t together = rows >= kTallPicture ? kFewRows : tiles >= kManyTiles ? rows : 1;
@@ -145,6 +149,7 @@ Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvPara
   params.usual_output = extents_of(context, p).out;
   int64_t& spare = context.constants.spare_bytes(context.program);
   params.spare_bytes = spare;
+  params.pool = context.constants.pool;
   RK_TRY(kernels::check_conv_filter(params.filter));
   PhaseConstantsI8 held;
   if (phases && !to_phases(*phases, params, held)) 

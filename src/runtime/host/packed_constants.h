@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/model_budget.h"
+#include "base/thread_pool.h"
 #include "ir/tensor.h"
 #include "program/program.h"
 
@@ -70,6 +71,9 @@ class PackedConstants {
     }
     return spare_bytes_;
   }
+
+  // Threads that packing may use while a plan is made; null: none.
+  ThreadPool* pool = nullptr;
 
   // A constant operand of an operator, as it is seen there.
   struct TensorKey {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/checked_math.h"
 #include "ir/custom_op.h"
@@ -215,6 +216,25 @@ Lifetimes lifetimes_of(const Variant& variant, std::vector<HostTensor>& tensors)
   return out;
 }
 
+// The pool that packs the weights of a large model.
+class PackingThreads {
+ public:
+  PackingThreads(const program::Program& program, PackedConstants& constants)
+      : constants_(constants) {
+    constexpr uint64_t kLarge = 1 << 20;  // some milliseconds of packing
+    uint64_t weights = 0;
+    for (const program::Blob& blob : program.weights) weights += blob.bytes.size();
+    if (weights >= kLarge) constants_.pool = &pool_.emplace(default_thread_count());
+  }
+  ~PackingThreads() { constants_.pool = nullptr; }
+  PackingThreads(const PackingThreads&) = delete;
+  PackingThreads& operator=(const PackingThreads&) = delete;
+
+ private:
+  PackedConstants& constants_;
+  std::optional<ThreadPool> pool_;
+};
+
 }  // namespace
 
 int64_t split_grain(int64_t units, int64_t cost, int64_t together, int threads) {
@@ -287,6 +307,7 @@ ElementView host_view(const ProgramTensor& tensor, const HostTensor& host, uint8
 Result<HostPlan> make_plan(const program::Program& program, const Variant& variant,
                            PackedConstants& constants, const OpRegistry& operators) {
   constants.open_budget(program);
+  const PackingThreads threads(program, constants);
   HostPlan plan;
   plan.tensors.resize(variant.tensors.size());
   choose_layouts(variant, plan.tensors);

@@ -4,7 +4,12 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <vector>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "kernels/conv/common/bands.h"
 #include "kernels/conv/i8/exact_stages.h"
@@ -37,9 +42,23 @@ Bytes add_bytes(Bytes a, Bytes b) {
   return ((a & ~kTooMuch) + (b & ~kTooMuch)) ^ ((a ^ b) & kTooMuch);
 }
 // Of bytes up to kSafe.
-Bytes larger_bytes(Bytes a, Bytes b) {
+[[maybe_unused]] Bytes larger_bytes(Bytes a, Bytes b) {
   const Bytes mask = ((((a | kTooMuch) - b) & kTooMuch) >> 7) * 0xff;
   return (a & mask) | (b & ~mask);
+}
+
+uint8_t largest_byte(Bytes v) {
+#if defined(__SSE2__)
+  __m128i most = _mm_cvtsi64_si128(static_cast<long long>(v));
+  most = _mm_max_epu8(most, _mm_srli_epi64(most, 32));
+  most = _mm_max_epu8(most, _mm_srli_epi64(most, 16));
+  most = _mm_max_epu8(most, _mm_srli_epi64(most, 8));
+  return static_cast<uint8_t>(_mm_cvtsi128_si32(most));
+#else
+  Bytes most = larger_bytes(v, v >> 32);
+  most = larger_bytes(most & 0xffffffff, most >> 16 & 0xffff);
+  return static_cast<uint8_t>(std::max(most & 0xff, most >> 8 & 0xff));
+#endif
 }
 
 // Fills in what follows from the weights. False where a pair alone is too heavy.
@@ -51,19 +70,24 @@ bool weigh(Step& step) {
   static_assert(kSafe == 0x7f);
   if (((more | less) & kHeavyWords) != 0) return false;
   step.load = more | less << 8;
-  Bytes most = larger_bytes(step.load, step.load >> 32);
-  most = larger_bytes(most & 0xffffffff, most >> 16 & 0xffff);
-  step.heaviest = static_cast<uint8_t>(std::max(most & 0xff, most >> 8 & 0xff));
+  step.heaviest = largest_byte(step.load);
   return true;
 }
 
+// Of one pair of channels in one chunk. A heavy step becomes two, a pair of -128 three.
+struct Steps {
+  std::array<Step, 3 * kChunkRows> step;
+  uint32_t count = 0;
+};
+
 // What is too much of a pair of weights of one sign goes to another step.
-void add_heavy_step(Step step, std::vector<Step>& steps);
-void add_step(Step& step, std::vector<Step>& steps) {
+void add_heavy_step(Step step, Steps& steps);
+inline void add_step(Step& step, Steps& steps) {
   if (!weigh(step)) return add_heavy_step(step, steps);
-  if (step.load != 0) steps.push_back(step);
+  steps.step[steps.count] = step;
+  steps.count += step.load != 0 ? 1 : 0;
 }
-void add_heavy_step(Step step, std::vector<Step>& steps) {
+void add_heavy_step(Step step, Steps& steps) {
   std::array<int8_t, kStepBytes> whole, over{};
   std::memcpy(whole.data(), &step.weights, kStepBytes);
   for (size_t i = 0; i < kStepBytes; i += 2) {
@@ -82,44 +106,47 @@ void add_heavy_step(Step step, std::vector<Step>& steps) {
   std::memcpy(&step.weights, whole.data(), kStepBytes);
   std::memcpy(&rest.weights, over.data(), kStepBytes);
   add_step(step, steps);
-  add_step(rest, steps);  // a pair of -128 takes three
+  add_step(rest, steps);
 }
 
 // Steps that share their 16-bit sums, of one pair of channels in one chunk.
 struct Group {
-  Bytes load = 0;
   uint32_t count = 0;
   std::array<uint32_t, kMostInGroup> steps{};
 };
 
 // The heaviest first, each to the first group that has room.
-void group(const std::vector<Step>& steps, std::vector<Group>& groups) {
+void group(const Steps& steps, std::vector<Group>& groups) {
   constexpr size_t kTries = 16;  // groups that wait for more; what is older has little room
   std::array<uint32_t, kSafe + 2> begin{};
-  for (const Step& s : steps) ++begin[static_cast<size_t>(kSafe - s.heaviest) + 1];
+  for (uint32_t i = 0; i < steps.count; ++i)
+    ++begin[static_cast<size_t>(kSafe - steps.step[i].heaviest) + 1];
   for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
-  std::vector<uint32_t> order(steps.size());
-  for (uint32_t i = 0; i < steps.size(); ++i)
-    order[begin[static_cast<size_t>(kSafe - steps[i].heaviest)]++] = i;
+  std::array<uint32_t, 3 * kChunkRows> order;
+  for (uint32_t i = 0; i < steps.count; ++i)
+    order[begin[static_cast<size_t>(kSafe - steps.step[i].heaviest)]++] = i;
   groups.clear();
   std::array<uint32_t, kTries> waiting;
+  std::array<Bytes, kTries> loads;
   size_t end = 0;
-  for (const uint32_t i : order) {
-    const Bytes load = steps[i].load;
+  for (uint32_t n = 0; n < steps.count; ++n) {
+    const uint32_t i = order[n];
+    const Bytes load = steps.step[i].load;
     size_t at = 0;
-    while (at < end && ((groups[waiting[at]].load + load) & kTooMuch) != 0) ++at;
+    while (at < end && ((loads[at] + load) & kTooMuch) != 0) ++at;
     const auto drop = [&](size_t place) {
-      std::copy(waiting.begin() + place + 1, waiting.begin() + end, waiting.begin() + place);
       --end;
+      for (size_t k = place; k < end; ++k) waiting[k] = waiting[k + 1], loads[k] = loads[k + 1];
     };
     if (at == end) {
       if (end == kTries) drop(0);
+      loads[end] = load;
       waiting[end++] = static_cast<uint32_t>(groups.size());
-      groups.push_back({load, 1, {i}});
+      groups.push_back({1, {i}});
       continue;
     }
     Group& group = groups[waiting[at]];
-    group.load += load;
+    loads[at] += load;
     group.steps[group.count++] = i;
     if (group.count == kMostInGroup) drop(at);
   }
@@ -127,7 +154,7 @@ void group(const std::vector<Step>& steps, std::vector<Group>& groups) {
 
 // What one pair of channels has in one chunk.
 struct PairSteps {
-  std::vector<Step> steps;
+  Steps steps;
   std::vector<Group> groups;                       // the largest first
   std::array<uint32_t, kMostInGroup + 1> sizes{};  // how many groups have that many steps
 };
@@ -179,7 +206,7 @@ void write_pair(const PairSteps& pair, const BlockSteps& counts, uint16_t* place
       if (next < pair.groups.size()) {
         const Group& group = pair.groups[next++];
         for (uint32_t k = 0; k < group.count; ++k) {
-          const Step* const step = &pair.steps[group.steps[k]];
+          const Step* const step = &pair.steps.step[group.steps[k]];
           k < size ? void(slots[k] = step) : rest.push_back(step);
         }
       } else if (next_rest < rest.size()) {
@@ -239,7 +266,7 @@ int32_t sum_of_channel(const ConvI8Params& source, bool fold, int32_t oc) {
 
 // The steps of one pair of output channels in one chunk.
 void steps_of_pair(const ConvI8Params& source, bool fold, int32_t first, int64_t chunk,
-                   std::vector<Step>& steps) {
+                   Steps& steps) {
   const ConvFilter& f = source.filter;
   const Rows rows(f);
   // From one input channel or output channel to the next; without groups these are constant.
@@ -248,7 +275,7 @@ void steps_of_pair(const ConvI8Params& source, bool fold, int32_t first, int64_t
   const int64_t out_step = output_first ? f.in_channels * rows.taps : rows.taps;
   const int32_t pair = std::min(kPair, f.out_channels - first);
   const int64_t end = std::min(rows.spots(), (chunk + 1) * kChunkSpots);
-  steps.clear();
+  steps.count = 0;
   int64_t block = chunk * kChunkSpots / rows.taps, tap = chunk * kChunkSpots % rows.taps;
   uint16_t place = 0;
   Bytes offsets = 0;  // of existing channels; those beyond the last stay 0
@@ -307,6 +334,29 @@ void pack_block(const ConvI8Params& source, bool fold, int32_t block, int64_t ch
   packed.counts = common_counts(packed.pairs);
 }
 
+// A block in a chunk as it will lie.
+struct PackedUnit {
+  BlockSteps counts;
+  std::vector<uint16_t> places;
+  std::vector<uint8_t> weights;
+};
+void write_block(const PackedBlock& block, PackedUnit& unit) {
+  const size_t steps = block.counts.steps();
+  unit.counts = block.counts;
+  unit.places.resize(block.pairs.size() * steps);
+  unit.weights.resize(unit.places.size() * kStepBytes);
+  size_t at = 0;
+  for (const PairSteps& pair : block.pairs) {
+    write_pair(pair, block.counts, unit.places.data() + at, unit.weights.data() + at * kStepBytes);
+    at += steps;
+  }
+}
+
+// Units are independent of each other.
+void for_units(ThreadPool* pool, int64_t units, const std::function<void(IndexRange)>& work) {
+  pool != nullptr ? pool->parallel_for(units, 1, work) : work({0, units});
+}
+
 // Multiplications beside those of int16 factors, judged by one block of output channels.
 double products_per_int16(const ConvI8Params& params) {
   const ConvFilter& f = params.filter;
@@ -336,6 +386,11 @@ bool pays(const ConvI8Params& params) {
   constexpr int64_t kFewPixels = 0;
   const Extent2 out = params.usual_output;
   if (out.h != 0 && out.w != 0 && int64_t{out.h} * out.w <= kFewPixels) return false;
+  // Three colors would leave a quarter of each quad empty; pairs of int16 run over the row of a kernel without gaps.
+  constexpr int32_t kColors = 3, kOneTile = 64;
+  if (f.in_channels <= kColors && f.kernel.w > 1 && f.dilation.w == 1 && !f.transposed &&
+      f.out_channels <= kOneTile)
+    return false;
   // Measured on Zen 3: int16 factors take twice the loads and more scratch.
   constexpr double kWorth = 1.7;
   if (f.groups != 1 || products_per_int16(params) > kWorth) return false;
@@ -363,30 +418,23 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const Rows rows(f);
   const int32_t blocks = channel_blocks(f.out_channels);
   const auto channels = static_cast<size_t>(align_up(f.out_channels, kTile));
-  std::vector<BlockSteps> counts;
-  std::vector<uint16_t> all_places;
-  std::vector<uint8_t> all_weights;
-  all_weights.reserve(static_cast<size_t>(f.in_channels * rows.taps * f.out_channels) * 5 / 4);
-  PackedBlock work;
-  for (int64_t chunk = 0; chunk < rows.chunks(); ++chunk) {
-    for (int32_t block = 0; block < blocks; ++block) {
-      pack_block(source, fold, block, chunk, work);
-      work.counts.first = static_cast<uint32_t>(all_places.size());
-      counts.push_back(work.counts);
-      size_t at = all_places.size();
-      all_places.resize(at + work.pairs.size() * work.counts.steps());
-      all_weights.resize(all_places.size() * kStepBytes);
-      for (const PairSteps& pair : work.pairs) {
-        write_pair(pair, work.counts, all_places.data() + at, all_weights.data() + at * kStepBytes);
-        at += work.counts.steps();
-      }
+  std::vector<PackedUnit> units(static_cast<size_t>(rows.chunks() * blocks));
+  for_units(source.pool, std::ssize(units), [&](IndexRange range) {
+    PackedBlock work;
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      pack_block(source, fold, static_cast<int32_t>(i % blocks), i / blocks, work);
+      write_block(work, units[static_cast<size_t>(i)]);
     }
+  });
+  uint64_t total = 0;
+  for (PackedUnit& unit : units) {
+    unit.counts.first = static_cast<uint32_t>(total);
+    total += unit.places.size();
   }
-  const uint64_t total = all_places.size();
   // Header, offsets and scales and starts per channel, counts per block, places per step.
   constexpr uint64_t kHeader = 128;
   static_assert(sizeof(Constants) <= kHeader);
-  const uint64_t bytes = kHeader + channels * 12 + counts.size() * sizeof(BlockSteps) + total * 2;
+  const uint64_t bytes = kHeader + channels * 12 + units.size() * sizeof(BlockSteps) + total * 2;
   RK_ASSIGN(packed.constants, Buffer::try_make(bytes, kMaxObjectBytes));
   RK_ASSIGN(packed.weights,
             Buffer::try_make(std::max<uint64_t>(total, 1) * kStepBytes, kMaxObjectBytes));
@@ -396,7 +444,7 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   auto* const start = reinterpret_cast<int32_t*>(at + channels * 8);
   auto* const block_steps = reinterpret_cast<BlockSteps*>(at + channels * 12);
   auto* const places =
-      reinterpret_cast<uint16_t*>(at + channels * 12 + counts.size() * sizeof(BlockSteps));
+      reinterpret_cast<uint16_t*>(at + channels * 12 + units.size() * sizeof(BlockSteps));
   Constants constants;
   constants.lanes.weight_bytes = 1;
   constants.lanes.float_route = routes.in_float;
@@ -416,9 +464,15 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
     start[i] = static_cast<int32_t>((bias_first ? static_cast<uint32_t>(bias[i]) : 0u) -
                                     128u * static_cast<uint32_t>(sum_of_channel(source, fold, c)));
   }
-  std::copy(counts.begin(), counts.end(), block_steps);
-  std::copy(all_places.begin(), all_places.end(), places);
-  std::copy(all_weights.begin(), all_weights.end(), packed.weights.data());
+  for_units(source.pool, std::ssize(units), [&](IndexRange range) {
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      const PackedUnit& unit = units[static_cast<size_t>(i)];
+      block_steps[i] = unit.counts;
+      std::copy(unit.places.begin(), unit.places.end(), places + unit.counts.first);
+      std::copy(unit.weights.begin(), unit.weights.end(),
+                packed.weights.data() + uint64_t{unit.counts.first} * kStepBytes);
+    }
+  });
   std::memcpy(packed.constants.data(), &constants, sizeof constants);
   return ok_status();
 }

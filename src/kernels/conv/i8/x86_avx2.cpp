@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 convolutions with AVX2 through lane_tiles.h: inputs and w + o as int16, pairs of products by vpmaddwd, which is
-// exact where vpmaddubsw would saturate.
+// int8 convolutions with AVX2: inputs and w + o as int16, pairs of products by vpmaddwd, which is exact where vpmaddubsw
+// would saturate. Without groups by common/x86_avx2_dense.h, else through lane_tiles.h.
 #if defined(__x86_64__)
 
 #include "kernels/x86_avx2.h"
 
-#include "kernels/conv/i8/lane_finish.h"
 #include "kernels/conv/common/lane_limits.h"
+#include "kernels/conv/common/x86_avx2_dense.h"
+#include "kernels/conv/i8/lane_finish.h"
 
 RK_ISA_BEGIN
 
@@ -78,7 +79,88 @@ struct Avx2I16 {
   };
 };
 
-void run_i8(const ConvI8Args& args, IndexRange units) { run_lanes_i8<Avx2I16>(args, units); }
+// How the sums of dense tiles end: through memory, as those of all kernels with lanes do.
+template <typename Stages>
+class DenseFinish {
+ public:
+  explicit DenseFinish(const Stages& stages) : stages_(stages) {}
+  const int32_t* start(int64_t block) const { return stages_.start(block); }
+
+  template <int kPixels, int kVectors>
+  inline __attribute__((always_inline)) void tile(const __m256i (&sum)[kPixels][kVectors],
+                                                  const avx2_dense::Target<int8_t>& target,
+                                                  const int32_t* places) const {
+    alignas(64) int32_t acc[kPixels][kVectors / 2][kLanes];
+#pragma GCC unroll 6
+    for (int p = 0; p < kPixels; ++p) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) store256(acc[p][v / 2] + v % 2 * 8, sum[p][v]);
+    }
+    // Copies, which the bytes that are stored cannot alias: their constants stay in registers.
+    const Stages stages(stages_);
+    const avx2_dense::Target<int8_t> to = target;
+    for (int b = 0; b < kVectors / 2; ++b) {
+      for (int p = 0; p < kPixels; ++p) {
+        const int64_t at = b * to.out_plane;
+        const int8_t* const residual =
+            to.residual != nullptr ? to.residual + places[p] * to.residual_pixel + at : nullptr;
+        stages(acc[p][b], to.block + b, residual, to.output + places[p] * to.out_pixel + at);
+      }
+    }
+  }
+
+ private:
+  const Stages& stages_;
+};
+
+template <typename Stages>
+struct DenseI8 {
+  using Stored = int8_t;
+  using Lane = int16_t;
+  using Weight = int16_t;
+  using Sum = int32_t;
+  using Vector = __m256i;
+  using Finish = DenseFinish<Stages>;
+  static constexpr int kStep = 2;
+  static Vector load(const int32_t* from) { return load256(from); }
+  static void store(int32_t* to, Vector v) { store256(to, v); }
+  static void widen(const int8_t* from, int16_t* to) { Avx2I16::widen(from, to); }
+  static void widen4(const int8_t* from, int16_t* to) {
+    int32_t four;
+    __builtin_memcpy(&four, from, sizeof four);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_cvtepi8_epi16(_mm_cvtsi32_si128(four)));
+  }
+  static Vector spread(const int16_t* from) {
+    int32_t pair;
+    __builtin_memcpy(&pair, from, sizeof pair);
+    return _mm256_set1_epi32(pair);
+  }
+  static Vector weights(const int16_t* from) { return load256(from); }
+  static void add(Vector& sum, Vector x, Vector w) { Avx2I16::Sums::add_products(sum, x, w); }
+};
+
+void run_dense(const ConvI8Args& args, const LaneConstants& constants, IndexRange units) {
+  static_assert(avx2_dense::kTile == kLaneTile);
+  const auto border = static_cast<int16_t>(args.packed->params.input_zero_point);
+  const IsaRounding mode;
+  const ThreadScratch scratch;
+  with_finish<IsaF32, false>(*args.packed, constants, [&]<typename Stages>(const Stages& stages) {
+    using Kernel = DenseI8<Stages>;
+    const DenseFinish<Stages> finish(stages);
+    avx2_dense::DenseConv<Kernel, ConvI8Args>(
+        args, finish, border, *static_cast<avx2_dense::Scratch<Kernel>*>(scratch.data()))
+        .run(units);
+  });
+}
+
+void run_i8(const ConvI8Args& args, IndexRange units) {
+  const LaneConstants constants = lane_constants(args);
+  const ConvFilter& filter = args.packed->params.filter;
+  const bool winograd =
+      constants.winograd && LaneWinograd<Avx2I16, FinishWide<false>>::pays(filter, args.extents);
+  if (!winograd && avx2_dense::takes(filter)) return run_dense(args, constants, units);
+  run_lanes_i8<Avx2I16>(args, units);
+}
 
 }  // namespace
 
