@@ -134,6 +134,17 @@ const ConvRegisters* conv_registers(std::string_view chip) {
                  .above_scale = {"LO_SLOPE_SCALE", 0x4128, 16, 31},
                  .above_shift = {"LO_SLOPE_SHIFT", 0x412c, 5, 9},
                  .table_off = {"EW_LUT_BYPASS", 0x4070, 7, 7}},
+      .geometry = {.stride_x = reg::CNA_CONV_CON3__CONV_X_STRIDE,
+                   .stride_y = reg::CNA_CONV_CON3__CONV_Y_STRIDE,
+                   .dilation_x = reg::CNA_CONV_CON3__ATROUS_X_DILATION,
+                   .dilation_y = reg::CNA_CONV_CON3__ATROUS_Y_DILATION,
+                   .kernel_w = reg::CNA_WEIGHT_SIZE2__WEIGHT_WIDTH,
+                   .kernel_h = reg::CNA_WEIGHT_SIZE2__WEIGHT_HEIGHT,
+                   .pad_top = reg::CNA_PAD_CON0__PAD_TOP,
+                   .pad_left = reg::CNA_PAD_CON0__PAD_LEFT,
+                   .depthwise = reg::CNA_CONV_CON1__CONV_MODE,
+                   .deconv_x = reg::CNA_CONV_CON3__DECONV_X_STRIDE,
+                   .deconv_y = reg::CNA_CONV_CON3__DECONV_Y_STRIDE},
       .has_stages = true,
       .bias_operation = reg::DPU_BS_CFG__BS_ALU_ALGO,
       .addend_operation = reg::DPU_EW_CFG__EW_ALU_ALGO,
@@ -169,6 +180,8 @@ const ConvRegisters* conv_registers(std::string_view chip) {
       .depthwise_offsets = DepthwiseOffsets::kPairs,
       .clip_limit = 0x4070,
       .clip_in_first_unit = true,
+      .clip_low = 0x4090,
+      .clip_low_f32 = 0x4074,
       .picture_rows = {"PICTURE_ROWS", 0x100c, 2, 2},
       .lookup = {.addend = 0x4064,
                  .addend_first = true,
@@ -181,6 +194,19 @@ const ConvRegisters* conv_registers(std::string_view chip) {
                  .above_scale = {"LO_SLOPE_SCALE", 0x4170, 16, 31},
                  .above_shift = {"LO_SLOPE_SHIFT", 0x4184, 8, 15},
                  .table_off = {"EW_LUT_BYPASS", 0x407c, 7, 7}},
+      // Seen in transposed convolutions with three kernels and pads.
+      .geometry = {.stride_x = {"CONV_X_STRIDE", 0x1014, 0, 2},
+                   .stride_y = {"CONV_Y_STRIDE", 0x1014, 3, 5},
+                   .dilation_x = {"NN_X_DILATION", 0x1014, 16, 20},
+                   .dilation_y = {"NN_Y_DILATION", 0x1014, 21, 25},
+                   .kernel_w = {"WEIGHT_WIDTH", 0x1024, 24, 31},
+                   .kernel_h = {"WEIGHT_HEIGHT", 0x1024, 16, 23},
+                   .kernel_less = 1,
+                   .pad_top = {"PAD_TOP", 0x1080, 0, 7},
+                   .pad_left = {"PAD_LEFT", 0x1080, 8, 15},
+                   .depthwise = {"CONV_MODE", 0x100c, 0, 0},
+                   .deconv_x = {"DECONV_X_STRIDE", 0x1014, 8, 10},
+                   .deconv_y = {"DECONV_Y_STRIDE", 0x1014, 11, 13}},
   };
   static const ConvRegisters rk3562 = [] {
     ConvRegisters r = later;
@@ -197,6 +223,7 @@ const ConvRegisters* conv_registers(std::string_view chip) {
     r.lookup = rk3588.lookup;
     r.lookup.addend_first = true;
     r.lookup.table_off = {"EW_LUT_BYPASS", 0x407c, 7, 7};
+    r.geometry.kernel_less = 0;
     return r;
   }();
   // The small chips (container 0x1004): geometry is in registers too. t3 is close to RK3588 ...

@@ -136,6 +136,8 @@ struct ConvRegisters {
   DepthwiseOffsets depthwise_offsets = DepthwiseOffsets::kInBias;
   uint16_t clip_limit = 0;           // of Relu6 and Clip: an integer, float32 bits in float16 layers
   bool clip_in_first_unit = false;   // in s_in * s_w[0] instead of s_in * max s_w
+  uint16_t clip_low = 0;             // of a Clip: what is added again after it, in s_in * max s_w; 0: not known
+  uint16_t clip_low_f32 = 0;         // in float16 layers, beside an upper end in clip_limit; 0: not known
   RegisterField picture_rows;        // weights of a picture's first layer lie in rows
   RegisterField fully_connected;     // a form of RK2118 whose weights the file does not hold
   RegisterField slope;               // of LeakyRelu

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/checked_math.h"
+#include "base/fixed_point.h"
 #include "base/half.h"
 #include "base/log.h"
 #include "format/vendor/convolution.h"
@@ -31,8 +32,11 @@ Result<std::vector<std::string>> fused_names(const std::string& type) {
                                          "ExSwish",     "Softplus",  "Sigmoid",   "ExGelu",
                                          "ExMish",      "PRelu",     "Relu",      "Clip",
                                          "Tanh",        "Elu",       "Add",       "Mul"};
-  std::string_view rest = type;
-  rest.remove_prefix(4);  // Conv
+  std::string text = type.substr(4);  // after Conv
+  // "ConvExSwish", but "ConvTransposeexSwish".
+  for (size_t at = text.find("ex"); at != std::string::npos; at = text.find("ex", at))
+    text[at] = 'E';
+  std::string_view rest = text;
   std::vector<std::string> out;
   while (!rest.empty()) {
     const auto found = std::find_if(std::begin(kKnown), std::end(kKnown),
@@ -113,7 +117,8 @@ Result<Window> find_window(LiftContext& c, const Convolution& v) {
     return make_window(texts, in, out);
   }
   if (v.p.transposed && c.integers("kernel_shape")) return attribute_window(c, in, out);
-  if (c.model.small) return register_window(c, v);
+  // A transposed convolution with an activation has no attributes.
+  if (c.model.small || v.p.transposed) return register_window(c, v);
   return unsupported("its parameter table (kernel, stride, pads) is missing");
 }
 
@@ -124,7 +129,10 @@ Result<int32_t> find_group(LiftContext& c, const Convolution& v) {
   const bool per_channel =
       in == out && ((weight[0] == 1 && weight[1] == in) || (weight[0] == in && weight[1] == 1));
   if (v.p.transposed) {
-    if (per_channel && in > 1 && c.integer("group").value_or(1) == in)
+    const bool by_register = !c.integers("kernel_shape") && c.registers != nullptr &&
+                             v.task != nullptr && c.registers->geometry.depthwise.offset != 0 &&
+                             c.tasks.registers().get(c.registers->geometry.depthwise) != 0;
+    if (per_channel && in > 1 && (by_register || c.integer("group").value_or(1) == in))
       return static_cast<int32_t>(in);
     if (weight[0] == in && weight[1] == out) return 1;
   } else {
@@ -155,8 +163,15 @@ Status read_bias_stage(const target::ConvRegisters& where, const RegisterFile& r
                          r.get_signed(reg::DPU_BS_RELUX_CMP_VALUE), p);
 }
 
-Status read_norm_stage(const RegisterFile& r, ConvParams& p) {
-  if (r.is_on(reg::DPU_BN_CFG__BN_BYPASS)) return ok_status();
+// What the output stage makes of a sum.
+int64_t stored_value(const ConvParams& p, int32_t sum) {
+  const int64_t scaled = scale_round(sum, p.output.scale.scale, p.output.scale.shift);
+  return std::clamp<int64_t>(scaled + p.output.zero_point, INT8_MIN, INT8_MAX);
+}
+
+// Returns what the element-wise stage has to add again: the low end of a Clip, else 0.
+Result<int32_t> read_norm_stage(const RegisterFile& r, ConvParams& p) {
+  if (r.is_on(reg::DPU_BN_CFG__BN_BYPASS)) return 0;
   if (shifts_only(r)) {
     // A slope of 1: both sides of zero leave the stage by the shift.
     p.slope = program::SlopeStage{
@@ -164,28 +179,46 @@ Status read_norm_stage(const RegisterFile& r, ConvParams& p) {
         static_cast<int32_t>(r.get(reg::DPU_BN_MUL_CFG__BN_MUL_SHIFT_VALUE)),
         static_cast<int32_t>(r.get(reg::DPU_DATA_FORMAT__BN_MUL_SHIFT_VALUE_NEG)),
         {1}};
-    return ok_status();
+    return 0;
   }
-  // A Clip is programmed as max(v - low, 0), at most high - low, then + low; only a low of zero is known.
+  // A Clip is programmed as max(v - low, 0), at most high - low, then + low.
   const bool adds = !r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS) &&
                     (r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC) || r.get(reg::DPU_BN_ALU_CFG) != 0);
-  if (adds || !r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS) ||
-      r.is_on(reg::DPU_BN_CFG__BN_MUL_PRELU)) {
+  const bool clips =
+      !r.is_on(reg::DPU_BN_CFG__BN_RELU_BYPASS) && r.is_on(reg::DPU_BN_CFG__BN_RELUX_EN);
+  if ((adds && (!clips || r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC))) ||
+      !r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS) || r.is_on(reg::DPU_BN_CFG__BN_MUL_PRELU)) {
     return refuse_stage("arithmetic in the batch-norm stage");
   }
-  return read_activation(!r.is_on(reg::DPU_BN_CFG__BN_RELU_BYPASS),
-                         r.is_on(reg::DPU_BN_CFG__BN_RELUX_EN),
-                         r.get_signed(reg::DPU_BN_RELUX_CMP_VALUE), p);
+  const int32_t limit = r.get_signed(reg::DPU_BN_RELUX_CMP_VALUE);
+  if (adds) {
+    const int64_t low = -int64_t{r.get_signed(reg::DPU_BN_ALU_CFG)}, high = low + limit;
+    if (low < INT32_MIN || low > INT32_MAX || high < low || high > INT32_MAX)
+      return refuse_stage("a clip out of the range of sums");
+    // Its ends are those of the output's type: it does nothing that storing does not do.
+    if (stored_value(p, static_cast<int32_t>(low)) == INT8_MIN &&
+        stored_value(p, static_cast<int32_t>(high)) == INT8_MAX) {
+      return static_cast<int32_t>(low);
+    }
+    return refuse_stage("a clip narrower than its output, with a low end other than 0");
+  }
+  RK_TRY(read_activation(!r.is_on(reg::DPU_BN_CFG__BN_RELU_BYPASS),
+                         r.is_on(reg::DPU_BN_CFG__BN_RELUX_EN), limit, p));
+  return 0;
 }
 
 Status read_elementwise_stage(const target::ConvRegisters& where, const RegisterFile& r,
-                              bool has_addend, ConvParams& p) {
+                              bool has_addend, int32_t restored, ConvParams& p) {
   const bool on = !r.is_on(reg::DPU_EW_CFG__EW_BYPASS);
   if (on && !r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS)) return refuse_stage("a lookup table");
   if (on && r.is_on(reg::DPU_EW_CFG__EW_RELUX_EN)) return refuse_stage("a clip after the addition");
   if (on && r.is_on(reg::DPU_EW_CFG__EW_MUL_PRELU)) return refuse_stage("element-wise PRelu");
-  const bool adds_nothing =
-      !r.is_on(reg::DPU_EW_CFG__EW_OP_SRC) && r.get(reg::DPU_EW_OP_VALUE_0) == 0 && !has_addend;
+  const bool adds_nothing = !r.is_on(reg::DPU_EW_CFG__EW_OP_SRC) &&
+                            r.get_signed(reg::DPU_EW_OP_VALUE_0) == restored && !has_addend;
+  if (restored != 0 && (!on || !adds_nothing || r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS) ||
+                        r.get(where.addend_operation) != kAluAdd)) {
+    return refuse_stage("a clip whose low end is not added again");
+  }
   const bool adds = on && !r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS) && !adds_nothing;
   if (adds != has_addend) {
     return refuse_stage(adds ? "an element-wise operand that the node does not have"
@@ -207,6 +240,25 @@ void activations_from_type(const Convolution& v, ConvParams& p) {
     if (name == "Relu") (added ? p.post_activation : p.activation) = Activation::kRelu;
     if (name == "Clip") p.activation = Activation::kClip;
   }
+}
+
+// A low end other than 0 is taken where the clip does nothing that storing does not do.
+Status read_clip(const target::ConvRegisters& where, const RegisterFile& r, ConvParams& p) {
+  p.clip_limit = r.get_signed(where.clip_limit);
+  if (where.clip_low == 0) {
+    // What is below the stored range cannot be seen, wherever the low end is.
+    return p.output.zero_point == INT8_MIN ? ok_status()
+                                           : refuse_stage("a clip whose low end is not known");
+  }
+  const int32_t low = r.get_signed(where.clip_low);
+  if (low == 0) return ok_status();
+  const int64_t high = int64_t{low} + p.clip_limit;
+  if (high < low || high > INT32_MAX || stored_value(p, low) != INT8_MIN ||
+      stored_value(p, static_cast<int32_t>(high)) != INT8_MAX) {
+    return refuse_stage("a clip narrower than its output, with a low end other than 0");
+  }
+  p.activation = Activation::kNone;
+  return ok_status();
 }
 
 // The table in memory where RK3576 and RV1126B keep the shift, or the one weight offset of a layer.
@@ -232,6 +284,9 @@ Result<int32_t> read_multiplier_shift(LiftContext& c, const Task& task) {
 Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& v) {
   const target::ConvRegisters& where = *c.registers;
   const RegisterFile& r = c.tasks.registers();
+  // A PRelu with one slope for all channels is programmed as a LeakyRelu.
+  const bool one_slope = v.has("LeakyRelu") || (!v.o.others.empty() &&
+                                                c.tensor(v.o.others.front()).shape.elements() == 1);
   program::SlopeStage stage;
   if (where.negative_shift.offset != 0) {
     const auto shift = [&](const target::RegisterField& field) {
@@ -240,7 +295,7 @@ Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& 
     stage.negative_multiplier_shift = shift(where.negative_shift);
     stage.positive_shift = shift(where.slope_positive_shift);
     stage.negative_shift = shift(where.slope_shift);
-    if (v.has("LeakyRelu")) {
+    if (one_slope) {
       stage.factor = {static_cast<int16_t>(r.get(where.slope))};
       return stage;
     }
@@ -248,7 +303,7 @@ Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& 
     // RK3576 and RV1126B: both shifts lie side by side in one table, the slope opens another.
     RK_ASSIGN(const ByteSpan shifts, multiplier_table(c, *v.task));
     stage.negative_multiplier_shift = shifts[1];
-    if (v.has("LeakyRelu")) {
+    if (one_slope) {
       const auto slope = c.lists.address_of(*v.task, where.lookup.record_table);
       const ByteSpan bytes = slope ? c.bytes(slope->tensor) : ByteSpan();
       if (!slope || uint64_t{slope->addend} + 2 > bytes.size())
@@ -266,8 +321,7 @@ Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& 
   if (bytes.size() < channels * 2 || c.tensor(slopes).dtype != DType::kI16) {
     return unsupported("its int16 slopes are missing");
   }
-  for (size_t i = 0; i < channels; ++i)
-    stage.factor.push_back(load<int16_t>(bytes.data() + 2 * i));
+  for (size_t i = 0; i < channels; ++i) stage.factor.push_back(load<int16_t>(bytes.data() + 2 * i));
   return stage;
 }
 
@@ -279,8 +333,8 @@ Status read_known_stages(LiftContext& c, const Convolution& v, ConvParams& p) {
   if (r.is_on(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP)) return refuse_stage("an output exponent");
   RK_TRY(read_bias_stage(where, r, p));
   if (!p.lookup && !p.slope) {
-    RK_TRY(read_norm_stage(r, p));
-    RK_TRY(read_elementwise_stage(where, r, v.addend() != kNone, p));
+    RK_ASSIGN(const int32_t restored, read_norm_stage(r, p));
+    RK_TRY(read_elementwise_stage(where, r, v.addend() != kNone, restored, p));
   }
   // Some lists leave the border register alone when nothing is padded.
   const program::Pads2& pads = p.pads;
@@ -315,7 +369,7 @@ Status read_stages(LiftContext& c, const Convolution& v, ConvParams& p) {
   }
   if (where.has_stages) return read_known_stages(c, v, p);
   activations_from_type(v, p);
-  if (p.activation == Activation::kClip) p.clip_limit = r.get_signed(where.clip_limit);
+  if (p.activation == Activation::kClip) return read_clip(where, r, p);
   return ok_status();
 }
 
@@ -351,9 +405,8 @@ Status read_constants(LiftContext& c, Convolution& v) {
   RK_ASSIGN(program::BiasBlock block,
             read_bias_block(c.bytes(o.bias), channels, *c.registers, form));
   if (form == BiasForm::kAlone) {
-    if (c.registers->has_stages &&
-        !c.tasks.registers().is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) && !v.has("LeakyRelu") &&
-        !v.has("PRelu")) {
+    if (c.registers->has_stages && !c.tasks.registers().is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) &&
+        !v.has("LeakyRelu") && !v.has("PRelu")) {
       return refuse_stage("one multiplier for all channels");
     }
     if (p.slope && !c.registers->has_stages && c.registers->multiplier_table == 0)
@@ -380,8 +433,7 @@ Status read_constants(LiftContext& c, Convolution& v) {
     plain = std::move(weights.weights);
   } else if (in_picture_rows(c)) {
     RK_ASSIGN(plain, unpack_picture_rows(c.bytes(o.weight), weight.native_shape, weight.shape, 1));
-  } else if (p.transposed ||
-             (!weight.native_shape.empty() && weight.native_shape.back() == 4)) {
+  } else if (p.transposed || (!weight.native_shape.empty() && weight.native_shape.back() == 4)) {
     const Shape& kernel = weight.shape;
     const int64_t in = c.tensor(o.data).shape[1];
     if (p.transposed && p.group == 1) plain_shape = Shape{channels, in, kernel[2], kernel[3]};
@@ -406,8 +458,7 @@ Status read_constants(LiftContext& c, Convolution& v) {
   std::vector<uint8_t> packed =
       program::pack_bias(block, layout.bias_group, std::max(layout.bias_channel_align, 1));
   const Shape shape{static_cast<int64_t>(packed.size() / 4)};
-  o.bias =
-      c.add_constant(c.tensor(o.bias).name + ".block", DType::kI32, shape, std::move(packed));
+  o.bias = c.add_constant(c.tensor(o.bias).name + ".block", DType::kI32, shape, std::move(packed));
   return ok_status();
 }
 
@@ -470,20 +521,21 @@ Result<int32_t> float_weight(LiftContext& c, const Convolution& v) {
       c.tasks.registers().is_on(c.registers->fully_connected)) {
     return unsupported(
         "a fully connected layer of RK2118: the vendor's converter stores only a part of its "
-        "weights. Express it as a 1x1 convolution on a larger picture, or convert for another chip");
+        "weights. Express it as a 1x1 convolution on a larger picture, or convert for another "
+        "chip");
   }
   const Shape& kernel = weight.shape;
   const int64_t in = c.tensor(v.o.data).shape[1], out = c.tensor(v.o.out).shape[1];
   Shape shape = weight.shape;
   if (v.p.transposed)
-    shape = v.p.group == 1 ? Shape{out, in, kernel[2], kernel[3]}
-                           : Shape{1, out, kernel[2], kernel[3]};
+    shape =
+        v.p.group == 1 ? Shape{out, in, kernel[2], kernel[3]} : Shape{1, out, kernel[2], kernel[3]};
   std::vector<uint8_t> plain;
   if (has_task && in_picture_rows(c)) {
     RK_ASSIGN(plain, unpack_picture_rows(c.bytes(v.o.weight), weight.native_shape, shape, 2));
   } else {
-    RK_ASSIGN(plain, program::unpack_weight_elements(c.bytes(v.o.weight), weight.native_shape,
-                                                     shape, 2));
+    RK_ASSIGN(plain,
+              program::unpack_weight_elements(c.bytes(v.o.weight), weight.native_shape, shape, 2));
   }
   if (v.p.transposed) {
     plain = turn_kernels(plain, shape, 2);
@@ -505,6 +557,35 @@ Result<float> read_float_slope(LiftContext& c, const Convolution& v) {
 }
 
 // What follows the convolution as an operator on its own.
+struct FloatClip {
+  float low, high;
+};
+
+// RK3588 has what it takes away from the low end and the distance of the ends, RK3576 the ends themselves.
+Result<FloatClip> read_float_clip(const LiftContext& c, const Convolution& v) {
+  if (c.registers == nullptr || v.task == nullptr || c.registers->clip_limit == 0) {
+    return unsupported(str("the register of the clip limit is not known on ", c.chip.name));
+  }
+  const RegisterFile& r = c.tasks.registers();
+  const auto number = [&](uint16_t offset) {
+    const uint32_t bits = r.get(offset);
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+  };
+  FloatClip clip{0, number(c.registers->clip_limit)};
+  if (c.registers->has_stages) {
+    if (!r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS)) clip.low = -number(reg::DPU_BN_ALU_CFG);
+    clip.high += clip.low;
+  } else if (c.registers->clip_low_f32 != 0) {
+    clip.low = number(c.registers->clip_low_f32);
+  }
+  if (!std::isfinite(clip.low) || !std::isfinite(clip.high) || !(clip.high > clip.low)) {
+    return refuse_stage(str("a clip of ", clip.low, " to ", clip.high));
+  }
+  return clip;
+}
+
 Status add_fused_operator(LiftContext& c, const Convolution& v, const std::string& name,
                           size_t& next_other, int32_t in, int32_t out) {
   AttrMap attrs;
@@ -517,8 +598,15 @@ Status add_fused_operator(LiftContext& c, const Convolution& v, const std::strin
     RK_ASSIGN(const float alpha, read_float_slope(c, v));
     attrs = {{"alpha", alpha}};
   }
+  if (name == "Clip") {
+    RK_ASSIGN(const FloatClip clip, read_float_clip(c, v));
+    const std::string stem = c.tensor(out).name;
+    inputs.push_back(c.add_floats(stem + ".low", Shape{}, {clip.low}));
+    inputs.push_back(c.add_floats(stem + ".high", Shape{}, {clip.high}));
+  }
   if (name == "PRelu" || name == "Add" || name == "Mul") {
-    if (next_other >= v.o.others.size()) return unsupported(str("the operand of ", name, " is missing"));
+    if (next_other >= v.o.others.size())
+      return unsupported(str("the operand of ", name, " is missing"));
     RK_ASSIGN(int32_t other, c.plain(v.o.others[next_other++]));
     if (name == "PRelu") {
       RK_ASSIGN(std::vector<float> slopes, c.floats(other));
@@ -545,16 +633,12 @@ Status lift_float(LiftContext& c, Convolution& v) {
     p.activation = Activation::kRelu;
     ++done;
   } else if (next_is("Clip")) {
-    if (c.registers == nullptr || v.task == nullptr || c.registers->clip_limit == 0) {
-      return unsupported(str("the register of the clip limit is not known on ", c.chip.name));
+    RK_ASSIGN(const FloatClip clip, read_float_clip(c, v));
+    p.clip_limit_f32 = clip.high;
+    if (clip.low == 0) {
+      p.activation = Activation::kClip;
+      ++done;
     }
-    const uint32_t bits = c.tasks.registers().get(c.registers->clip_limit);
-    std::memcpy(&p.clip_limit_f32, &bits, sizeof bits);
-    if (!(p.clip_limit_f32 > 0) || !std::isfinite(p.clip_limit_f32)) {
-      return refuse_stage(str("a clip limit of ", p.clip_limit_f32));
-    }
-    p.activation = Activation::kClip;
-    ++done;
   }
   size_t next_other = 0;
   int32_t addend = kNone;
@@ -576,9 +660,8 @@ Status lift_float(LiftContext& c, Convolution& v) {
   if (o.bias != kNone || addend != kNone) inputs.push_back(o.bias);
   if (addend != kNone) inputs.push_back(addend);
   const std::string stem = c.tensor(o.out).name;
-  int32_t result = done == v.fused.size()
-                       ? o.out
-                       : c.add_internal(stem + ".conv", o.out, c.tensor(o.out).shape);
+  int32_t result =
+      done == v.fused.size() ? o.out : c.add_internal(stem + ".conv", o.out, c.tensor(o.out).shape);
   c.add_step(std::move(inputs), {result}, p);
   for (; done < v.fused.size(); ++done) {
     const bool last = done + 1 == v.fused.size();
@@ -616,9 +699,10 @@ void warn_of_branch_bias(LiftContext& c, const Convolution& v) {
       c.tensor(v.o.bias).name.find("_branch") == std::string::npos) {
     return;
   }
-  log(LogLevel::kWarning, str("node '", c.node().name,
-                  "': the vendor's converter stores a wrong bias for grouped ConvTranspose; the "
-                  "file is run as it is"));
+  log(LogLevel::kWarning,
+      str("node '", c.node().name,
+          "': the vendor's converter stores a wrong bias for grouped ConvTranspose; the "
+          "file is run as it is"));
 }
 
 // The adapter that turns a packed picture into the chip's layout: nothing to compute.
@@ -630,8 +714,7 @@ bool is_adapter(LiftContext& c, const Operands& o) {
 Status lift_adapter(LiftContext& c, const Operands& o) {
   const Shape shape = c.tensor(o.out).shape;
   const std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
-  c.add_operator("Reshape",
-                 {o.data, c.add_integers(c.tensor(o.out).name + ".shape", dims)}, o.out);
+  c.add_operator("Reshape", {o.data, c.add_integers(c.tensor(o.out).name + ".shape", dims)}, o.out);
   return ok_status();
 }
 

@@ -210,6 +210,90 @@ TEST(VendorLiftTest, ClipLimitIsTheComparisonRegister) {
   EXPECT_EQ(conv_of(*program).clip_limit, 1234);
 }
 
+// A Clip of low and high is max(v - low, 0), at most high - low, then + low in the element-wise stage.
+TEST(VendorLiftTest, AClipWhoseEndsAreThoseOfTheOutputTypeIsNoActivation) {
+  const auto clip = [](uint32_t limit, uint32_t added_again) {
+    return one_conv("ConvClip", with(plain_list(), {{reg::DPU_BN_CFG, 0x20090},
+                                                    {reg::DPU_BN_ALU_CFG, 6500},
+                                                    {reg::DPU_BN_RELUX_CMP_VALUE, limit},
+                                                    {reg::DPU_EW_CFG, 0x10020380},
+                                                    {reg::DPU_EW_OP_VALUE_0, added_again}}));
+  };
+  const auto low = static_cast<uint32_t>(-6500);
+  // 20000 / 2^20 - 5: -6500 is stored as -128.97, 7000 as 128.5.
+  VendorFile file = clip(13500, low);
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(conv_of(*program).activation, program::Activation::kNone);
+  EXPECT_EQ(conv_of(*program).post_activation, program::Activation::kNone);
+  const auto refuses = [](VendorFile narrow, const char* says) {
+    const auto refused = narrow.lift();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.status().message().find(says), std::string::npos)
+        << refused.status().message();
+  };
+  refuses(clip(12000, low), "a clip narrower than its output");
+  refuses(clip(13500, low + 1), "a clip whose low end is not added again");
+}
+
+// x (2 x 2) -> ConvTranspose with a kernel of 2 x 2 and stride 2 -> y (4 x 4), as files with an activation have it: no
+// attributes.
+VendorFile transposed(const std::string& type, const std::vector<Write>& list) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, -3);
+  const int32_t w = file.constant("w", DType::kI8, {1, 1, 2, 2}, {1, 1, 2, 2, 1, 16},
+                                  std::vector<uint8_t>(64, 3));
+  const int32_t b = file.bias(), y = file.feature("y", TensorKind::kOutput, 0.25f, -5);
+  FileTensor& out = file.graph().tensors[static_cast<size_t>(y)];
+  out.shape = {1, 1, 4, 4};
+  out.native_shape = {1, 1, 4, 4, 16};
+  out.size_bytes = 256;
+  file.node(type, {x, w, b}, {y});
+  file.task(0x1d, with(list, {{reg::CNA_CONV_CON1, 0x10000},
+                              {reg::CNA_CONV_CON3, 0x909},
+                              {reg::CNA_WEIGHT_SIZE2, 0x2020001},
+                              {reg::CNA_PAD_CON0, 0x11}}));
+  return file;
+}
+
+TEST(VendorLiftTest, ATransposedConvolutionWithoutAttributesIsReadFromItsRegisters) {
+  VendorFile file = transposed("ConvTransposeRelu", with(plain_list(), {{reg::DPU_BN_CFG, 0x12}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const program::ConvParams& p = conv_of(*program);
+  EXPECT_TRUE(p.transposed);
+  EXPECT_EQ(p.activation, program::Activation::kRelu);
+  EXPECT_EQ(p.kernel.h * 10 + p.kernel.w, 22);
+  EXPECT_EQ(p.stride.h * 10 + p.stride.w, 22);
+  EXPECT_EQ(p.pads.top + p.pads.left + p.pads.bottom + p.pads.right, 0);
+}
+
+TEST(VendorLiftTest, TableNamesAreSpelledInBothWays) {
+  VendorFile file = transposed("ConvTransposeexSwish", plain_list());
+  const auto program = file.lift();
+  ASSERT_FALSE(program.ok());  // it has no table
+  EXPECT_EQ(program.status().message().find("after a convolution"), std::string::npos)
+      << program.status().message();
+}
+
+TEST(VendorLiftTest, APReluWithOneSlopeHasItInTheRegisterOfALeakyRelu) {
+  VendorFile file;
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, -3);
+  const int32_t w = file.weight(), b = file.bias();
+  const int32_t slope = file.constant("a", DType::kF32, {1, 1, 1}, {1, 1, 1}, {0, 0, 0, 0});
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.25f, -5);
+  file.conv("ConvPRelu", {x, w, b, slope}, y,
+            with(plain_list(), {{reg::DPU_DATA_FORMAT, 15 << 4},
+                                {reg::DPU_BS_MUL_CFG, 0x101},
+                                {reg::DPU_BN_CFG, 0x62},
+                                {reg::DPU_BN_MUL_CFG, 0xccd0000}}));
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  ASSERT_TRUE(conv_of(*program).slope.has_value());
+  EXPECT_EQ(conv_of(*program).slope->factor, std::vector<int16_t>{0xccd});
+  EXPECT_EQ(conv_of(*program).slope->negative_multiplier_shift, 15);
+}
+
 TEST(VendorLiftTest, RegistersKeepTheirValuesFromTheListBefore) {
   VendorFile file;
   const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
@@ -286,8 +370,7 @@ TEST(VendorLiftTest, RefusesWhatTheRegistersDoAndIsNotDecodedNamingTheNode) {
 // The numbers of a step's constant operand.
 std::vector<float> numbers_of(const program::Program& program, const program::Step& step,
                               size_t operand) {
-  const auto& tensor =
-      program.main_variant().tensors[static_cast<size_t>(step.inputs[operand])];
+  const auto& tensor = program.main_variant().tensors[static_cast<size_t>(step.inputs[operand])];
   const ByteSpan bytes = program.weights[static_cast<size_t>(tensor.weight)].bytes;
   std::vector<float> out(bytes.size() / 4);
   std::memcpy(out.data(), bytes.data(), out.size() * 4);
@@ -354,8 +437,8 @@ TEST(VendorLiftTest, PartsOfASplitAreRescaledAsTheirCopiesDoIt) {
   const int32_t a = file.feature("a", TensorKind::kOutput, 0.25f, 4);
   const int32_t b = file.feature("b", TensorKind::kOutput, 0.5f, -3);
   for (const int32_t part : {a, b}) file.graph().tensors[static_cast<size_t>(part)].shape[2] = 1;
-  file.node("Split", {x}, {a, b}).params = FileOperatorParams{
-      20, {{"axis", int64_t{2}}, {"split", std::vector<int64_t>{1, 1}}}};
+  file.node("Split", {x}, {a, b}).params =
+      FileOperatorParams{20, {{"axis", int64_t{2}}, {"split", std::vector<int64_t>{1, 1}}}};
   for (const char* part : {"a", "b"}) {
     const bool scales = *part == 'a';
     const size_t first = file.word_count();
@@ -618,8 +701,7 @@ TEST(VendorLiftTest, ConstantsInBlocksOfChannelsBecomeRowMajor) {
   const auto program = file.lift();
   ASSERT_TRUE(program.ok()) << program.status().message();
   const program::Variant& variant = program->main_variant();
-  const auto& operand =
-      variant.tensors[static_cast<size_t>(variant.steps[0].inputs[1])];
+  const auto& operand = variant.tensors[static_cast<size_t>(variant.steps[0].inputs[1])];
   const ByteSpan bytes = program->weights[static_cast<size_t>(operand.weight)].bytes;
   const std::vector<uint8_t> expected = {0, 1, 2, 3, 10, 11, 12, 13, 20, 21, 22, 23};
   EXPECT_EQ(std::vector<uint8_t>(bytes.begin(), bytes.end()), expected);
