@@ -13,7 +13,7 @@ import sys
 
 SOURCE, WORK = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 RELEASE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DRK_BUILD_TESTS=OFF",
-           "-DRK_USE_CCACHE=OFF", "-DRK_WERROR=ON"]
+           "-DRK_USE_CCACHE=OFF", "-DRK_BATCHES=ON", "-DRK_WERROR=ON"]
 
 
 def frontend_switches():
