@@ -41,11 +41,9 @@ help:
 	@echo "make coverage  lines of every module that the tests reach"
 	@echo "make clean    remove build/"
 
-# Every target that builds comes past here. Missing packages are named, then installed; apt's lists are refreshed only
-# when something has to be installed. NO_INSTALL=1 names them and stops.
-.PHONY: deps
-deps:
-	@missing=$$(for p in $$(grep -v '^#' packages.txt); do \
+# $(call INSTALL,names): the Debian packages of these that are missing are named, then installed; apt's lists are refreshed
+# only when something has to be installed. NO_INSTALL=1 names them and stops.
+INSTALL = missing=$$(for p in $(1); do \
 	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 	  if [ -n "$(NO_INSTALL)" ]; then echo "missing Debian packages (make deps installs them):" $$missing; exit 1; fi; \
@@ -53,6 +51,11 @@ deps:
 	  $(SUDO) apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	fi
+
+# Every target that builds comes past here.
+.PHONY: deps
+deps:
+	@$(call INSTALL,$$(grep -v '^#' packages.txt))
 
 # configure-<preset>: quiet unless it fails.
 configure-%: deps
@@ -69,8 +72,11 @@ demo: configure-release
 	@$(call NINJA,release,signs_demo rknn)
 	@$(BUILD)/release/examples/signs_demo examples/signs $(BUILD)/demo
 
-.PHONY: test
-test: dev release
+# The layout of code is part of it: tests/house/layout.py.
+.PHONY: test test-packages
+test-packages:
+	@$(call INSTALL,clang-format-14)
+test: test-packages dev release
 	@$(PYTHON) tests/run.py --dev $(BUILD)/dev --release $(BUILD)/release
 
 # The acceptance checks reuse the release build; they are not part of `make test`.
@@ -240,9 +246,7 @@ wheel-arm64: deps wheel
 PACKAGING_PACKAGES := dpkg-dev nasm python3-six unicode-data
 .PHONY: packages packages-arm64 packaging-packages
 packaging-packages:
-	@for p in $(PACKAGING_PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || \
-	  { $(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq \
-	    --no-install-recommends $(PACKAGING_PACKAGES) >/dev/null; break; }; done
+	@$(call INSTALL,$(PACKAGING_PACKAGES))
 PACKAGED := rknn rknn_toolkit rknnrt rknnmrt rknnrt_static rknnmrt_static rga mpimmz openrknn_board rknn_server rknn_remote \
   rknn-import-torchscript
 packages: configure-release packaging-packages
@@ -295,9 +299,7 @@ SECONDS ?= $(if $(LONG),14400,240)
 FUZZ := $(PYTHON) tests/fuzz/run.py
 .PHONY: fuzz-packages fuzzers fuzz
 fuzz-packages:
-	@for p in $(FUZZ_PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || \
-	  { $(SUDO) apt-get update -qq && DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq \
-	    --no-install-recommends $(FUZZ_PACKAGES) >/dev/null; break; }; done
+	@$(call INSTALL,$(FUZZ_PACKAGES))
 	@command -v clang++-14 >/dev/null || { echo "clang is absent, libFuzzer needs it: apt install $(FUZZ_PACKAGES)"; exit 1; }
 fuzzers: fuzz-packages configure-fuzz
 	@$(call NINJA,fuzz,fuzzers fuzz_replay)
@@ -398,8 +400,8 @@ check-house: configure-release
 BASE ?= origin/main
 .PHONY: format tidy
 format:
-	@command -v clang-format >/dev/null || { echo "make format needs the Debian package clang-format"; exit 1; }
-	@git ls-files '*.cpp' '*.h' '*.c' '*.cc' | xargs clang-format -i
+	@command -v clang-format-14 >/dev/null || { echo "make format needs the Debian package clang-format-14"; exit 1; }
+	@$(PYTHON) tests/house/layout.py . --change
 tidy: configure-release
 	@command -v clang-tidy >/dev/null || { echo "make tidy needs the Debian package clang-tidy"; exit 1; }
 	@git diff --name-only --diff-filter=AM $(BASE) -- '*.cpp' | xargs -r clang-tidy -p $(BUILD)/release --quiet
