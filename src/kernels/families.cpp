@@ -15,6 +15,7 @@
 #include "kernels/layout/quantize.h"
 #include "kernels/norm/norm.h"
 #include "kernels/pool/pool.h"
+#include "kernels/recurrent/recurrent.h"
 #include "kernels/resize/resize.h"
 
 namespace rk::kernels {

@@ -19,12 +19,6 @@ struct Product {
   bool columns_first = false;  // the matrix is [columns][depth]
 };
 
-bool is_plain_half(const StepContext& context, int32_t tensor) {
-  const ProgramTensor& t = context.variant.tensors[static_cast<size_t>(tensor)];
-  return t.dtype == DType::kF16 && !t.quantized() && !t.is_constant() &&
-         !context.host(tensor).blocked && !context.host(tensor).interleaved;
-}
-
 bool is_row(const Shape& shape, int64_t columns) {
   return shape.rank() >= 1 && shape.elements() == columns && shape[shape.rank() - 1] == columns;
 }
@@ -92,6 +86,12 @@ Result<kernels::PackedConvF16> pack(const StepContext& context, const Product& p
 }
 
 }  // namespace
+
+bool is_plain_half(const StepContext& context, int32_t tensor) {
+  const ProgramTensor& t = context.variant.tensors[static_cast<size_t>(tensor)];
+  return t.dtype == DType::kF16 && !t.quantized() && !t.is_constant() &&
+         !context.host(tensor).blocked && !context.host(tensor).interleaved;
+}
 
 bool is_float_constant(const ProgramTensor& t) {
   return t.is_constant() && !t.quantized() && (t.dtype == DType::kF16 || t.dtype == DType::kF32);

@@ -320,6 +320,7 @@ constexpr Way kWays[] = {
     {"on stored elements", never_fails<prepare_as_stored>},
     {"as matrix product", prepare_product},
     {"as volume", prepare_volume},
+    {"step by step", prepare_recurrence},
     {"as view", never_fails<prepare_view>},
     {"by loops", never_fails<prepare_loops>},
     {"by rows", prepare_rows},

@@ -92,6 +92,8 @@ Attempt prepare_move(const StepContext& context, const program::OpParams& params
 Result<Attempt> prepare_product(const StepContext& context, const program::OpParams& params);
 // A 3-D convolution of fp16 tensors.
 Result<Attempt> prepare_volume(const StepContext& context, const program::OpParams& params);
+// LSTM or GRU of fp16 tensors with constant weights.
+Result<Attempt> prepare_recurrence(const StepContext& context, const program::OpParams& params);
 // A Pad between tensors of one type and layout; `node` is the step's operator.
 Attempt prepare_pad(const StepContext& context, const Node& node);
 
@@ -111,6 +113,8 @@ T attribute(const StepContext& context, const program::OpParams& p, std::string_
 // The dtype an operator sees: stored numbers that stand for reals become f32, everything else stays.
 DType operator_dtype(const program::ProgramTensor& tensor);
 
+// An activation in fp16, row-major in its logical shape.
+bool is_plain_half(const StepContext& context, int32_t tensor);
 // A constant in fp16 or float32, not quantized.
 bool is_float_constant(const program::ProgramTensor& tensor);
 

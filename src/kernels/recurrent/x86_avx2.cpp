@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recurrent family with AVX2.
+#if defined(__x86_64__)
+#include "kernels/x86_avx2.h"
+
+#include "kernels/recurrent/lanes.inc"
+#endif  // x86-64
