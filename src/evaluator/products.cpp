@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/checked_math.h"
 #include "ir/graph.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/norm/norm.h"
@@ -202,17 +203,11 @@ Mask mask_of(const EvalCall& call, const Shape& scores) {
   return out;
 }
 
-// In place, row by row. A row that the mask hides whole gives zeros: no key was asked for.
-void softmax_rows(float* scores, int64_t rows, int64_t length) {
-  const kernels::SoftmaxArgs args{scores, scores, rows, length, 1};
-  for (int64_t i = 0; i < rows; ++i) {
-    float* const row = scores + i * length;
-    const auto is_hidden = [](float score) { return std::isinf(score) && score < 0; };
-    if (std::all_of(row, row + length, is_hidden)) {
-      std::fill_n(row, length, 0.0f);
-    } else {
-      kernels::softmax_f32(args, {i, i + 1});
-    }
+// What each row is multiplied by.
+void scale_rows(float* rows, int64_t count, int64_t width, const std::vector<float>& factors) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float factor = factors[static_cast<size_t>(i)];
+    for (int64_t c = 0; c < width; ++c) rows[i * width + c] *= factor;
   }
 }
 
@@ -292,48 +287,62 @@ Status attention(const EvalCall& call) {
   scores[rank - 1] = keys;
   Mask mask;
   if (call.has_input(3)) mask = mask_of(call, scores);
-  // A block of queries at a time, so that its scores stay in the cache.
-  constexpr int64_t kMostQueries = 128;
-  const int64_t blocks = (queries + kMostQueries - 1) / kMostQueries;
-  const int64_t work = std::min(queries, kMostQueries) * keys * (depth + width + 16);
+  // A block of queries meets the keys part by part, so that their scores stay in the cache: what earlier parts made is
+  // scaled to the largest score so far, and all is divided by the sum of exponentials at the end.
+  constexpr int64_t kMostQueries = 126, kMostKeys = 384;
+  const int64_t blocks = ceil_div(queries, kMostQueries), each = ceil_div(queries, blocks);
+  const int64_t part = std::min(keys, kMostKeys);
+  const int64_t work = each * keys * (depth + width + 16);
   const int64_t grain = std::max<int64_t>(1, kWorthAThread / std::max<int64_t>(1, work));
   call.parallel_for(leading_extent(q) * blocks, grain, [&](IndexRange units) {
-    std::vector<float> scaled(static_cast<size_t>(std::min(queries, kMostQueries) * depth));
-    std::vector<float> row(static_cast<size_t>(std::min(queries, kMostQueries) * keys));
+    const auto floats = [&](int64_t columns) {
+      return std::vector<float>(static_cast<size_t>(each * columns));
+    };
+    std::vector<float> scaled = floats(depth), scores = floats(part), largest = floats(1),
+                       sum = floats(1), factor = floats(1);
     for (int64_t unit = units.begin; unit < units.end; ++unit) {
-      const int64_t batch = unit / blocks, first = unit % blocks * kMostQueries;
-      const int64_t count = std::min(kMostQueries, queries - first);
+      const int64_t batch = unit / blocks, first = unit % blocks * each;
+      const int64_t count = std::min(each, queries - first);
       const float* const from = call.input(0).data<float>() + (batch * queries + first) * depth;
       for (int64_t i = 0; i < count * depth; ++i) scaled[static_cast<size_t>(i)] = scale * from[i];
+      std::ranges::fill(largest, -std::numeric_limits<float>::infinity());
+      std::ranges::fill(sum, 0.0f);
       kernels::GemmF32Args score;
       score.m = count;
-      score.n = keys;
       score.k = depth;
       score.a = scaled.data();
       score.a_row_stride = depth;
-      score.b = call.input(1).data<float>() + batch * keys * depth;
       score.b_row_stride = 1;
       score.b_col_stride = depth;
-      score.c = row.data();
-      score.c_row_stride = keys;
-      if (mask.data != nullptr) {
-        score.bias = mask.of(batch) + first * mask.query;
-        score.bias_row_stride = mask.query;
-        score.bias_col_stride = mask.key;
-      }
-      multiply(score);
-      softmax_rows(row.data(), count, keys);
+      score.c = scores.data();
+      score.bias_row_stride = mask.query;
+      score.bias_col_stride = mask.key;
       kernels::GemmF32Args mix;
       mix.m = count;
       mix.n = width;
-      mix.k = keys;
-      mix.a = row.data();
-      mix.a_row_stride = keys;
-      mix.b = call.input(2).data<float>() + batch * keys * width;
+      mix.a = scores.data();
       mix.b_row_stride = width;
       mix.c = call.output(0).mutable_data<float>() + (batch * queries + first) * width;
       mix.c_row_stride = width;
-      multiply(mix);
+      mix.bias_row_stride = width;
+      for (int64_t key = 0; key < keys; key += part) {
+        score.n = score.c_row_stride = mix.k = mix.a_row_stride = std::min(part, keys - key);
+        score.b = call.input(1).data<float>() + (batch * keys + key) * depth;
+        if (mask.data != nullptr)
+          score.bias = mask.of(batch) + first * mask.query + key * mask.key;
+        multiply(score);
+        kernels::softmax_part_f32(
+            {scores.data(), score.n, largest.data(), sum.data(), factor.data()}, {0, count});
+        if (key > 0) {
+          scale_rows(mix.c, count, width, factor);
+          mix.bias = mix.c;
+        }
+        mix.b = call.input(2).data<float>() + (batch * keys + key) * width;
+        multiply(mix);
+      }
+      // A row that the mask hides whole gives zeros: no key was asked for.
+      for (float& s : sum) s = s != 0 ? 1 / s : 0;
+      scale_rows(mix.c, count, width, sum);
     }
   });
   return ok_status();

@@ -89,6 +89,8 @@ TEST(ProductsTest, AgreeWithTheReferences) {
        {{"group", int64_t{2}}, {"strides", Ints{2, 2, 1}}, {"dilations", Ints{3, 1, 2}}}},
       {"exSDPAttention", {{2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 6}}, {{"scale", 0.35f}}},
       {"exSDPAttention", {{140, 4}, {50, 4}, {50, 33}}, {{"scale", 1.0f}}},
+      {"exSDPAttention", {{2, 130, 8}, {2, 400, 8}, {2, 400, 6}}, {{"scale", 0.5f}}},
+      {"exSDPAttention", {{3, 8}, {1000, 8}, {1000, 6}, {3, 1000}}, {{"scale", 0.5f}}},
       {"exSDPAttention", {{2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 6}, {3, 1, 7}}, {{"scale", 0.35f}}},
       {"exSDPAttention",
        {{2, 3, 5, 8}, {2, 3, 7, 8}, {2, 3, 7, 6}, {2, 1, 5, 1}},

@@ -24,7 +24,7 @@ struct GemmF32Args {
   int64_t b_col_stride = 1;
   int64_t c_row_stride = 0;
   // bias[row * bias_row_stride + col * bias_col_stride], so {0, 1} is one value per column and {0,
-  // 0} one for all; null: 0.
+  // 0} one for all; null: 0. May be c itself, with the strides of c: the product is added to it.
   const float* bias = nullptr;
   int64_t bias_row_stride = 0;
   int64_t bias_col_stride = 1;

@@ -58,6 +58,9 @@ void multiply_tile_f32(TileF32& tile, const float* a, int64_t a_row_stride, int6
     }
   };
   go.template operator()<6>();
+  go.template operator()<5>();  // of what is left, once at most
+  go.template operator()<4>();
+  go.template operator()<3>();
   go.template operator()<2>();
   go.template operator()<1>();
 }

@@ -47,6 +47,10 @@ void softmax_f32__generic(const SoftmaxArgs& args, IndexRange units) {
   softmax_lanes<WideLanes<SingleF32>>(args, units);
 }
 
+void softmax_part_f32__generic(const SoftmaxPartArgs& args, IndexRange rows) {
+  softmax_part_lanes<WideLanes<SingleF32>>(args, rows);
+}
+
 void normalize_rows_f32__generic(const NormalizeArgs& args, IndexRange rows) {
   normalize_rows_lanes<WideLanes<SingleF32>>(args, rows);
 }

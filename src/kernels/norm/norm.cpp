@@ -15,6 +15,10 @@ void softmax_f32(const SoftmaxArgs& args, IndexRange units) {
   RK_DISPATCH(softmax_f32, args, units);
 }
 
+void softmax_part_f32(const SoftmaxPartArgs& args, IndexRange rows) {
+  RK_DISPATCH(softmax_part_f32, args, rows);
+}
+
 void normalize_rows_f32(const NormalizeArgs& args, IndexRange rows) {
   RK_DISPATCH(normalize_rows_f32, args, rows);
 }

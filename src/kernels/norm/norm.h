@@ -23,6 +23,18 @@ inline constexpr int64_t kSoftmaxColumns = 16;
 int64_t softmax_units(const SoftmaxArgs& args);
 void softmax_f32(const SoftmaxArgs& args, IndexRange units);
 
+// One part of rows whose softmax is made in parts, as attention does: scores become exp(score - largest), where `largest`
+// is that of the parts so far. A row all of whose scores are -infinity becomes zeros, with a sum of 0.
+struct SoftmaxPartArgs {
+  float* scores = nullptr;  // [rows][length], in place
+  int64_t length = 1;
+  // Of each row. In: of the parts before; -infinity and 0 at the beginning.
+  float* largest = nullptr;
+  float* sum = nullptr;     // of the exponentials
+  float* factor = nullptr;  // out: what was made of the parts before has to be multiplied by
+};
+void softmax_part_f32(const SoftmaxPartArgs& args, IndexRange rows);
+
 // y = (x - mean) / sqrt(variance + epsilon) * scale + bias, with the statistics of each row of `length`. Element i of
 // row r has the scale and bias numbered r % groups * (length / run) + i / run: a layer's normalization has one group
 // and runs of 1, that of an instance a group per channel and runs of whole planes.

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -40,6 +41,43 @@ KERNEL_TEST(SoftmaxTest, ExponentialIsGoodToFourUnitsOverItsRange) {
     const double e = std::exp(static_cast<double>(x));
     ASSERT_NEAR(y[1], e / (1 + e), 4 * kUlp * e / (1 + e)) << x;
   }
+}
+
+// Parts of a row, put together as attention does, are the row's softmax; a hidden row has a sum of 0.
+KERNEL_TEST(SoftmaxTest, PartsOfARowMakeItsSoftmax) {
+  constexpr int64_t kLengths[] = {5, 33, 1, 400};
+  const float hidden = -std::numeric_limits<float>::infinity();
+  float largest[3] = {hidden, hidden, hidden}, sum[3] = {}, factor[3] = {};
+  std::vector<double> all[3], made[3];
+  for (size_t part = 0; part < 4; ++part) {
+    const auto length = static_cast<size_t>(kLengths[part]);
+    std::vector<float> scores = noise(3 * kLengths[part], 4.0f * static_cast<float>(part + 1));
+    for (size_t i = 0; i < length; ++i) {
+      scores[length + i] = hidden;  // row 1 as a whole, row 2 in the first part
+      if (part == 0) scores[2 * length + i] = hidden;
+    }
+    for (size_t row = 0; row < 3; ++row)
+      all[row].insert(all[row].end(), scores.begin() + static_cast<std::ptrdiff_t>(row * length),
+                      scores.begin() + static_cast<std::ptrdiff_t>((row + 1) * length));
+    softmax_part_f32({scores.data(), kLengths[part], largest, sum, factor}, {0, 3});
+    for (size_t row = 0; row < 3; ++row) {
+      for (double& earlier : made[row]) earlier *= factor[row];
+      for (size_t i = 0; i < length; ++i) made[row].push_back(scores[row * length + i]);
+    }
+  }
+  EXPECT_EQ(sum[1], 0.0f);
+  for (const size_t row : {0, 2}) {
+    double total = 0;
+    for (const double x : all[row]) total += std::exp(x - largest[row]);
+    EXPECT_NEAR(sum[row], total, 8 * kUlp * total);
+    for (size_t i = 0; i < all[row].size(); ++i) {
+      // Each difference of scores is rounded: to as many units as it is large.
+      const double distance = largest[row] - all[row][i], want = std::exp(-distance);
+      const double units = 16 + 2 * std::min(distance, 100.0);
+      ASSERT_NEAR(made[row][i], want, units * kUlp * want + 1e-37) << row << " " << i;
+    }
+  }
+  for (const double x : made[1]) ASSERT_EQ(x, 0.0);
 }
 
 KERNEL_TEST(SoftmaxTest, RowsAndColumnsOfEveryLengthMatchTheFormula) {
