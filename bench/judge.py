@@ -22,6 +22,7 @@ MORE_THREADS = {"avx2": 1.0, "avx512vnni": 0.95}
 SHARES = {"avx2": {"resnet18": 0.75, "resnet50": 0.75, "yolov5s_relu": 0.75},
           "avx512vnni": {"mobilenet_v2": 0.33, "resnet50": 0.68, "yolov5s_relu": 0.72}}
 MORE = 1.0  # the networks of networks.py as fp16, over ONNX Runtime in float32
+CONVERSION = {"time": 0.5, "memory": 4.0}  # of an int8 build: over the vendor's toolkit, over the ONNX file
 OWN_SLOWER = 1.06  # our quantizer's model over the QDQ file
 
 
@@ -79,6 +80,20 @@ def judge_more(rows, engines):
                f">= {MORE:.2f}x", row[ratio] >= MORE)
 
 
+def judge_conversion(rows):
+    for row in rows:
+        ours, title = row["ours"], f"{row['model']} int8 build"
+        if "vendor" in row:
+            ratio = ours["s"] / row["vendor"]["s"]
+            figure(f"{title}: time over the vendor's toolkit", f"{ratio:.2f} ({ours['s']:.1f} against {row['vendor']['s']:.1f} s)",
+                   f"<= {CONVERSION['time']}", ratio <= CONVERSION["time"])
+        else:
+            print(f"SKIP {title}: time over the vendor's toolkit: it is not installed; RK_VENDOR_PYTHON names a python that has it")
+        share = ours["peak_bytes"] / row["onnx_bytes"]
+        figure(f"{title}: peak memory over the ONNX file", f"{share:.2f} ({ours['peak_bytes'] / 1e6:.0f} MB)",
+               f"<= {CONVERSION['memory']:.1f}", share <= CONVERSION["memory"])
+
+
 def judge_memory(row):
     mega = 1e6
     figure("resnet50 int8: rknn_init", f"{row['init_ms']:.0f} ms", "<= 150 ms", row["init_ms"] <= 150)
@@ -99,6 +114,7 @@ def main():
         judge_row(row, engines)
     judge_own(results["rows"])
     judge_more(results.get("more", []), engines)
+    judge_conversion(results.get("conversion", []))
     for row in results["rows"]:
         if (row["model"], row["kind"], row["threads"]) == ("resnet50", "own", 1):
             judge_memory(row)

@@ -12,7 +12,7 @@ asymmetric model against that QDQ file in the others; fp16, ours in fp16 against
 it both use the best this CPU has and, with --all, qdq and fp16 are measured once more held to AVX2 where that is not it.
 --more measures the networks of networks.py too: as fp16 against ONNX Runtime's float32.
 RK_BENCH_PYTHON names a python with onnxruntime and openvino (default: bench-venv beside --build's parent, see
-`make bench-peers`).
+`make bench-peers`), RK_VENDOR_PYTHON one with the vendor's toolkit, whose conversions --all measures beside ours.
 RK_BENCH_REALTIME=1 measures under real-time priority, where neighbors disturb little (needs the right to).
 """
 import argparse
@@ -24,6 +24,7 @@ import subprocess
 import sys
 import time
 
+import conversion
 import networks
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -301,6 +302,7 @@ def main():
         results["more"] = more(args, pythons)
     if args.all:
         results["scaling"] = scaling(args)
+        results["conversion"] = [conversion.measure(args.build, args.work, name) for name in conversion.NETWORKS]
         results["bytes"] = same_bytes(args, made)
     with open(os.path.join(args.work, "results.json"), "w") as file:
         json.dump(results, file, indent=1)
