@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/log.h"
 #include "base/model_budget.h"
 #include "ops/shared/evaluate.h"
 
@@ -84,6 +85,7 @@ Result<std::vector<Value*>> GraphBuilder::fold(const NodeDraft& draft) {
                            budget::kImportedMacs, " are not done at import"));
   }
   RK_ASSIGN(std::vector<Tensor> tensors, ops::fold(*node));
+  log(LogLevel::kDebug, str(node->label(), " is folded to a constant"));
   std::vector<Value*> out;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const std::string& name = draft.outputs[i];

@@ -91,6 +91,11 @@ Result<NativeFeature> native_feature(const target::Target& target, DType dtype, 
       out.native_shape.push_back(static_cast<int32_t>(extent));
     }
     RK_ASSIGN(out.size_bytes, product({shape.elements(), element}));
+    if (use == FeatureUse::kInput && shape.rank() != 4 && (i8 || dtype == DType::kF16)) {
+      // As a row of int8 pixels; vendor files round three axes up to 8 bytes on every chip.
+      const int align = shape.rank() == 3 ? 8 : target.input_width_align_i8;
+      out.size_bytes = align_up(out.size_bytes, static_cast<uint64_t>(align));
+    }
     return out;
   }
   const int64_t n = shape[0], c = shape[1], h = shape[2], w = shape[3];

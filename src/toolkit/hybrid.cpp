@@ -91,10 +91,9 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
         "hybrid_quantization_step1: hybrid quantization does not go with dynamic_input; call "
         "build(auto_hybrid=True), which does, or leave dynamic_input out");
   }
-  if (options.rknn_batch_size != 1) {
-    return unsupported(str("rknn_batch_size ", options.rknn_batch_size,
-                           " is not offered for hybrid quantization"));
-  }
+  HybridData data;
+  data.rknn_batch_size = options.rknn_batch_size;
+  RK_TRY(check_batch(data.rknn_batch_size));
   BuildOptions build;
   build.dataset = options.dataset;
   build.progress = options.progress;
@@ -114,7 +113,6 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   for (const Value* value : quantized.values()) {
     if (value->quantized()) cfg.parameters[value->name()] = entry_of(value->quant);
   }
-  HybridData data;
   data.config = *state_->config;
   std::error_code ignored;
   data.dataset = std::filesystem::absolute(options.dataset, ignored).string();
@@ -195,6 +193,7 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
   calibrated.ranges = std::move(data.ranges);
   calibrated.stats = std::move(data.stats);
   RK_ASSIGN(Built built, build_layers(calibrated, state_->setting(), std::move(layers)));
+  RK_TRY(set_batch(data.rknn_batch_size, built));
   for (const Value* input : built.graph.inputs()) {
     if (cfg.layers.contains(input->name()) && input->quantized() &&
         cfg.layers.at(input->name()) == "float16") {

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "toolkit/config_check.h"
 #include "toolkit/option_table.h"
 
 namespace rk::toolkit {
@@ -58,6 +59,13 @@ Result<HybridData> data_from(const Json& json) {
   HybridData out;
   RK_TRY(read_options(*config, out.config));
   out.dataset = *dataset->as_string();
+  // Files of older versions have none.
+  if (const Json* const batch = json.find("rknn_batch_size"); batch != nullptr) {
+    if (!batch->as_int() || *batch->as_int() < 1 || *batch->as_int() > INT32_MAX)
+      return damaged("rknn_batch_size");
+    out.rknn_batch_size = static_cast<int>(*batch->as_int());
+    RK_TRY(check_batch(out.rknn_batch_size));
+  }
   out.model_crc32 = static_cast<uint32_t>(*crc->as_int());
   for (const Json::Member& member : *ranges->as_object()) {
     const Json *low = member.value.at(0), *high = member.value.at(1);
@@ -102,6 +110,7 @@ std::string write_hybrid_data(const HybridData& data) {
   return write_json(Json::object({{"format", kFormat},
                                   {"model_crc32", data.model_crc32},
                                   {"dataset", data.dataset},
+                                  {"rknn_batch_size", data.rknn_batch_size},
                                   {"config", write_options(data.config)},
                                   {"ranges", ranges},
                                   {"means", means},

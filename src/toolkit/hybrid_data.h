@@ -13,6 +13,7 @@ namespace rk::toolkit {
 struct HybridData {
   Config config;
   std::string dataset;
+  int rknn_batch_size = 1;
   quant::Ranges ranges;
   // Parameters that the model itself brought.
   std::map<std::string, QuantParams, std::less<>> own_params;

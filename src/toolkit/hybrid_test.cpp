@@ -185,6 +185,32 @@ TEST_F(Hybrid, EditedParametersChangeTheResult) {
   EXPECT_THAT(clash.status().message(), HasSubstr("quantize_parameters of 'c'"));
 }
 
+TEST_F(Hybrid, ABatchOfStep1IsTheModelsOfStep2) {
+  HybridOptions options;
+  ASSERT_TRUE(step1(options).ok());
+  Toolkit one;
+  ASSERT_TRUE(one.hybrid_quantization_step2(files()).ok());
+  EXPECT_EQ(one.program().batch, 1);
+  options.rknn_batch_size = 3;
+  ASSERT_TRUE(step1(options).ok());
+  Toolkit three;
+  ASSERT_TRUE(three.hybrid_quantization_step2(files()).ok());
+  EXPECT_EQ(three.program().batch, 3);
+  EXPECT_EQ(steps(three), steps(one));
+
+  options.rknn_batch_size = 0;
+  EXPECT_THAT(step1(options).status().message(), HasSubstr("Invalid rknn_batch_size 0"));
+  std::ifstream file(path("net.data"));
+  std::string data(std::istreambuf_iterator<char>(file), {});
+  const size_t at = data.find("\"rknn_batch_size\": 3");
+  ASSERT_NE(at, std::string::npos);
+  for (const std::string_view bad : {"-2", "true", "5000"}) {
+    std::ofstream(path("net.data")) << data.substr(0, at) << "\"rknn_batch_size\": " << bad
+                                    << data.substr(at + 20);
+    EXPECT_THAT(step2().status().message(), HasSubstr("rknn_batch_size")) << bad;
+  }
+}
+
 TEST_F(Hybrid, ProposalsAndSubgraphsAreWrittenIntoTheCfg) {
   HybridOptions options;
   options.custom_hybrid = {{"a", "c"}};

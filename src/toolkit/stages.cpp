@@ -345,6 +345,17 @@ Result<Built> build_layers(const Calibrated& from, const Setting& setting, Layer
                std::move(placement)};
 }
 
+Status set_batch(int batch, Built& built) {
+  for (const Value* output : built.graph.outputs()) {
+    if (batch > 1 && output->shape().rank() == 0) {
+      return unsupported(str("rknn_batch_size: output '", output->name(),
+                             "' is one number without an axis, so it cannot hold a batch"));
+    }
+  }
+  built.program.batch = batch;
+  return ok_status();
+}
+
 Result<Built> build_model(const Imported& imported, const Calibrated& from, const Setting& setting,
                           const BuildOptions& options) {
   const Config& config = setting.config;
@@ -387,13 +398,7 @@ Result<Built> build_model(const Imported& imported, const Calibrated& from, cons
                                 compile_options(setting, from.optimized, options.do_quantization,
                                                 out.layers.f16)));
   }
-  for (const Value* output : out.graph.outputs()) {
-    if (batch > 1 && output->shape().rank() == 0) {
-      return unsupported(str("rknn_batch_size: output '", output->name(),
-                             "' is one number without an axis, so it cannot hold a batch"));
-    }
-  }
-  out.program.batch = batch;
+  RK_TRY(set_batch(batch, out));
   if (config.sparse_infer) mark_sparse(quant::find_sparse_layers(out.graph), out.program);
   RK_TRY(program::verify(out.program));
   RK_ASSIGN(out.placement,

@@ -68,6 +68,8 @@ Result<Built> build_model(const Imported& imported, const Calibrated& from, cons
                           const BuildOptions& options);
 // A quantized model with these layers in other types, at the shape it was calibrated at.
 Result<Built> build_layers(const Calibrated& from, const Setting& setting, LayerTypes layers);
+// `batch` has passed check_batch. Refuses outputs that have no axis to hold it.
+Status set_batch(int batch, Built& built);
 
 // Layers to keep in float16, judged on the first samples of the dataset.
 Result<quant::FloatLayers> propose_float_layers(const Calibrated& from, const Setting& setting,

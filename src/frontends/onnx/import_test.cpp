@@ -273,6 +273,25 @@ TEST(OnnxImport, RemarksThatContradictInferenceAreIgnoredWithOneWarning) {
       << lines[0];
 }
 
+TEST(OnnxImport, TheVerboseLogNamesNodesThatBecomeConstants) {
+  ModelWriter m;
+  m.input("x", {2}).output("y");
+  m.floats("k", {2}, {1, 2});
+  m.node("Neg", {"k"}, {"minus"}).set_name("negate");
+  m.node("Add", {"x", "minus"}, {"y"}).set_name("sum");
+  std::vector<std::string> lines;
+  const int level = log_level();
+  set_log_level(static_cast<int>(LogLevel::kDebug));
+  set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  const bool ok = m.import().ok();
+  set_log_sink({});
+  set_log_level(level);
+  EXPECT_TRUE(ok);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("node 'negate' (Neg) is folded to a constant"), std::string::npos)
+      << lines[0];
+}
+
 TEST(OnnxImport, AnOutputThatIsListedForTwoNamesKeepsBoth) {
   ModelWriter m;
   m.input("x", {2}).output("y").output("z");
