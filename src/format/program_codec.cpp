@@ -489,12 +489,27 @@ static Status join(StoredVariant& stored, const Variant* first) {
   return ok_status();
 }
 
+// Of one copy in memory, where a short text and an attribute are many times as large as in the file.
+static uint64_t held_bytes(const Variant& variant) {
+  uint64_t bytes = encode_steps(variant).size() + variant.steps.size() * sizeof(Step);
+  for (const Step& step : variant.steps) {
+    const auto* const op = std::get_if<OpParams>(&step.params);
+    if (op == nullptr) continue;
+    for (const auto& [name, attr] : op->attrs) {
+      bytes += sizeof(name) + sizeof(attr) + 4 * sizeof(void*);  // a node of the map
+      const auto* const texts = std::get_if<std::vector<std::string>>(&attr);
+      if (texts != nullptr) bytes += texts->size() * sizeof(std::string);
+    }
+  }
+  return bytes;
+}
+
 // The copies that sharing variants make.
 class SharedSize {
  public:
   Status add(const Variant& first) {
-    if (step_bytes_ == 0) step_bytes_ = encode_steps(first).size();
-    bytes_ += step_bytes_ + first.steps.size() * sizeof(Step);
+    if (step_bytes_ == 0) step_bytes_ = held_bytes(first);
+    bytes_ += step_bytes_;
     if (bytes_ > budget::kSharedStepBytes)
       return invalid_model("the compiled model's variants are too large together");
     return ok_status();
