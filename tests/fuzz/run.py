@@ -18,6 +18,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -26,6 +27,7 @@ SHARES = {"rknn": 3, "program": 4, "onnx": 4, "tflite": 2, "tensorflow": 2, "dar
           "graph_text": 2, "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1, "options": 1, "formula": 1, "capi": 3}
 FRONTENDS = ("tflite", "tensorflow", "darknet", "caffe", "torchscript")
 LIMIT_SECONDS = 20
+MAX_BYTES = 65536  # of one input
 LIMIT_MEGABYTES = 2560  # the budget's base, 1 GiB beyond it, and what ASan adds
 
 
@@ -109,6 +111,22 @@ def tiny_models(fmt):
         yield name, files[0] if len(files) == 1 else struct.pack("<I", len(files[0])) + files[0] + files[1]
 
 
+def make_shared_seeds(corpus):
+    """The standard's node tests and files of the vendor's converter, where ../shared has them."""
+    assets = os.path.join(ROOT, "..", "shared", "assets")
+    for archive, ending, target in (("onnx-node-tests.tar.xz", "model.onnx", "onnx"),
+                                    (os.path.join("vendor-oracle", "files.tar.xz"), ".rknn", "rknn")):
+        path, count = os.path.join(assets, archive), 0
+        if not os.path.exists(path):
+            continue
+        with tarfile.open(path) as tar:
+            for member in tar:
+                if member.isfile() and member.name.endswith(ending) and member.size <= MAX_BYTES:
+                    write(os.path.join(corpus, target), member.name.replace("/", "_"), tar.extractfile(member).read())
+                    count += 1
+        print("seeds: %d files of %s" % (count, archive))
+
+
 def make_frontend_seeds(corpus):
     for fmt in FRONTENDS:
         for name, data in tiny_models(fmt):
@@ -137,6 +155,7 @@ def make_seeds(replay, corpus):
             with open(path, "rb") as file:
                 write(os.path.join(corpus, "onnx"), os.path.relpath(path, ROOT).replace("/", "_"), file.read())
     make_frontend_seeds(corpus)
+    make_shared_seeds(corpus)
     for path in glob.glob(os.path.join(ROOT, "src", "media", "testdata", "*")):
         with open(path, "rb") as file:
             data = file.read()
@@ -172,7 +191,7 @@ def fuzz(programs, corpus, seconds):
         os.makedirs(folder, exist_ok=True)
         result = subprocess.run(
             [program, folder, "-max_total_time=%d" % time, "-timeout=%d" % LIMIT_SECONDS, "-rss_limit_mb=%d" % LIMIT_MEGABYTES,
-             "-artifact_prefix=%s/%s-" % (findings, target), "-print_final_stats=1", "-seed=20261115", "-max_len=65536"],
+             "-artifact_prefix=%s/%s-" % (findings, target), "-print_final_stats=1", "-seed=20261115", "-max_len=%d" % MAX_BYTES],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
         runs = re.search(r"number_of_executed_units: (\d+)", result.stdout)
         good = result.returncode == 0 and runs
