@@ -308,16 +308,20 @@ fuzz: fuzzers
 	@$(PYTHON) tests/check.py fuzz \
 	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
 
-# Lines that the unit tests, the end-to-end tests, the damaged files and the seeds of fuzzing reach.
+# Lines that tests reach: units, end to end, tiny models of every format, plug-ins and products, lifted files, damaged
+# files, the seeds of fuzzing (with the standard's node tests and files of the vendor's converter, where ../shared has them).
 COVERED := $(BUILD)/coverage
 COVERAGE_BARS := --bar format=90 --bar frontends=90 --bar verify=90 --bar capi=90
 .PHONY: coverage-run coverage
 coverage-run: configure-coverage
-	@$(call NINJA,coverage,units e2e fuzz fuzz_replay)
+	@$(call NINJA,coverage,units e2e fuzz fuzz_replay frontend_cases matmul_check golden_lift)
 	@find $(COVERED) -name '*.gcda' -delete
 	@-$(COVERED)/src/units >$(COVERED)/units.log 2>&1
 	@-$(COVERED)/tests/e2e/e2e >$(COVERED)/e2e.log 2>&1
 	@-$(COVERED)/tests/fuzz/fuzz >$(COVERED)/fuzz.log 2>&1
+	@-$(COVERED)/tests/frontends/frontend_cases >$(COVERED)/frontends.log 2>&1
+	@-$(COVERED)/tests/matmul/matmul_check --gtest_filter=-GpuOp.* >$(COVERED)/matmul.log 2>&1
+	@-$(COVERED)/tests/golden/golden_lift >$(COVERED)/golden.log 2>&1
 	@$(FUZZ) seeds --replay $(COVERED)/tests/fuzz/fuzz_replay --corpus $(COVERED)/corpus
 	@-$(FUZZ) replay --replay $(COVERED)/tests/fuzz/fuzz_replay --corpus $(COVERED)/corpus >$(COVERED)/replay.log 2>&1
 coverage: coverage-run

@@ -28,6 +28,7 @@ SHARES = {"rknn": 3, "program": 4, "onnx": 4, "tflite": 2, "tensorflow": 2, "dar
 FRONTENDS = ("tflite", "tensorflow", "darknet", "caffe", "torchscript")
 LIMIT_SECONDS = 20
 MAX_BYTES = 65536  # of one input
+LARGE_BYTES = 2 << 20  # of one that is replayed only
 LIMIT_MEGABYTES = 2560  # the budget's base, 1 GiB beyond it, and what ASan adds
 
 
@@ -121,8 +122,9 @@ def make_shared_seeds(corpus):
             continue
         with tarfile.open(path) as tar:
             for member in tar:
-                if member.isfile() and member.name.endswith(ending) and member.size <= MAX_BYTES:
-                    write(os.path.join(corpus, target), member.name.replace("/", "_"), tar.extractfile(member).read())
+                if member.isfile() and member.name.endswith(ending) and member.size <= LARGE_BYTES:
+                    folder = os.path.join(corpus, target if member.size <= MAX_BYTES else "large_" + target)
+                    write(folder, member.name.replace("/", "_"), tar.extractfile(member).read())
                     count += 1
         print("seeds: %d files of %s" % (count, archive))
 
@@ -206,9 +208,8 @@ def fuzz(programs, corpus, seconds):
 
 def replay_all(replay, corpus):
     for target in SHARES:
-        folder = os.path.join(corpus, target)
-        if os.path.isdir(folder):
-            subprocess.run([replay, target, folder], check=True)
+        folders = [os.path.join(corpus, prefix + target) for prefix in ("", "large_")]
+        subprocess.run([replay, target] + [folder for folder in folders if os.path.isdir(folder)], check=True)
     return 0
 
 

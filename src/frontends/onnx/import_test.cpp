@@ -292,6 +292,17 @@ TEST(OnnxImport, TheVerboseLogNamesNodesThatBecomeConstants) {
       << lines[0];
 }
 
+TEST(OnnxImport, AttributesThatSayTheDefaultOfNewerVersionsAreTaken) {
+  const auto with = [](int64_t keepdims) {
+    ModelWriter m;
+    m.input("x", {2}).output("y");
+    testing::set_int(m.node("Neg", {"x"}, {"y"}), "keepdims", keepdims);
+    return m.failure();
+  };
+  EXPECT_EQ(with(1), "");
+  EXPECT_NE(with(0).find("keepdims"), std::string::npos) << with(0);
+}
+
 TEST(OnnxImport, AnOutputThatIsListedForTwoNamesKeepsBoth) {
   ModelWriter m;
   m.input("x", {2}).output("y").output("z");

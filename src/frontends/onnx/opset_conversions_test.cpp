@@ -279,6 +279,40 @@ TEST(OpsetConversion, BatchNormalizationInTrainingModeStandardisesWeights) {
     EXPECT_NEAR(flat.span<float>()[i], expected[i], 1e-6) << i;
 }
 
+TEST(OpsetConversion, SlopeOfAnOldPReluBelongsToTheChannels) {
+  ModelWriter m(6);
+  m.input("x", {1, 3, 2, 2}).output("y");
+  m.floats("slope", {3}, {0.1f, 0.2f, 0.3f});
+  m.node("PRelu", {"x", "slope"}, {"y"}, "n");
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(only_node(graph).input(1).shape(), Shape({3, 1, 1}));
+}
+
+TEST(OpsetConversion, ConcatOneJoinsChannels) {
+  ModelWriter m(1);
+  m.input("a", {1, 3, 2}).input("b", {1, 5, 2}).output("y");
+  m.node("Concat", {"a", "b"}, {"y"}, "n");
+  const auto graph = m.import();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->outputs()[0]->shape(), Shape({1, 8, 2}));
+}
+
+TEST(OpsetConversion, GroupNormalizationEighteenHasScalesPerGroup) {
+  const auto with = [](int64_t groups) {
+    ModelWriter m(18);
+    m.input("x", {1, 4, 2, 2}).output("y");
+    m.floats("scale", {groups}, std::vector<float>(static_cast<size_t>(groups), 2.0f));
+    m.floats("bias", {2}, {5, 6});
+    testing::set_int(m.node("GroupNormalization", {"x", "scale", "bias"}, {"y"}, "n"), "num_groups", 2);
+    return m.import();
+  };
+  const auto graph = with(2);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(only_node(graph).input(2).constant().to_f32(), (std::vector<float>{5, 5, 6, 6}));
+  EXPECT_NE(with(3).status().message().find("does not divide 4 channels"), std::string::npos);
+}
+
 TEST(OpsetConversion, CastOfOpsetOneNamesItsType) {
   const auto graph =
       import_one(1, "Cast", {2}, [](onnx::NodeProto& n) { testing::set_text(n, "to", "INT32"); });

@@ -383,5 +383,59 @@ TEST(TorchCalls, SelfAttentionOfOneFastCall) {
               HasSubstr("set_fastpath_enabled(False)"));
 }
 
+// Attention and the second layer of weights are 0 or the identity, so that normalization alone is left.
+TEST(TorchCalls, EncoderLayerOfOneFastCall) {
+  Script s({1, 2, 2});
+  const auto matrix = [&](int64_t rows, const std::vector<float>& values) {
+    return s.call("aten::view", {s.floats(values), s.ints({rows, 2})});
+  };
+  const uint32_t in = matrix(6, std::vector<float>(12, 0)), in_bias = s.floats({0, 0, 0, 0, 0, 0});
+  const uint32_t none = matrix(2, {0, 0, 0, 0}), same = matrix(2, {1, 0, 0, 1});
+  const uint32_t zeros = s.floats({0, 0}), ones = s.floats({1, 1}), eps = s.real(1e-9);
+  const uint32_t no = s.call("aten::Bool", {s.of(0)}), yes = s.call("aten::Bool", {s.of(1)});
+  const auto layer = [&](uint32_t gelu, uint32_t norm_first, uint32_t last) {
+    return s.call("aten::_transformer_encoder_layer_fwd",
+                  {s.x(), s.of(2), s.of(1), in, in_bias, none, zeros, gelu, norm_first, eps, ones, zeros,
+                   ones, zeros, same, zeros, last, zeros});
+  };
+  const std::vector<float> x = {1, 3, 2, 6};
+  EXPECT_THAT(s.run(layer(no, no, same), x), Pointwise(FloatNear(1e-4f), {-1, 1, -1, 1}));
+  EXPECT_THAT(s.run(layer(yes, yes, none), x), ElementsAreArray(x));
+}
+
+TEST(TorchCalls, PicturesArePaddedUnfoldedAndResized) {
+  Script s({1, 1, 3, 3});
+  const std::vector<float> x = counting(9);
+  const uint32_t two = s.ints({2, 2}), one = s.ints({1, 1}), zero = s.ints({0, 0});
+  EXPECT_THAT(s.run(s.call("aten::im2col", {s.x(), two, one, zero, one}), x),
+              ElementsAre(1, 2, 4, 5, 2, 3, 5, 6, 4, 5, 7, 8, 5, 6, 8, 9));
+  EXPECT_THAT(s.run(s.call("aten::im2col", {s.x(), one, one, one, two}), x),
+              ElementsAre(0, 0, 0, 0, 5, 0, 0, 0, 0));
+  EXPECT_THAT(s.refused_call("aten::im2col", {s.x(), s.ints({4, 4}), one, zero, one}),
+              HasSubstr("has a kernel larger than"));
+  EXPECT_THAT(s.refused_call("aten::im2col", {s.x(), zero, one, zero, one}), HasSubstr("cannot be"));
+  const uint32_t sides = s.ints({1, 0});
+  EXPECT_THAT(s.run(s.call("aten::pad", {s.x(), sides, s.text("reflect"), s.none()}), x),
+              ElementsAre(2, 1, 2, 3, 5, 4, 5, 6, 8, 7, 8, 9));
+  EXPECT_THAT(s.run(s.call("aten::pad", {s.x(), sides, s.text("replicate"), s.none()}), x),
+              ElementsAre(1, 1, 2, 3, 4, 4, 5, 6, 7, 7, 8, 9));
+  EXPECT_THAT(s.run(s.call("aten::pad", {s.x(), sides, s.text("circular"), s.none()}), x),
+              ElementsAre(3, 1, 2, 3, 6, 4, 5, 6, 9, 7, 8, 9));
+  EXPECT_THAT(s.refused_call("aten::pad", {s.x(), sides, s.text("odd"), s.none()}),
+              HasSubstr("mode 'odd' is not taken"));
+
+  Script row({1, 1, 4});
+  const std::vector<float> y = counting(4);
+  const uint32_t none = row.none(), eight = row.ints({8});
+  EXPECT_THAT(row.run(row.call("aten::upsample_nearest1d", {row.x(), eight, none}), y),
+              ElementsAre(1, 1, 2, 2, 3, 3, 4, 4));
+  EXPECT_THAT(row.run(row.call("aten::adaptive_avg_pool1d", {row.x(), row.ints({2})}), y),
+              ElementsAre(1.5, 3.5));
+  EXPECT_THAT(row.run(row.call("aten::reflection_pad1d", {row.x(), row.ints({1, 1})}), y),
+              ElementsAre(2, 1, 2, 3, 4, 3));
+  EXPECT_THAT(row.run(row.call("aten::replication_pad1d", {row.x(), row.ints({1, 1})}), y),
+              ElementsAre(1, 1, 2, 3, 4, 4));
+}
+
 }  // namespace
 }  // namespace rk::frontends::torchscript
