@@ -35,10 +35,10 @@ Result<Tensor> GraphBuilder::described(const TensorType& type) {
   RK_ASSIGN(const uint64_t size_bytes, checked_byte_size(type));
   if (size_bytes > budget::kImportedNodeBytes ||
       size_bytes > budget::kDescribedBytes - described_bytes_) {
-    return out_of_memory(str("makes a constant ", to_string(type), " of ", size_bytes,
-                             " bytes; constants that the file describes without holding them may have ",
-                             budget::kImportedNodeBytes, " each and ", budget::kDescribedBytes,
-                             " in all"));
+    return out_of_memory(
+        str("makes a constant ", to_string(type), " of ", size_bytes,
+            " bytes; constants that the file describes without holding them may have ",
+            budget::kImportedNodeBytes, " each and ", budget::kDescribedBytes, " in all"));
   }
   described_bytes_ += size_bytes;
   RK_ASSIGN(Tensor out, Tensor::try_make(type));

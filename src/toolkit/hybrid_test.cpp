@@ -205,8 +205,8 @@ TEST_F(Hybrid, ABatchOfStep1IsTheModelsOfStep2) {
   const size_t at = data.find("\"rknn_batch_size\": 3");
   ASSERT_NE(at, std::string::npos);
   for (const std::string_view bad : {"-2", "true", "5000"}) {
-    std::ofstream(path("net.data")) << data.substr(0, at) << "\"rknn_batch_size\": " << bad
-                                    << data.substr(at + 20);
+    std::ofstream(path("net.data"))
+        << data.substr(0, at) << "\"rknn_batch_size\": " << bad << data.substr(at + 20);
     EXPECT_THAT(step2().status().message(), HasSubstr("rknn_batch_size")) << bad;
   }
 }

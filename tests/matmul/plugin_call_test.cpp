@@ -11,7 +11,7 @@
 #include "openrknn_plugin.h"
 #include "rknn_api.h"
 
-namespace rk {
+namespace rk::plugin_call {
 namespace {
 
 constexpr int kFloat = 1, kInt64 = 7;
@@ -135,7 +135,8 @@ TEST_F(PluginCall, MistakesOfTheCallerAreNamed) {
   };
   EXPECT_EQ(openrknn_plugin_compute(nullptr), RKNN_ERR_PARAM_INVALID);
   EXPECT_EQ(openrknn_plugin_infer(nullptr), RKNN_ERR_PARAM_INVALID);
-  EXPECT_TRUE(refused(node("cstUnknown"), "no plug-in library has the operator 'cstUnknown'")) << error_;
+  EXPECT_TRUE(refused(node("cstUnknown"), "no plug-in library has the operator 'cstUnknown'"))
+      << error_;
   openrknn_node bad = node("cstTail");
   bad.inputs = nullptr;
   EXPECT_TRUE(refused(bad, "a list is NULL")) << error_;
@@ -157,4 +158,4 @@ TEST_F(PluginCall, MistakesOfTheCallerAreNamed) {
 }
 
 }  // namespace
-}  // namespace rk
+}  // namespace rk::plugin_call

@@ -304,7 +304,8 @@ TEST(OpsetConversion, GroupNormalizationEighteenHasScalesPerGroup) {
     m.input("x", {1, 4, 2, 2}).output("y");
     m.floats("scale", {groups}, std::vector<float>(static_cast<size_t>(groups), 2.0f));
     m.floats("bias", {2}, {5, 6});
-    testing::set_int(m.node("GroupNormalization", {"x", "scale", "bias"}, {"y"}, "n"), "num_groups", 2);
+    testing::set_int(m.node("GroupNormalization", {"x", "scale", "bias"}, {"y"}, "n"), "num_groups",
+                     2);
     return m.import();
   };
   const auto graph = with(2);

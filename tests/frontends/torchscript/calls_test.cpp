@@ -101,15 +101,13 @@ TEST(TorchCalls, ArithmeticOfWholeNumbersIsPythons) {
     int64_t a, b;
     float expected;
   };
-  const Case cases[] = {{"aten::add", 5, 7, 12},          {"aten::sub", 5, 7, -2},
-                        {"aten::mul", 5, 7, 35},          {"aten::div", 7, 2, 3.5},
-                        {"aten::floordiv", -7, 2, -4},    {"aten::remainder", -7, 2, 1},
-                        {"aten::floordiv", 7, -1, -7},    {"aten::remainder", 7, -1, 0},
-                        {"aten::pow", 2, 10, 1024},       {"aten::lt", 1, 2, 1},
-                        {"aten::le", 2, 2, 1},            {"aten::gt", 1, 2, 0},
-                        {"aten::ge", 2, 2, 1},            {"aten::eq", 3, 3, 1},
-                        {"aten::ne", 3, 3, 0},            {"prim::max", 3, 8, 8},
-                        {"prim::min", 3, 8, 3}};
+  const Case cases[] = {
+      {"aten::add", 5, 7, 12},       {"aten::sub", 5, 7, -2},       {"aten::mul", 5, 7, 35},
+      {"aten::div", 7, 2, 3.5},      {"aten::floordiv", -7, 2, -4}, {"aten::remainder", -7, 2, 1},
+      {"aten::floordiv", 7, -1, -7}, {"aten::remainder", 7, -1, 0}, {"aten::pow", 2, 10, 1024},
+      {"aten::lt", 1, 2, 1},         {"aten::le", 2, 2, 1},         {"aten::gt", 1, 2, 0},
+      {"aten::ge", 2, 2, 1},         {"aten::eq", 3, 3, 1},         {"aten::ne", 3, 3, 0},
+      {"prim::max", 3, 8, 8},        {"prim::min", 3, 8, 3}};
   for (const Case& c : cases) {
     Script s;
     const uint32_t result = s.call("aten::Float", {s.call(c.kind, {s.of(c.a), s.of(c.b)})});
@@ -132,10 +130,10 @@ TEST(TorchCalls, ArithmeticOfRealNumbersIsPythons) {
     double a, b;
     float expected;
   };
-  const Case cases[] = {{"aten::add", 0.5, 2, 2.5},       {"aten::sub", 0.5, 2, -1.5},
-                        {"aten::mul", 0.5, 3, 1.5},       {"aten::div", 1, 4, 0.25},
-                        {"aten::floordiv", -3.5, 2, -2},  {"aten::remainder", -3.5, 2, 0.5},
-                        {"aten::pow", 2, -1, 0.5},        {"aten::lt", 1.5, 2, 1},
+  const Case cases[] = {{"aten::add", 0.5, 2, 2.5},      {"aten::sub", 0.5, 2, -1.5},
+                        {"aten::mul", 0.5, 3, 1.5},      {"aten::div", 1, 4, 0.25},
+                        {"aten::floordiv", -3.5, 2, -2}, {"aten::remainder", -3.5, 2, 0.5},
+                        {"aten::pow", 2, -1, 0.5},       {"aten::lt", 1.5, 2, 1},
                         {"aten::ge", 1.5, 2, 0}};
   for (const Case& c : cases) {
     Script s;
@@ -143,10 +141,11 @@ TEST(TorchCalls, ArithmeticOfRealNumbersIsPythons) {
     EXPECT_THAT(s.value(result), ElementsAre(c.expected)) << c.kind;
   }
   const std::pair<const char*, float> functions[] = {
-      {"aten::sqrt", 1.5f}, {"aten::neg", -2.25f}, {"aten::abs", 2.25f},
-      {"aten::exp", std::exp(2.25f)}, {"aten::log", std::log(2.25f)},
-      {"aten::sin", std::sin(2.25f)}, {"aten::cos", std::cos(2.25f)},
-      {"aten::tan", std::tan(2.25f)}, {"aten::floor", 2.0f}, {"aten::ceil", 3.0f}};
+      {"aten::sqrt", 1.5f},           {"aten::neg", -2.25f},
+      {"aten::abs", 2.25f},           {"aten::exp", std::exp(2.25f)},
+      {"aten::log", std::log(2.25f)}, {"aten::sin", std::sin(2.25f)},
+      {"aten::cos", std::cos(2.25f)}, {"aten::tan", std::tan(2.25f)},
+      {"aten::floor", 2.0f},          {"aten::ceil", 3.0f}};
   for (const auto& [kind, expected] : functions) {
     Script s;
     const auto found = s.value(s.call("aten::Float", {s.call(kind, {s.real(2.25)})}));
@@ -183,15 +182,27 @@ TEST(TorchCalls, ListsChangeAsInPython) {
     return bad.refusal(bad.call("aten::mul", {bad.x(), bad.call(kind, inputs)}));
   };
   using Ids = std::vector<uint32_t>;
-  EXPECT_THAT(refused("aten::append", [](Script& b) { return Ids{b.of(1), b.of(2)}; }),
+  EXPECT_THAT(refused("aten::append",
+                      [](Script& b) {
+                        return Ids{b.of(1), b.of(2)};
+                      }),
               HasSubstr("needs a list"));
-  EXPECT_THAT(refused("aten::append", [](Script& b) { return Ids{b.ints({1}), b.ints({2})}; }),
+  EXPECT_THAT(refused("aten::append",
+                      [](Script& b) {
+                        return Ids{b.ints({1}), b.ints({2})};
+                      }),
               HasSubstr("of a list to a list"));
-  EXPECT_THAT(refused("aten::extend", [](Script& b) { return Ids{b.ints({1}), b.of(2)}; }),
+  EXPECT_THAT(refused("aten::extend",
+                      [](Script& b) {
+                        return Ids{b.ints({1}), b.of(2)};
+                      }),
               HasSubstr("needs two lists"));
   EXPECT_THAT(refused("aten::pop", [](Script& b) { return Ids{b.of(1)}; }),
               HasSubstr("of what is no list"));
-  EXPECT_THAT(refused("prim::ListUnpack", [](Script& b) { return Ids{b.ints({1, 2})}; }),
+  EXPECT_THAT(refused("prim::ListUnpack",
+                      [](Script& b) {
+                        return Ids{b.ints({1, 2})};
+                      }),
               HasSubstr("unpacks 2 elements into 1"));
   EXPECT_THAT(refused("prim::max", [](Script& b) { return Ids{b.text("a")}; }),
               HasSubstr("of what is no number"));
@@ -213,9 +224,9 @@ TEST(TorchCalls, DictsChangeAsInPython) {
   EXPECT_THAT(s.value(s.call("prim::TupleIndex", {pair, s.of(1)})), ElementsAre(1));
   const uint32_t copy = s.call("aten::dict", {dict});
   EXPECT_THAT(s.value(s.call("aten::len", {s.call("aten::keys", {copy})})), ElementsAre(3));
-  EXPECT_THAT(s.refusal(s.call("aten::mul", {s.x(), s.call("aten::__getitem__",
-                                                           {dict, s.text("z")})})),
-              HasSubstr("asks for a key that the dict does not have"));
+  EXPECT_THAT(
+      s.refusal(s.call("aten::mul", {s.x(), s.call("aten::__getitem__", {dict, s.text("z")})})),
+      HasSubstr("asks for a key that the dict does not have"));
 }
 
 TEST(TorchCalls, LoopsCountAsRangeDoes) {
@@ -226,17 +237,17 @@ TEST(TorchCalls, LoopsCountAsRangeDoes) {
                                                            {s.of(0), s.of(1), s.of(0)})})),
               HasSubstr("has a step of 0"));
   Script far;
-  EXPECT_THAT(far.refusal(far.call("aten::mul", {far.x(), far.call("aten::__derive_index",
-                                                                   {far.of(INT64_MAX), far.of(0),
-                                                                    far.of(2)})})),
+  EXPECT_THAT(far.refusal(far.call("aten::mul",
+                                   {far.x(), far.call("aten::__derive_index",
+                                                      {far.of(INT64_MAX), far.of(0), far.of(2)})})),
               HasSubstr("counts too far"));
 }
 
 TEST(TorchCalls, TensorsSayWhatTheyAre) {
   Script s({2, 3});
   const auto number = [&](uint32_t result) {
-    const auto out = s.run(s.call("aten::mul", {s.x(), s.call("aten::Float", {result})}),
-                           {1, 1, 1, 1, 1, 1});
+    const auto out =
+        s.run(s.call("aten::mul", {s.x(), s.call("aten::Float", {result})}), {1, 1, 1, 1, 1, 1});
     return out.empty() ? -1 : out[0];
   };
   EXPECT_EQ(number(s.call("aten::dim", {s.x()})), 2);
@@ -266,27 +277,32 @@ TEST(TorchCalls, TensorsOfNumbers) {
               ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(s.value(s.call("aten::arange", {s.of(1), s.of(8), s.of(3), none, none, none, none})),
               ElementsAre(1, 4, 7));
-  EXPECT_THAT(s.value(s.call("aten::linspace", {s.of(0), s.of(1), s.of(5), none, none, none, none})),
-              ElementsAre(0, 0.25, 0.5, 0.75, 1));
-  EXPECT_THAT(s.value(s.call("aten::zeros", {s.ints({2}), none, none, none, none})), ElementsAre(0, 0));
-  EXPECT_THAT(s.value(s.call("aten::ones", {s.ints({2}), none, none, none, none})), ElementsAre(1, 1));
+  EXPECT_THAT(
+      s.value(s.call("aten::linspace", {s.of(0), s.of(1), s.of(5), none, none, none, none})),
+      ElementsAre(0, 0.25, 0.5, 0.75, 1));
+  EXPECT_THAT(s.value(s.call("aten::zeros", {s.ints({2}), none, none, none, none})),
+              ElementsAre(0, 0));
+  EXPECT_THAT(s.value(s.call("aten::ones", {s.ints({2}), none, none, none, none})),
+              ElementsAre(1, 1));
   EXPECT_THAT(s.value(s.call("aten::full", {s.ints({2}), s.real(2.5), none, none, none, none})),
               ElementsAre(2.5, 2.5));
   EXPECT_THAT(s.value(s.call("aten::full_like", {s.x(), s.of(3), none, none, none, none, none})),
               ElementsAre(3));
-  EXPECT_THAT(s.value(s.call("aten::new_full", {s.x(), s.ints({2}), s.of(4), none, none, none, none})),
-              ElementsAre(4, 4));
+  EXPECT_THAT(
+      s.value(s.call("aten::new_full", {s.x(), s.ints({2}), s.of(4), none, none, none, none})),
+      ElementsAre(4, 4));
   EXPECT_THAT(s.value(s.call("aten::new_ones", {s.x(), s.ints({2}), none, none, none, none})),
               ElementsAre(1, 1));
-  EXPECT_THAT(s.value(s.call("aten::zeros_like", {s.x(), none, none, none, none, none})), ElementsAre(0));
+  EXPECT_THAT(s.value(s.call("aten::zeros_like", {s.x(), none, none, none, none, none})),
+              ElementsAre(0));
   const uint32_t classes = s.call("aten::tensor", {s.ints({2, 0}), s.of(4), none, none});
   EXPECT_THAT(s.value(s.call("aten::_cast_Float", {s.call("aten::one_hot", {classes, s.of(3)})})),
               ElementsAre(0, 0, 1, 1, 0, 0));
   const uint32_t grid = s.call("aten::meshgrid", {s.list({s.floats({1, 2}), s.floats({5, 6, 7})})});
   EXPECT_THAT(s.value(s.call("aten::__getitem__", {grid, s.of(0)})), ElementsAre(1, 1, 1, 2, 2, 2));
   EXPECT_THAT(s.value(s.call("aten::__getitem__", {grid, s.of(1)})), ElementsAre(5, 6, 7, 5, 6, 7));
-  const uint32_t xy = s.call("aten::meshgrid",
-                             {s.list({s.floats({1, 2}), s.floats({5, 6, 7})}), s.text("xy")});
+  const uint32_t xy =
+      s.call("aten::meshgrid", {s.list({s.floats({1, 2}), s.floats({5, 6, 7})}), s.text("xy")});
   EXPECT_THAT(s.value(s.call("aten::__getitem__", {xy, s.of(0)})), ElementsAre(1, 2, 1, 2, 1, 2));
   EXPECT_THAT(s.refused_call("aten::arange", {s.of(1), s.of(0), s.of(1), none, none, none, none}),
               HasSubstr("elements"));
@@ -306,7 +322,8 @@ TEST(TorchCalls, MovesOfElements) {
   Script s({2, 3});
   const auto moved = [&](uint32_t result) { return s.run(result, counting(6)); };
   EXPECT_THAT(moved(s.call("aten::t", {s.x()})), ElementsAre(1, 4, 2, 5, 3, 6));
-  EXPECT_THAT(moved(s.call("aten::movedim", {s.x(), s.of(0), s.of(1)})), ElementsAre(1, 4, 2, 5, 3, 6));
+  EXPECT_THAT(moved(s.call("aten::movedim", {s.x(), s.of(0), s.of(1)})),
+              ElementsAre(1, 4, 2, 5, 3, 6));
   const uint32_t flat = s.call("aten::view", {s.x(), s.ints({-1})});
   EXPECT_THAT(moved(s.call("aten::view_as", {flat, s.x()})), ElementsAreArray(counting(6)));
   const uint32_t three = s.call("aten::unflatten", {flat, s.of(0), s.ints({3, -1})});
@@ -318,9 +335,9 @@ TEST(TorchCalls, MovesOfElements) {
   const uint32_t lower = s.call("aten::tril", {s.x(), s.of(0)});
   EXPECT_THAT(moved(lower), ElementsAre(1, 0, 0, 4, 5, 0));
   EXPECT_THAT(moved(s.call("aten::triu", {s.x(), s.of(1)})), ElementsAre(0, 2, 3, 0, 0, 6));
-  EXPECT_THAT(s.refused_call("aten::view", {s.x(), s.ints({4, -1})}),
-              HasSubstr("another shape"));
-  EXPECT_THAT(s.refused_call("aten::permute", {s.x(), s.ints({0})}), HasSubstr("an order of 1 axes"));
+  EXPECT_THAT(s.refused_call("aten::view", {s.x(), s.ints({4, -1})}), HasSubstr("another shape"));
+  EXPECT_THAT(s.refused_call("aten::permute", {s.x(), s.ints({0})}),
+              HasSubstr("an order of 1 axes"));
   EXPECT_THAT(s.refused_call("aten::movedim", {s.x(), s.ints({0, 0}), s.ints({0, 1})}),
               HasSubstr("moves an axis twice"));
   EXPECT_THAT(s.refused_call("aten::tensor_split", {flat, s.of(9), s.of(0)}),
@@ -346,9 +363,11 @@ TEST(TorchCalls, FunctionsOfTwoTensors) {
               HasSubstr("of order 3"));
   EXPECT_THAT(s.run(s.call("aten::clip", {s.x(), s.real(3.5), s.real(4)}), x), ElementsAre(3.5, 4));
   EXPECT_THAT(s.run(s.call("aten::clamp_min", {s.x(), s.real(4)}), x), ElementsAre(4, 5));
-  const std::pair<const char*, float (*)(float)> functions[] = {
-      {"aten::tan", std::tan},   {"aten::asin", std::asin}, {"aten::acos", std::acos},
-      {"aten::sinh", std::sinh}, {"aten::cosh", std::cosh}};
+  const std::pair<const char*, float (*)(float)> functions[] = {{"aten::tan", std::tan},
+                                                                {"aten::asin", std::asin},
+                                                                {"aten::acos", std::acos},
+                                                                {"aten::sinh", std::sinh},
+                                                                {"aten::cosh", std::cosh}};
   for (const auto& [kind, function] : functions) {
     Script one({2});
     EXPECT_THAT(one.run(one.call(kind, {one.x()}), {0.25f, -0.5f}),
@@ -369,10 +388,9 @@ TEST(TorchCalls, SelfAttentionOfOneFastCall) {
   const uint32_t in = s.call("aten::view", {flat, s.ints({6, 2})});
   const uint32_t out = s.call("aten::view", {s.floats({1, 0, 0, 1}), s.ints({2, 2})});
   const uint32_t no = s.none(), yes = s.call("aten::Bool", {s.of(1)});
-  const auto result = s.calls("aten::_native_multi_head_attention",
-                              {s.x(), s.x(), s.x(), s.of(2), s.of(1), in, zeros(6, 1), out,
-                               zeros(2, 1), no, yes, yes},
-                              2);
+  const auto result = s.calls(
+      "aten::_native_multi_head_attention",
+      {s.x(), s.x(), s.x(), s.of(2), s.of(1), in, zeros(6, 1), out, zeros(2, 1), no, yes, yes}, 2);
   EXPECT_THAT(s.run(result[0], {1, 2, 3, 6}), ElementsAre(2, 4, 2, 4));
   EXPECT_THAT(s.run(result[1], {1, 2, 3, 6}), ElementsAre(0.5, 0.5, 0.5, 0.5));
   const uint32_t other = s.call("aten::neg", {s.x()});
@@ -395,8 +413,8 @@ TEST(TorchCalls, EncoderLayerOfOneFastCall) {
   const uint32_t no = s.call("aten::Bool", {s.of(0)}), yes = s.call("aten::Bool", {s.of(1)});
   const auto layer = [&](uint32_t gelu, uint32_t norm_first, uint32_t last) {
     return s.call("aten::_transformer_encoder_layer_fwd",
-                  {s.x(), s.of(2), s.of(1), in, in_bias, none, zeros, gelu, norm_first, eps, ones, zeros,
-                   ones, zeros, same, zeros, last, zeros});
+                  {s.x(), s.of(2), s.of(1), in, in_bias, none, zeros, gelu, norm_first, eps, ones,
+                   zeros, ones, zeros, same, zeros, last, zeros});
   };
   const std::vector<float> x = {1, 3, 2, 6};
   EXPECT_THAT(s.run(layer(no, no, same), x), Pointwise(FloatNear(1e-4f), {-1, 1, -1, 1}));
@@ -413,7 +431,8 @@ TEST(TorchCalls, PicturesArePaddedUnfoldedAndResized) {
               ElementsAre(0, 0, 0, 0, 5, 0, 0, 0, 0));
   EXPECT_THAT(s.refused_call("aten::im2col", {s.x(), s.ints({4, 4}), one, zero, one}),
               HasSubstr("has a kernel larger than"));
-  EXPECT_THAT(s.refused_call("aten::im2col", {s.x(), zero, one, zero, one}), HasSubstr("cannot be"));
+  EXPECT_THAT(s.refused_call("aten::im2col", {s.x(), zero, one, zero, one}),
+              HasSubstr("cannot be"));
   const uint32_t sides = s.ints({1, 0});
   EXPECT_THAT(s.run(s.call("aten::pad", {s.x(), sides, s.text("reflect"), s.none()}), x),
               ElementsAre(2, 1, 2, 3, 5, 4, 5, 6, 8, 7, 8, 9));
