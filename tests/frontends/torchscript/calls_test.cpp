@@ -456,5 +456,58 @@ TEST(TorchCalls, PicturesArePaddedUnfoldedAndResized) {
               ElementsAre(1, 1, 2, 3, 4, 4));
 }
 
+TEST(TorchCalls, RowsAndVolumesHaveTheFunctionsOfPictures) {
+  Script row({1, 1, 4});
+  const std::vector<float> y = counting(4);
+  const uint32_t none = row.none(), no = row.call("aten::Bool", {row.of(0)});
+  EXPECT_THAT(
+      row.run(row.call("aten::_upsample_nearest_exact1d", {row.x(), row.ints({8}), none}), y),
+      ElementsAre(1, 1, 2, 2, 3, 3, 4, 4));
+  EXPECT_THAT(row.run(row.call("aten::upsample_linear1d", {row.x(), row.ints({8}), no, none}), y),
+              ElementsAre(1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4));
+
+  Script s({1, 1, 2, 2, 2});
+  const std::vector<float> x = counting(8);
+  const uint32_t two = s.ints({2, 2, 2}), one = s.ints({1, 1, 1}), zero = s.ints({0, 0, 0});
+  const uint32_t off = s.call("aten::Bool", {s.of(0)}), on = s.call("aten::Bool", {s.of(1)});
+  EXPECT_THAT(s.run(s.call("aten::max_pool3d", {s.x(), two, two, zero, one, off}), x),
+              ElementsAre(8));
+  EXPECT_THAT(s.run(s.call("aten::avg_pool3d", {s.x(), two, two, zero, off, on, s.none()}), x),
+              ElementsAre(4.5));
+  EXPECT_THAT(s.run(s.call("aten::adaptive_avg_pool3d", {s.x(), one}), x), ElementsAre(4.5));
+  EXPECT_THAT(s.run(s.call("aten::upsample_nearest3d", {s.x(), s.ints({2, 2, 4}), s.none()}), x),
+              ElementsAre(1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8));
+  EXPECT_THAT(s.run(s.call("aten::replication_pad3d", {s.x(), s.ints({1, 0, 0, 0, 0, 0})}), x),
+              ElementsAre(1, 1, 2, 3, 3, 4, 5, 5, 6, 7, 7, 8));
+
+  Script grid({1, 2, 3});
+  const uint32_t corners = grid.call("aten::Bool", {grid.of(1)});
+  EXPECT_THAT(grid.run(grid.call("aten::affine_grid_generator",
+                                 {grid.x(), grid.ints({1, 1, 2, 2}), corners}),
+                       {1, 0, 0, 0, 1, 0}),
+              ElementsAre(-1, -1, 1, -1, -1, 1, 1, 1));
+}
+
+TEST(TorchCalls, BitsAndWhatIsNoNumber) {
+  Script s;
+  const uint32_t none = s.none();
+  const uint32_t a = s.call("aten::tensor", {s.ints({12, 10}), s.of(4), none, none});
+  const uint32_t b = s.call("aten::tensor", {s.ints({10, 6}), s.of(4), none, none});
+  const auto bits = [&](const char* kind) {
+    return s.value(s.call("aten::_cast_Float", {s.call(kind, {a, b})}));
+  };
+  EXPECT_THAT(bits("aten::bitwise_and"), ElementsAre(8, 2));
+  EXPECT_THAT(bits("aten::bitwise_or"), ElementsAre(14, 14));
+  EXPECT_THAT(bits("aten::bitwise_xor"), ElementsAre(6, 12));
+  EXPECT_THAT(bits("aten::__xor__"), ElementsAre(6, 12));
+  const uint32_t odd = s.floats({NAN, INFINITY, 1});
+  EXPECT_THAT(s.value(s.call("aten::_cast_Float", {s.call("aten::isnan", {odd})})),
+              ElementsAre(1, 0, 0));
+  EXPECT_THAT(s.value(s.call("aten::_cast_Float", {s.call("aten::isinf", {odd})})),
+              ElementsAre(0, 1, 0));
+  EXPECT_THAT(s.run(s.call("aten::_cast_Long", {s.x()}), {2.75f}), ElementsAre(2));
+  EXPECT_THAT(s.run(s.call("aten::softsign", {s.x()}), {3}), ElementsAre(0.75));
+}
+
 }  // namespace
 }  // namespace rk::frontends::torchscript
