@@ -1,42 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Slice of a Slice becomes one, and a Slice that takes one operand out of a Concat becomes that operand. Only slices
 // with constant positions that run forwards.
-#include <algorithm>
-
 #include "ir/rewrite.h"
 #include "passes/pipeline.h"
+#include "passes/slice_cuts.h"
 
 namespace rk::passes {
 namespace {
-
-struct Cut {
-  int64_t start = 0, count = 0, step = 1;
-};
-
-// Per axis of the input what is kept; nothing where a position is computed or a step is negative.
-std::optional<std::vector<Cut>> cuts_of(const Node& slice) {
-  const Shape &in = slice.input(0).shape(), &out = slice.output().shape();
-  std::vector<Cut> cuts;
-  for (int axis = 0; axis < in.rank(); ++axis) cuts.push_back({0, out[axis], 1});
-  for (size_t i = 1; i < slice.input_count(); ++i) {
-    if (slice.has_input(i) && !slice.input(i).is_constant()) return std::nullopt;
-  }
-  const std::vector<int64_t> starts = slice.input(1).constant().to_i64();
-  const auto axes =
-      slice.has_input(3) ? slice.input(3).constant().to_i64() : std::vector<int64_t>();
-  const auto steps =
-      slice.has_input(4) ? slice.input(4).constant().to_i64() : std::vector<int64_t>();
-  for (size_t i = 0; i < starts.size(); ++i) {
-    const int64_t given = i < axes.size() ? axes[i] : static_cast<int64_t>(i);
-    const auto axis = static_cast<int>(given < 0 ? given + in.rank() : given);
-    const int64_t start = starts[i] < 0 ? starts[i] + in[axis] : starts[i];
-    Cut& cut = cuts[static_cast<size_t>(axis)];
-    cut.start = std::clamp<int64_t>(start, 0, in[axis]);
-    cut.step = i < steps.size() ? steps[i] : 1;
-    if (cut.step < 1) return std::nullopt;
-  }
-  return cuts;
-}
 
 Result<Rewrite> take_operand(Match& m) {
   const auto cuts = cuts_of(m[1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An element-wise operator behind a Reshape or Transpose of a convolution's result moves in front
-// of it, where it can fuse into the convolution:  Conv - Transpose - Add - Relu  becomes  Conv -
+// An element-wise operator behind Reshapes and Transposes of a convolution's result moves in front
+// of them, where it can fuse into the convolution:  Conv - Transpose - Add - Relu  becomes  Conv -
 // Add - Relu - Transpose. It stays where no convolution would gain: moving alone saves nothing.
 #include "ir/rewrite.h"
 #include "passes/operands.h"
@@ -31,7 +31,8 @@ bool is_elementwise(const Node& node, size_t through) {
          has_scalar_rest(node, 0);
 }
 
-// The value comes from a convolution, at most through element-wise operators nobody else reads.
+// The value comes from a convolution, at most through element-wise operators and movers nobody else
+// reads.
 bool comes_from_conv(const Graph& graph, const Value& value) {
   const Value* at = &value;
   for (int depth = 0; depth < 8; ++depth) {
@@ -40,7 +41,7 @@ bool comes_from_conv(const Graph& graph, const Value& value) {
     if (node->op() == "Conv" || node->op() == "ConvTranspose") return true;
     size_t through = 0;
     if (is_binary(*node) && node->input(0).is_constant()) through = 1;
-    if (!is_elementwise(*node, through)) return false;
+    if (!is_mover(*node) && !is_elementwise(*node, through)) return false;
     at = &node->input(through);
   }
   return false;

@@ -26,6 +26,13 @@ std::span<const PassCase> move_elementwise_cases() {
           %y = Sigmoid(%a)
           output %y)",
        2, "Conv Add Sigmoid Transpose", kGiven},
+      {"an activation behind both", R"(
+          const %s: i64[3] = [1, 12, 3]
+          %t = Transpose(%c) {perm=[0,2,3,1]}
+          %r = Reshape(%t, %s)
+          %y = Sigmoid(%r)
+          output %y)",
+       2, "Conv Sigmoid Transpose Reshape", kGiven},
       {"a rank-0 constant behind a Reshape", R"(
           const %b: f32[] = [3]
           const %s: i64[2] = [3, 12]

@@ -27,6 +27,7 @@ Cases fuse_mish_cases();
 Cases fuse_rms_norm_cases();
 Cases fuse_swish_cases();
 Cases gather_to_slice_cases();
+Cases gemm_to_conv_cases();
 Cases matmul_to_gemm_cases();
 Cases merge_duplicates_cases();
 Cases merge_parallel_cases();
@@ -34,10 +35,12 @@ Cases merge_scalars_cases();
 Cases merge_slices_cases();
 Cases move_elementwise_cases();
 Cases picture_moves_cases();
+Cases pool_to_conv_cases();
 Cases reduce_to_pool_cases();
-Cases resize_to_conv_transpose_cases();
 Cases shuffle_to_gather_cases();
+Cases slices_to_split_cases();
 Cases split_group_norm_cases();
+Cases swap_softmax_cases();
 
 namespace {
 
@@ -70,6 +73,7 @@ std::vector<Subject> subjects() {
       {"fuse_rms_norm", fuse_rms_norm, fuse_rms_norm_cases()},
       {"fuse_swish", fuse_swish, fuse_swish_cases()},
       {"gather_to_slice", gather_to_slice, gather_to_slice_cases()},
+      {"gemm_to_conv", gemm_to_conv, gemm_to_conv_cases()},
       {"matmul_to_gemm", matmul_to_gemm, matmul_to_gemm_cases()},
       {"merge_duplicates", merge_duplicates, merge_duplicates_cases()},
       {"merge_parallel", merge_parallel, merge_parallel_cases()},
@@ -77,11 +81,12 @@ std::vector<Subject> subjects() {
       {"merge_slices", merge_slices, merge_slices_cases()},
       {"move_elementwise", move_elementwise, move_elementwise_cases()},
       {"picture_moves", picture_moves, picture_moves_cases()},
+      {"pool_to_conv", on_rk3588(pool_to_conv), pool_to_conv_cases()},
       {"reduce_to_pool", reduce_to_pool, reduce_to_pool_cases()},
-      {"resize_to_conv_transpose", on_rk3588(resize_to_conv_transpose),
-       resize_to_conv_transpose_cases()},
       {"shuffle_to_gather", shuffle_to_gather, shuffle_to_gather_cases()},
+      {"slices_to_split", slices_to_split, slices_to_split_cases()},
       {"split_group_norm", split_group_norm, split_group_norm_cases()},
+      {"swap_softmax", swap_softmax, swap_softmax_cases()},
   };
 }
 

@@ -5,7 +5,7 @@
 //   0  folding of constants only
 //   1  + clean-up, sub-graphs with a name, other spellings, BatchNorm and affine into Conv
 //   2  + Conv and activation
-//   3  + Conv and Add, Resize as ConvTranspose
+//   3  + Conv and Add
 //
 // Constant folding and dead code run at every level: later stages need static shapes.
 #include "passes/pipeline.h"
@@ -61,8 +61,10 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
       {1, {"fold_channel_order", fold_channel_order}},  // an order of weights costs nothing
       {1, {"picture_moves", picture_moves}},  // nor does it move three axes, or five
       {1, {"reduce_to_pool", reduce_to_pool}},  // the NPU has no reductions
+      {1, for_target("pool_to_conv", pool_to_conv, target)},  // small means, as the vendor writes them
       {1, {"merge_scalars", merge_scalars}},  // after the patterns, which know their constants
       {1, {"matmul_to_gemm", matmul_to_gemm}},  // before Gemm is looked at as a convolution
+      {1, {"gemm_to_conv", gemm_to_conv}},  // classifiers: no Reshape in front
       {1, {"fold_focus", fold_focus}},  // while the convolution still is a Conv
       {1, for_target("fold_pad", fold_pad, target)},  // a step over the picture less
       {1, {"fold_batch_norm", fold_batch_norm}},  // before activations hide the pair
@@ -71,10 +73,12 @@ std::vector<Row> rows(const PipelineOptions& options, const target::Target& targ
       {1, {"conv_1d_to_2d", conv_1d_to_2d}},  // after folding, so that no Reshape stands between
       {1, {"move_elementwise", move_elementwise}},  // its Reshapes out of the way of activations
       {1, {"fold_affine", fold_affine}},  // what was moved
+      {1, {"gemm_to_conv", gemm_to_conv}},  // after moving: a second Gemm sees the first one's Reshape
       {1, {"merge_parallel", merge_parallel}},  // after moving: the rest stays behind its branches
       {1, {"merge_reshapes", merge_reshapes}},  // of neighboring 1-D convolutions
       {1, {"merge_transposes", merge_transposes}},
-      {3, for_target("resize_to_conv_transpose", resize_to_conv_transpose, target)},
+      {1, {"swap_softmax", swap_softmax}},  // what is left of its Transposes
+      {1, {"slices_to_split", slices_to_split}},  // last: patterns above know Slices
       {2, {"fuse_activation", fuse_activation}},  // Conv + Relu / Relu6
       {3, for_target("fuse_add", fuse_add_for_target, target)},  // Conv + Relu + Add is one step too
       {3, {"fuse_post_activation", fuse_post_activation}},  // Conv + Add + Relu

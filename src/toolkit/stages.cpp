@@ -167,7 +167,7 @@ compiler::CompileOptions compile_options(const Setting& setting, const Graph& gr
   compile.compiler_version = kVersionText;
   compile.custom_string = config.custom_string;
   compile.op_target = config.op_target;
-  // The vendor's rule: level 3 makes Resize a ConvTranspose for the NPU, below it Resize runs on the CPU.
+  // The vendor's rule, from its documents: below level 3 Resize runs on the CPU.
   if (config.optimization_level < 3 && has_resize(graph))
     compile.op_target.try_emplace("Resize", "cpu");
   compile.single_core = config.single_core_mode;
@@ -224,10 +224,8 @@ Result<Graph> optimize(const Graph& imported, const Setting& setting,
   const target::Target& target = setting.target;
   Graph graph = imported.clone();
   std::vector<std::string> skip = skipped_passes();
-  if (quant::is_prequantized(graph)) {
-    // A Resize that only moves keeps its parameters; weights of our own would have none of the model.
-    skip.emplace_back("resize_to_conv_transpose");
-  }
+  // Weights of our own would have no parameters of the model.
+  if (quant::is_prequantized(graph)) skip.emplace_back("pool_to_conv");
   RK_TRY(quant::take_constants(graph));
   RK_TRY(passes::run_pipeline(graph, target,
                               {.optimization_level = config.optimization_level,
