@@ -74,6 +74,7 @@ class Builder {
 
   // All steps of one node go to the same processor.
   void set_processor(program::Processor processor) { processor_ = processor; }
+  program::Processor processor() const { return processor_; }
   void add_step(program::Step step);
 
  private:

@@ -19,11 +19,8 @@ struct ConvRow {
 };
 
 constexpr ConvRow kConvRows[] = {
-    {"Conv", emit_conv},
-    {"FusedConv", emit_conv},
-    {"ConvTranspose", emit_conv_transpose},
-    {"Gemm", emit_matmul},
-    {"MatMul", emit_matmul},
+    {"Conv", emit_conv},   {"FusedConv", emit_conv}, {"ConvTranspose", emit_conv_transpose},
+    {"Gemm", emit_matmul}, {"MatMul", emit_matmul},
 };
 
 constexpr Row kRows[] = {
@@ -83,7 +80,9 @@ Result<bool> emit(const ConvTail& tail, Builder& builder) {
 
 Status emit_op(const Node& node, Builder& builder) {
   program::Step step;
-  step.type = user_name(node.op());
+  const bool is_npu_softmax =
+      node.op() == "Softmax" && builder.processor() == program::Processor::kNpu;
+  step.type = is_npu_softmax ? "exSoftmax13" : user_name(node.op());  // the vendor's name
   step.name = str(step.type, ":", node.name());
   step.macs = macs_of(node);
   // A float result from an int8 value: the conversion is a step of its own, as users know it.
@@ -101,7 +100,9 @@ Status emit_op(const Node& node, Builder& builder) {
     }
   }
   for (const Value* value : node.outputs()) step.outputs.push_back(builder.home(*value));
-  step.params = program::OpParams{.op = std::string(node.op()), .attrs = node.attrs()};
+  program::OpParams params{.op = std::string(node.op()), .attrs = node.attrs()};
+  if (is_npu_softmax) params.attrs["axis"] = node.i64("axis");
+  step.params = std::move(params);
   builder.add_step(std::move(step));
   return ok_status();
 }

@@ -26,6 +26,7 @@ using namespace program;
 constexpr uint64_t kBufferAlignment = 64;
 // OutputOperator nodes carry a record of four zeros in place of attributes.
 constexpr size_t kOutputRecordBytes = 16;
+constexpr uint8_t kSoftmaxParams = 61;  // tag of the table, vendor_tables.h
 
 Result<FileTensor> to_file(const ProgramTensor& tensor) {
   constexpr uint64_t kMax = std::numeric_limits<uint32_t>::max();
@@ -151,7 +152,7 @@ NodeDescription describe_node(const Step&, const program::ResizeParams& p) {
           {}};
 }
 
-NodeDescription describe_node(const Step&, const OpParams& p) {
+NodeDescription describe_node(const Step& step, const OpParams& p) {
   NodeDescription out;
   for (const auto& [name, attr] : p.attrs) {
     if (const auto* v = std::get_if<int64_t>(&attr)) out.attributes.push_back({name, *v});
@@ -167,9 +168,11 @@ NodeDescription describe_node(const Step&, const OpParams& p) {
     // Tensor attributes have no BSON form; our section keeps them.
   }
   const auto axis = p.attrs.find("axis");
-  if (p.op == "ArgMax" && axis != p.attrs.end() && std::holds_alternative<int64_t>(axis->second)) {
-    out.params = FileArgMaxParams{static_cast<int32_t>(std::get<int64_t>(axis->second))};
-  }
+  if (axis == p.attrs.end() || !std::holds_alternative<int64_t>(axis->second)) return out;
+  const int64_t value = std::get<int64_t>(axis->second);
+  if (p.op == "ArgMax") out.params = FileArgMaxParams{static_cast<int32_t>(value)};
+  if (step.type == "exSoftmax13")
+    out.params = FileOperatorParams{kSoftmaxParams, {{"axis", value}}};
   return out;
 }
 
