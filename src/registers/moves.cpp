@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that only move bytes (Reshape, Transpose, Slice, Squeeze, Unsqueeze). Where each byte of the result comes from is
+// Steps that only move bytes (Reshape, Transpose, Slice, Split, Squeeze, Unsqueeze). Where each byte of the result comes from is
 // computed by the operator's definition; what is written follows from the pattern that these places have:
 // whole blocks of channels are copied, lanes within blocks are selected by a convolution.
 #include <algorithm>
@@ -87,6 +87,22 @@ std::optional<Sources> slice_sources(const program::Program& program,
     first += start * stride[static_cast<size_t>(axis)];
   }
   return walk(to, first, stride);
+}
+
+// A part of a Split, which begins with element `first`.
+std::optional<Sources> part_sources(const Shape& from, const Shape& to, int64_t first) {
+  if (to.rank() != from.rank() || to.elements() < 1 || to.elements() > kMostElements)
+    return std::nullopt;
+  return walk(to, first, strides_of(from));
+}
+
+// -1 where the step names none.
+int64_t split_axis(const OpParams& params, const Shape& from) {
+  const auto found = params.attrs.find("axis");
+  const int64_t* const given =
+      found == params.attrs.end() ? nullptr : std::get_if<int64_t>(&found->second);
+  const int64_t axis = given == nullptr ? 0 : *given < 0 ? *given + from.rank() : *given;
+  return axis < from.rank() ? axis : -1;
 }
 
 std::optional<Sources> sources_of(const program::Program& program, const program::Variant& variant,
@@ -237,19 +253,6 @@ Selection selection_between(const Move& m) {
   return s;
 }
 
-Result<LayerTasks> select_lanes(const Move& m, std::vector<int64_t> lanes) {
-  const Planes from = planes_of(m.program, m.in), to = planes_of(m.program, m.out);
-  Selection s = selection_between(m);
-  s.in = view(m, from.count() * m.lanes(), m.in.shape[2], m.in.shape[3], from.plane);
-  s.out = view(m, to.count() * m.lanes(), m.out.shape[2], m.out.shape[3], to.plane);
-  s.picks = std::move(lanes);
-  if (!has_room(m.out, pairs_bytes(m, s.out.channels, to.plane)))
-    return unsupported("no register form for a move into an odd number of blocks");
-  LayerTasks tasks;
-  RK_TRY(add_selection(m.program, s, tasks));
-  return tasks;
-}
-
 // Where the result has no room for pairs of blocks they go to scratch, and from there on: `cube` says what and to where.
 Status copy_from_scratch(const Move& m, DpuTask cube, LayerTasks& tasks) {
   ScratchFeature scratch{.name = m.out.name + "_exSecondary"};
@@ -266,6 +269,23 @@ Status copy_from_scratch(const Move& m, DpuTask cube, LayerTasks& tasks) {
   tasks.tasks.push_back(std::move(bound));
   tasks.scratch.push_back(std::move(scratch));
   return ok_status();
+}
+
+Result<LayerTasks> select_lanes(const Move& m, std::vector<int64_t> lanes) {
+  const Planes from = planes_of(m.program, m.in), to = planes_of(m.program, m.out);
+  Selection s = selection_between(m);
+  s.in = view(m, from.count() * m.lanes(), m.in.shape[2], m.in.shape[3], from.plane);
+  s.out = view(m, to.count() * m.lanes(), m.out.shape[2], m.out.shape[3], to.plane);
+  s.picks = std::move(lanes);
+  const bool room = has_room(m.out, pairs_bytes(m, s.out.channels, to.plane));
+  if (!room) s.to = m.out.name + "_exSecondary";
+  LayerTasks tasks;
+  RK_TRY(add_selection(m.program, s, tasks));
+  if (room) return tasks;
+  DpuTask copy{.channels = s.out.channels, .height = m.out.shape[2], .width = m.out.shape[3]};
+  copy.source_plane = copy.out_plane = to.plane;
+  RK_TRY(copy_from_scratch(m, copy, tasks));
+  return tasks;
 }
 
 // [1, C, H, W] to [1, H, W, C]: rows become channels. For each C one selection among the lanes of all rows.
@@ -362,16 +382,14 @@ bool is_channels_last(const OpParams& params) {
   return perm != nullptr && *perm == std::vector<int64_t>{0, 2, 3, 1};
 }
 
-}  // namespace
-
-Result<LayerTasks> move_tasks(const program::Program& program, const program::Variant& variant,
-                              const Step& step) {
+// One result of the step.
+Result<LayerTasks> move_to(const program::Program& program, const program::Variant& variant,
+                           const Step& step, size_t output, int64_t first) {
   const auto& params = std::get<OpParams>(step.params);
-  if (step.inputs.empty() || step.inputs[0] == program::kNone || step.outputs.size() != 1)
-    return no_form(step, str("the operator ", params.op));
   const ProgramTensor& in = tensor_of(variant, step.inputs[0]);
-  const ProgramTensor& out = tensor_of(variant, step.outputs[0]);
-  const auto sources = sources_of(program, variant, step, params);
+  const ProgramTensor& out = tensor_of(variant, step.outputs[output]);
+  const auto sources = params.op == "Split" ? part_sources(in.shape, out.shape, first)
+                                            : sources_of(program, variant, step, params);
   if (!sources) return no_form(step, str("the operator ", params.op));
   const bool same_numbers =
       in.dtype == DType::kF16 || (in.scale == out.scale && in.zero_point == out.zero_point);
@@ -402,6 +420,38 @@ Result<LayerTasks> move_tasks(const program::Program& program, const program::Va
     return no_form(step, str("planes of ", from.pixels, " pixels in plain order; ", move.lanes(),
                              " divides those it has"));
   return flatten(move);
+}
+
+void append(LayerTasks part, LayerTasks& all) {
+  const auto move_all = [](auto& from, auto& to) {
+    std::ranges::move(from, std::back_inserter(to));
+  };
+  move_all(part.tasks, all.tasks);
+  move_all(part.helpers, all.helpers);
+  move_all(part.scratch, all.scratch);
+}
+
+}  // namespace
+
+Result<LayerTasks> move_tasks(const program::Program& program, const program::Variant& variant,
+                              const Step& step) {
+  const auto& params = std::get<OpParams>(step.params);
+  const bool splits = params.op == "Split";
+  if (step.inputs.empty() || step.inputs[0] == program::kNone ||
+      (step.outputs.size() != 1 && !splits))
+    return no_form(step, str("the operator ", params.op));
+  const Shape& from = tensor_of(variant, step.inputs[0]).shape;
+  const int64_t axis = splits ? split_axis(params, from) : 0;
+  if (axis < 0) return no_form(step, "a Split without an axis");
+  LayerTasks all;
+  int64_t first = 0;
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    RK_ASSIGN(LayerTasks part, move_to(program, variant, step, i,
+                                       first * strides_of(from)[static_cast<size_t>(axis)]));
+    append(std::move(part), all);
+    first += splits ? tensor_of(variant, step.outputs[i]).shape[static_cast<int>(axis)] : 0;
+  }
+  return all;
 }
 
 }  // namespace rk::registers
