@@ -162,7 +162,9 @@ Result<Json> Methods::config(const Json& options) {
         str("target_platform is not set: building for the default, ", kDefaultPlatform));
   }
   const std::vector<bool> rgb2bgr = config.quant_img_rgb2bgr;
+  const bool removes_weights = config.remove_weight;
   RK_TRY(toolkit_.config(std::move(config)));
+  removes_weights_ = removes_weights;
   rgb2bgr_ = rgb2bgr;
   return Json();
 }
@@ -274,6 +276,8 @@ Result<Json> Methods::export_rknn(const Json& options) {
   reader.read("for_board", for_board);
   RK_TRY(reader.finish());
   if (path.empty()) return invalid_argument("export_path is empty: the path of the file to write");
+  if (for_board && removes_weights_)
+    return invalid_argument("for_board does not go with remove_weight: lists name every weight");
   RK_TRY(for_board ? export_for_board(toolkit_, built_, path) : toolkit_.export_rknn(path));
   std::error_code error;
   rknn_path_ = std::filesystem::absolute(path, error).string();

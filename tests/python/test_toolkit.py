@@ -281,6 +281,13 @@ class Mistakes(unittest.TestCase):
             self.assertIsNone(rknn.get_sdk_version())
         self.assertIn("init_runtime() first", err.getvalue())
 
+    def test_lists_for_a_board_need_the_weights(self):
+        rknn = models.digits(remove_weight=True)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "digits.rknn")
+            self.assertIn("remove_weight", self.failing("export_rknn", lambda: rknn.export_rknn(path, for_board=True)))
+            self.assertFalse(os.path.exists(path))
+
     def test_files_that_are_not_there(self):
         rknn = RKNN()
         rknn.config(target_platform="rk3588")
