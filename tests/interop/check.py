@@ -27,8 +27,6 @@ NETWORKS = [("signs/signs.onnx", "signs"),
             ("models/onnx/fastestdet/FastestDet.onnx", "fastestdet")]
 # Networks of random weights that bench/models.py writes, and the side of their picture.
 RANDOM = [("mobilenet_v2", 224), ("resnet18", 224), ("yolov5s_relu", 320)]
-# Networks of RK_VENDOR_FURTHER that Netron shows beside ours.
-FURTHER = ["resnet_relu", "yolo_relu", "unet"]
 
 SHARED = os.path.abspath(os.path.join(HERE, "..", "..", "..", "shared"))
 ASSETS = os.path.join(SHARED, "assets")
@@ -110,14 +108,15 @@ def networks_of(build, corpus, peer):
 
 
 def netron_command(build, networks, further):
-    """Netron's view of ours beside the vendor's: the networks above and some of the further files."""
+    """Netron's view of ours beside the vendor's: the networks above and those of the further files."""
     source, dump = os.environ.get("RK_NETRON"), os.path.join(SHARED, "tools", "netron-dump.mjs")
     if not source or not os.path.exists(dump):
         return [sys.executable, "-c", "print('FIGURE Netron: networks shown alike | none: RK_NETRON names no folder | ten | SHORT')"]
     shown = [network for network in networks if network.vendors]
-    for name in FURTHER if further else []:
-        folder = os.path.join(further, "rk3588", "int8", name)
-        if not os.path.exists(os.path.join(folder, "model.rknn")):
+    networks_there = os.path.join(further, "rk3588", "int8") if further else ""
+    for name in sorted(os.listdir(networks_there)) if os.path.isdir(networks_there) else []:
+        folder = os.path.join(networks_there, name)
+        if name.startswith("layer_") or not os.path.exists(os.path.join(folder, "model.rknn")):
             continue
         shown.append(Network(os.path.join(build, "check-interop"), os.path.join(folder, "source.onnx"), os.path.join(folder, "model.rknn"),
                              os.path.join(folder, "dataset.txt"), [], name))
