@@ -331,14 +331,14 @@ int run(const std::vector<std::string>& folders) {
         tally.equal_stages, tally.stages, tally.tables, tally.indices,
         tally.equal_stages == tally.stages ? "ok" : "SHORT");
   }
-  const bool good = tally.equal_stages == tally.stages && tally.layers != 0 && tally.equal * 100 >= tally.layers * 98;
+  const bool good = tally.layers != 0 && tally.equal * 100 >= tally.layers * 98;
   std::printf(
       "FIGURE constants: convolutions of %zu files whose weights, bias block, multipliers and "
       "output scale equal the "
       "vendor's | %zu of %zu (%s) | >= 98 %% | %s\n",
       tally.files, tally.equal, tally.layers, percent(tally.equal, tally.layers).c_str(),
       good ? "ok" : "SHORT");
-  return good ? 0 : 1;
+  return good && tally.equal_stages == tally.stages ? 0 : 1;
 }
 
 }  // namespace
