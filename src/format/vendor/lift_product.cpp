@@ -209,7 +209,7 @@ Status lift_matmul(LiftContext& c) {
   return ok_status();
 }
 
-// Softmax over channels, which are moved to the end.
+// Softmax; over channels by the lists where they say it all.
 Status lift_softmax(LiftContext& c) {
   RK_ASSIGN(const std::vector<int32_t> operands, c.operands(1));
   const auto axis = c.integer("axis");
@@ -224,15 +224,15 @@ Status lift_softmax(LiftContext& c) {
   const bool exact = lists.softmax && c.is_i8(in) && c.is_i8(out) && !c.tensor(in).is_constant() &&
                      lists.softmax->addend == -static_cast<float>(c.tensor(in).zero_point) &&
                      lists.softmax->zero_point == static_cast<float>(c.tensor(out).zero_point);
+  if (!exact) {
+    c.add_operator("Softmax", {in}, out, {{"axis", int64_t{1}}});
+    return ok_status();
+  }
   const std::string stem = c.tensor(out).name;
-  const int32_t numbers = exact ? codes_of(c, in, stem + ".codes") : in;
+  const int32_t numbers = codes_of(c, in, stem + ".codes");
   const int32_t rows = add_transpose(c, numbers, {0, 2, 3, 1}, stem + ".moved");
   const int32_t parts = c.add_internal(stem + ".parts", out, c.tensor(rows).shape);
-  if (exact) {
-    add_softmax(c, rows, *lists.softmax, parts);
-  } else {
-    c.add_operator("Softmax", {rows}, parts, {{"axis", int64_t{3}}});
-  }
+  add_softmax(c, rows, *lists.softmax, parts);
   c.add_operator("Transpose", {parts}, out, {{"perm", std::vector<int64_t>{0, 3, 1, 2}}});
   return ok_status();
 }
