@@ -112,9 +112,19 @@ def tiny_models(fmt):
         yield name, files[0] if len(files) == 1 else struct.pack("<I", len(files[0])) + files[0] + files[1]
 
 
+def seed_folder(corpus, target, size):
+    return os.path.join(corpus, target if size <= MAX_BYTES else "large_" + target)
+
+
 def make_shared_seeds(corpus):
-    """The standard's node tests and files of the vendor's converter, where ../shared has them."""
+    """The standard's node tests, files of the vendor's converter, layers and networks, where ../shared has them."""
     assets = os.path.join(ROOT, "..", "shared", "assets")
+    for target, ending in (("onnx", ".onnx"), ("tensorflow", ".pb"), ("tflite", ".tflite")):
+        for path in glob.glob(os.path.join(assets, "*", target, "**", "*" + ending), recursive=True):
+            if os.path.getsize(path) <= LARGE_BYTES:
+                with open(path, "rb") as file:
+                    write(seed_folder(corpus, target, os.path.getsize(path)),
+                          os.path.relpath(path, assets).replace("/", "_"), file.read())
     for archive, ending, target in (("onnx-node-tests.tar.xz", "model.onnx", "onnx"),
                                     (os.path.join("vendor-oracle", "files.tar.xz"), ".rknn", "rknn")):
         path, count = os.path.join(assets, archive), 0
@@ -123,8 +133,8 @@ def make_shared_seeds(corpus):
         with tarfile.open(path) as tar:
             for member in tar:
                 if member.isfile() and member.name.endswith(ending) and member.size <= LARGE_BYTES:
-                    folder = os.path.join(corpus, target if member.size <= MAX_BYTES else "large_" + target)
-                    write(folder, member.name.replace("/", "_"), tar.extractfile(member).read())
+                    write(seed_folder(corpus, target, member.size), member.name.replace("/", "_"),
+                          tar.extractfile(member).read())
                     count += 1
         print("seeds: %d files of %s" % (count, archive))
 
@@ -209,7 +219,9 @@ def fuzz(programs, corpus, seconds):
 def replay_all(replay, corpus):
     for target in SHARES:
         folders = [os.path.join(corpus, prefix + target) for prefix in ("", "large_")]
-        subprocess.run([replay, target] + [folder for folder in folders if os.path.isdir(folder)], check=True)
+        folders = [folder for folder in folders if os.path.isdir(folder)]
+        if folders:
+            subprocess.run([replay, target] + folders, check=True)
     return 0
 
 
