@@ -21,13 +21,12 @@ std::vector<double> mean_shift(const Linear& linear, const QuantParams& quant,
   const bool per_channel = quant.scale.size() > 1;
   std::vector<double> out(linear.out_channels());
   const auto weights = linear.weights().span<float>();
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const Linear::Place place = linear.place(i);
+  linear.each_place([&](size_t i, Linear::Place place) {
     const size_t c = per_channel ? place.out : 0;
     const int32_t zero_point = quant.zero_point.empty() ? 0 : quant.zero_point[c];
     const double error = dequantized(weights[i], quant.scale[c], zero_point) - weights[i];
     out[place.out] += error * input[place.in].mean;
-  }
+  });
   return out;
 }
 

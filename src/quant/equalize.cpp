@@ -76,21 +76,20 @@ struct Reader {
     importance.assign(outs, 0);
     const auto weights = linear.weights().span<float>();
     taps = static_cast<double>(weights.size()) / static_cast<double>(outs * ins);
-    for (size_t i = 0; i < weights.size(); ++i) {
-      const auto [o, c] = linear.place(i);
+    linear.each_place([&](size_t i, Linear::Place place) {
+      const auto [o, c] = place;
       low[o * ins + c] = std::min(low[o * ins + c], weights[i]);
       high[o * ins + c] = std::max(high[o * ins + c], weights[i]);
       widest[c] = std::max(widest[c], std::fabs(weights[i]));
       importance[o] += double{weights[i]} * weights[i] * input[c].power;
-    }
+    });
     double mean = 0;
     for (const double power : importance) mean += power / static_cast<double>(outs);
     // A channel that hardly says anything must not count a thousand times.
     for (double& power : importance) power = mean > 0 ? 1 / (power + 0.01 * mean) : 1;
-    for (size_t i = 0; i < weights.size(); ++i) {
-      const auto [o, c] = linear.place(i);
-      gain[c] += importance[o] * double{weights[i]} * weights[i];
-    }
+    linear.each_place([&](size_t i, Linear::Place place) {
+      gain[place.in] += importance[place.out] * double{weights[i]} * weights[i];
+    });
   }
 
   // Of rounding this layer's own weights.
@@ -130,11 +129,10 @@ class Estimate {
     row_power_ = power * from.taps_per_output();
     std::vector<float> low(from.out_channels()), high(from.out_channels());
     const auto weights = from.weights().span<float>();
-    for (size_t i = 0; i < weights.size(); ++i) {
-      const size_t c = from.place(i).out;
-      low[c] = std::min(low[c], weights[i]);
-      high[c] = std::max(high[c], weights[i]);
-    }
+    from.each_place([&](size_t i, Linear::Place place) {
+      low[place.out] = std::min(low[place.out], weights[i]);
+      high[place.out] = std::max(high[place.out], weights[i]);
+    });
     for (size_t c = 0; c < low.size(); ++c) rows_.push_back(double{high[c]} - low[c]);
   }
 
@@ -197,10 +195,9 @@ void apply(Graph& graph, const Link& link, const Factors& s, ValueStats& stats) 
     const Linear linear = *Linear::of(node);
     Tensor weights = linear.weights().clone();
     float* const w = weights.mutable_data<float>();
-    for (size_t i = 0; i < static_cast<size_t>(weights.elements()); ++i) {
-      const auto [out, in] = linear.place(i);
-      w[i] = static_cast<float>(reads ? w[i] * s[in] : w[i] / s[out]);
-    }
+    linear.each_place([&](size_t i, Linear::Place place) {
+      w[i] = static_cast<float>(reads ? w[i] * s[place.in] : w[i] / s[place.out]);
+    });
     std::vector<float> bias = linear.bias();
     replace_weights(graph, node, std::move(weights));
     if (reads || !node.has_input(2)) return;

@@ -139,8 +139,11 @@ TEST(Linear, KnowsTheChannelsOfEveryWeightOrder) {
   const auto place = [&](std::string_view value, size_t index) {
     const auto linear = Linear::of(*graph.find(value)->producer());
     EXPECT_TRUE(linear.has_value()) << value;
-    const Linear::Place found = linear->place(index);
-    return std::vector<size_t>{found.out, found.in};
+    std::vector<size_t> found;
+    linear->each_place([&](size_t i, Linear::Place place) {
+      if (i == index) found = {place.out, place.in};
+    });
+    return found;
   };
   EXPECT_THAT(place("a", 2), ElementsAre(1u, 2u));  // second group: its input 0 is channel 2
   EXPECT_THAT(place("b", 5), ElementsAre(1u, 2u));  // [in 2][out 1]

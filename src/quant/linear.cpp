@@ -53,14 +53,6 @@ std::optional<Linear> Linear::of(const Node& node) {
   return fits ? std::optional(out) : std::nullopt;
 }
 
-Linear::Place Linear::place(size_t index) const {
-  const size_t row_length = (inputs_first_ ? out_channels_ : in_channels_) / groups_;
-  const size_t row = index / taps_ / row_length, column = index / taps_ % row_length;
-  const size_t rows_per_group = (inputs_first_ ? in_channels_ : out_channels_) / groups_;
-  const size_t across = row / rows_per_group * row_length + column;
-  return inputs_first_ ? Place{across, row} : Place{row, across};
-}
-
 double Linear::taps_per_output() const {
   return static_cast<double>(taps_ * (in_channels_ / groups_));
 }

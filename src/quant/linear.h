@@ -26,8 +26,20 @@ class Linear {
   const Node& node() const { return *node_; }
   size_t in_channels() const { return in_channels_; }
   size_t out_channels() const { return out_channels_; }
-  // The channels that the weight at this index of the plain tensor joins.
-  Place place(size_t index) const;
+  // Calls use(index, place) for every weight in the order of the plain tensor, with the channels that it joins.
+  template <typename Use>
+  void each_place(const Use& use) const {
+    const size_t rows = inputs_first_ ? in_channels_ : out_channels_;
+    const size_t row_length = (inputs_first_ ? out_channels_ : in_channels_) / groups_;
+    size_t index = 0;
+    for (size_t row = 0; row < rows; ++row) {
+      const size_t first = row / (rows / groups_) * row_length;
+      for (size_t across = first; across < first + row_length; ++across) {
+        const Place place = inputs_first_ ? Place{across, row} : Place{row, across};
+        for (size_t tap = 0; tap < taps_; ++tap) use(index++, place);
+      }
+    }
+  }
   // Weights per output channel.
   double taps_per_output() const;
   const Tensor& weights() const { return node_->input(1).constant(); }
