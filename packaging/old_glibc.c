@@ -21,10 +21,10 @@
 #endif
 
 // The same functions without the version of 2.27 and 2.29, which changed only how they set errno.
-#define OLD(type, name, arguments, values)           \
-  extern type old_##name arguments;                  \
+#define OLD(type, name, arguments, values)            \
+  extern type old_##name arguments;                   \
   __asm__(".symver old_" #name "," #name "@" OLDEST); \
-  type __wrap_##name arguments;                      \
+  type __wrap_##name arguments;                       \
   type __wrap_##name arguments { return old_##name values; }
 OLD(double, exp, (double x), (x))
 OLD(double, exp2, (double x), (x))
@@ -39,10 +39,10 @@ OLD(float, powf, (float x, float y), (x, y))
 
 // 2.30: waits until a time of a given clock. Where it is missing, until that time of the wall clock.
 typedef int (*ClockWait)(pthread_cond_t*, pthread_mutex_t*, clockid_t, const struct timespec*);
-int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
-                                  const struct timespec* until);
-int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
-                                  const struct timespec* until) {
+int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                  clockid_t clock, const struct timespec* until);
+int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                  clockid_t clock, const struct timespec* until) {
   const ClockWait wait = (ClockWait)dlsym(RTLD_DEFAULT, "pthread_cond_clockwait");
   if (wait != NULL) return wait(condition, mutex, clock, until);
   struct timespec now, wall;

@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
   std::vector<unsigned char> pixels(static_cast<size_t>(input.size));
   input.virt_addr = pixels.data();
   examples::Outputs outputs;
-  if (convert_image(&image, &input, nullptr, nullptr, 0) != 0 || !model.run_picture(pixels.data(), &outputs) ||
-      outputs.empty() || outputs[0].empty())
+  if (convert_image(&image, &input, nullptr, nullptr, 0) != 0 ||
+      !model.run_picture(pixels.data(), &outputs) || outputs.empty() || outputs[0].empty())
     return 1;
   std::free(image.virt_addr);
   // Softmax, for networks that end before it.
@@ -37,7 +37,8 @@ int main(int argc, char** argv) {
   for (float& score : scores) sum += score = std::exp(score - most);
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return scores[a] > scores[b]; });
   std::printf("-----TOP 5-----\n");
   for (size_t i = 0; i < std::min<size_t>(5, order.size()); ++i)
     std::printf("[%zu] score=%.6f\n", order[i], scores[order[i]] / sum);

@@ -134,7 +134,8 @@ int main(int argc, char** argv) {
   }
   float worst = 0;
   for (int o = 0; o < 2; ++o) {
-    for (uint32_t i = 0; i < count; ++i) worst = fmaxf(worst, fabsf(results[0][o][i] - results[1][o][i]));
+    for (uint32_t i = 0; i < count; ++i)
+      worst = fmaxf(worst, fabsf(results[0][o][i] - results[1][o][i]));
   }
   printf("%u elements twice, largest difference %g\n", count, worst);
   for (int o = 0; o < 2; ++o) {

@@ -23,12 +23,14 @@ int main(int argc, char** argv) {
   input.format = IMAGE_FORMAT_RGB888;
   letterbox_t letterbox{};
   examples::Outputs outputs;
-  if (model.outputs().size() != 2 || convert_image_with_letterbox(&image, &input, &letterbox, face::kBars) != 0 ||
+  if (model.outputs().size() != 2 ||
+      convert_image_with_letterbox(&image, &input, &letterbox, face::kBars) != 0 ||
       !model.run_picture(input.virt_addr, &outputs))
     return 1;
   examples::print_table_head();
   for (const Found& box : face::decode(outputs[0], outputs[1], input.width, input.height))
-    examples::print_table_row("face", examples::in_picture(box, letterbox, image.width, image.height));
+    examples::print_table_row("face",
+                              examples::in_picture(box, letterbox, image.width, image.height));
   std::free(input.virt_addr);
   std::free(image.virt_addr);
   return 0;

@@ -24,11 +24,13 @@ inline const std::vector<Scale> kScales = {
     {8, {10, 16, 24}}, {16, {32, 48}}, {32, {64, 96}}, {64, {128, 192, 256}}};
 
 // Best first. Empty where the arrays are not of this network.
-inline std::vector<Found> decode(const std::vector<float>& scores, const std::vector<float>& boxes, int width, int height) {
+inline std::vector<Found> decode(const std::vector<float>& scores, const std::vector<float>& boxes,
+                                 int width, int height) {
   std::vector<Found> found;
   size_t prior = 0;
   for (const Scale& scale : kScales) {
-    const int columns = (width + scale.stride - 1) / scale.stride, rows = (height + scale.stride - 1) / scale.stride;
+    const int columns = (width + scale.stride - 1) / scale.stride,
+              rows = (height + scale.stride - 1) / scale.stride;
     for (int y = 0; y < rows; ++y) {
       for (int x = 0; x < columns; ++x) {
         for (const float side : scale.boxes) {
@@ -37,9 +39,12 @@ inline std::vector<Found> decode(const std::vector<float>& scores, const std::ve
           const float score = scores[i * 2 + 1];
           if (score <= kScore) continue;
           const float* const b = &boxes[i * 4];
-          const float cx = (static_cast<float>(x) + 0.5f) * static_cast<float>(scale.stride) + b[0] * kCenterVariance * side;
-          const float cy = (static_cast<float>(y) + 0.5f) * static_cast<float>(scale.stride) + b[1] * kCenterVariance * side;
-          const float w = side * std::exp(b[2] * kSizeVariance), h = side * std::exp(b[3] * kSizeVariance);
+          const float cx = (static_cast<float>(x) + 0.5f) * static_cast<float>(scale.stride) +
+                           b[0] * kCenterVariance * side;
+          const float cy = (static_cast<float>(y) + 0.5f) * static_cast<float>(scale.stride) +
+                           b[1] * kCenterVariance * side;
+          const float w = side * std::exp(b[2] * kSizeVariance),
+                      h = side * std::exp(b[3] * kSizeVariance);
           found.push_back({cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2, score, 0});
         }
       }

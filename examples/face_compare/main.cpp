@@ -25,7 +25,8 @@ std::optional<Found> best_face(Model& detector, image_buffer_t& image) {
   input.format = IMAGE_FORMAT_RGB888;
   letterbox_t letterbox{};
   examples::Outputs outputs;
-  const bool ok = detector.outputs().size() == 2 && convert_image_with_letterbox(&image, &input, &letterbox, face::kBars) == 0 &&
+  const bool ok = detector.outputs().size() == 2 &&
+                  convert_image_with_letterbox(&image, &input, &letterbox, face::kBars) == 0 &&
                   detector.run_picture(input.virt_addr, &outputs);
   std::free(input.virt_addr);
   if (!ok) return std::nullopt;
@@ -38,8 +39,11 @@ std::optional<Found> best_face(Model& detector, image_buffer_t& image) {
 image_rect_t square_around(const Found& box, int width, int height) {
   const float half = std::max(box.right - box.left, box.bottom - box.top) / 2;
   const float x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
-  const auto place = [](float at, int most) { return std::clamp(static_cast<int>(std::floor(at + 0.5f)), 0, most); };
-  return {place(x - half, width - 2), place(y - half, height - 2), place(x + half - 1, width - 1), place(y + half - 1, height - 1)};
+  const auto place = [](float at, int most) {
+    return std::clamp(static_cast<int>(std::floor(at + 0.5f)), 0, most);
+  };
+  return {place(x - half, width - 2), place(y - half, height - 2), place(x + half - 1, width - 1),
+          place(y + half - 1, height - 1)};
 }
 
 // Of length 1; empty: no face, or a failure that is on standard error.
@@ -52,7 +56,8 @@ std::vector<float> embedding(Model& detector, Model& embedder, const char* path)
     std::fprintf(stderr, "'%s': no face\n", path);
   } else {
     image_rect_t from = square_around(*box, image.width, image.height);
-    std::printf("%s: face %.3f [%4d, %4d, %4d, %4d]\n", path, box->score, static_cast<int>(box->left), static_cast<int>(box->top),
+    std::printf("%s: face %.3f [%4d, %4d, %4d, %4d]\n", path, box->score,
+                static_cast<int>(box->left), static_cast<int>(box->top),
                 static_cast<int>(box->right), static_cast<int>(box->bottom));
     image_buffer_t input{};
     input.width = static_cast<int>(embedder.width());
@@ -61,7 +66,8 @@ std::vector<float> embedding(Model& detector, Model& embedder, const char* path)
     std::vector<unsigned char> pixels(static_cast<size_t>(get_image_size(&input)));
     input.virt_addr = pixels.data();
     examples::Outputs outputs;
-    if (convert_image(&image, &input, &from, nullptr, 0) == 0 && embedder.run_picture(pixels.data(), &outputs) && outputs.size() == 1)
+    if (convert_image(&image, &input, &from, nullptr, 0) == 0 &&
+        embedder.run_picture(pixels.data(), &outputs) && outputs.size() == 1)
       out = outputs[0];
   }
   std::free(image.virt_addr);
@@ -80,10 +86,12 @@ int main(int argc, char** argv) {
   }
   Model detector, embedder;
   if (!detector.init(argv[1]) || !embedder.init(argv[2])) return 1;
-  const std::vector<float> a = embedding(detector, embedder, argv[3]), b = embedding(detector, embedder, argv[4]);
+  const std::vector<float> a = embedding(detector, embedder, argv[3]),
+                           b = embedding(detector, embedder, argv[4]);
   if (a.empty() || b.empty()) return 1;
   float similarity = 0;
   for (size_t i = 0; i < a.size(); ++i) similarity += a[i] * b[i];
-  std::printf("similarity %.4f: %s\n", similarity, similarity > kSame ? "the same person" : "another person");
+  std::printf("similarity %.4f: %s\n", similarity,
+              similarity > kSame ? "the same person" : "another person");
   return 0;
 }

@@ -29,13 +29,13 @@ static int32_t element(const int8_t* a, const int8_t* b, int m, int n, int K, in
   return sum;
 }
 
-#define CHECK(call)                                   \
-  do {                                                \
-    int code_ = (call);                               \
-    if (code_ != 0) {                                 \
+#define CHECK(call)                                      \
+  do {                                                   \
+    int code_ = (call);                                  \
+    if (code_ != 0) {                                    \
       fprintf(stderr, "%s returned %d\n", #call, code_); \
-      return 1;                                       \
-    }                                                 \
+      return 1;                                          \
+    }                                                    \
   } while (0)
 
 int main(int argc, char** argv) {

@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   const double pool_seconds = seconds(start);
   size_t same = 0;
   for (size_t k = 0; k < frames; ++k) same += alone[k] == together[k];
-  std::printf("one context: %.1f fps; %d contexts: %.1f fps; %zu of %zu results equal\n", count / alone_seconds, threads,
-              count / pool_seconds, same, frames);
+  std::printf("one context: %.1f fps; %d contexts: %.1f fps; %zu of %zu results equal\n",
+              count / alone_seconds, threads, count / pool_seconds, same, frames);
   return !failed && same == frames ? 0 : 1;
 }

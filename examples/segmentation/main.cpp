@@ -29,8 +29,8 @@ std::vector<uint8_t> best_classes(const std::vector<float>& scores, size_t cells
 }
 
 // One class per pixel of the picture: the cell that holds the pixel's center.
-std::vector<uint8_t> in_picture(const std::vector<uint8_t>& best, int columns, int rows, int stride, const letterbox_t& letterbox,
-                                int width, int height) {
+std::vector<uint8_t> in_picture(const std::vector<uint8_t>& best, int columns, int rows, int stride,
+                                const letterbox_t& letterbox, int width, int height) {
   const auto cell = [&](int at, int pad, int most) {
     const float place = (static_cast<float>(at) + 0.5f) * letterbox.scale + static_cast<float>(pad);
     return std::min(static_cast<int>(place) / stride, most - 1);
@@ -38,7 +38,8 @@ std::vector<uint8_t> in_picture(const std::vector<uint8_t>& best, int columns, i
   std::vector<uint8_t> out;
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x)
-      out.push_back(best[static_cast<size_t>(cell(y, letterbox.y_pad, rows) * columns + cell(x, letterbox.x_pad, columns))]);
+      out.push_back(best[static_cast<size_t>(cell(y, letterbox.y_pad, rows) * columns +
+                                             cell(x, letterbox.x_pad, columns))]);
   }
   return out;
 }
@@ -58,24 +59,29 @@ int main(int argc, char** argv) {
   input.format = IMAGE_FORMAT_RGB888;
   letterbox_t letterbox{};
   examples::Outputs outputs;
-  if (convert_image_with_letterbox(&image, &input, &letterbox, kBars) != 0 || !model.run_picture(input.virt_addr, &outputs)) return 1;
+  if (convert_image_with_letterbox(&image, &input, &letterbox, kBars) != 0 ||
+      !model.run_picture(input.virt_addr, &outputs))
+    return 1;
   const rknn_tensor_attr& attr = model.outputs()[0];
   const int rows = static_cast<int>(attr.dims[2]), columns = static_cast<int>(attr.dims[3]);
-  if (attr.n_dims != 4 || attr.dims[1] != kClasses || columns <= 0 || input.width % columns != 0 || rows * columns * 4 != static_cast<int>(outputs[0].size())) {
+  if (attr.n_dims != 4 || attr.dims[1] != kClasses || columns <= 0 || input.width % columns != 0 ||
+      rows * columns * 4 != static_cast<int>(outputs[0].size())) {
     std::fprintf(stderr, "the model does not score %zu classes per cell\n", kClasses);
     return 1;
   }
   const std::vector<uint8_t> mask =
-      in_picture(best_classes(outputs[0], static_cast<size_t>(rows * columns)), columns, rows, input.width / columns, letterbox,
-                 image.width, image.height);
+      in_picture(best_classes(outputs[0], static_cast<size_t>(rows * columns)), columns, rows,
+                 input.width / columns, letterbox, image.width, image.height);
   size_t pixels[kClasses] = {};
   for (const uint8_t cls : mask) ++pixels[cls];
   std::printf("class        pixels  share\n----------------------------\n");
   for (size_t c = 0; c < kClasses; ++c)
-    std::printf("%-10s %8zu  %.4f\n", kNames[c], pixels[c], static_cast<double>(pixels[c]) / static_cast<double>(mask.size()));
+    std::printf("%-10s %8zu  %.4f\n", kNames[c], pixels[c],
+                static_cast<double>(pixels[c]) / static_cast<double>(mask.size()));
   int status = 0;
   if (argc == 5) {
-    for (size_t i = 0; i < mask.size(); ++i) std::memcpy(image.virt_addr + i * 3, kColors[mask[i]], 3);
+    for (size_t i = 0; i < mask.size(); ++i)
+      std::memcpy(image.virt_addr + i * 3, kColors[mask[i]], 3);
     status = write_image(argv[4], &image);
   }
   std::free(input.virt_addr);

@@ -45,8 +45,8 @@ struct Object {  // what is really there
 using Heads = std::array<std::span<const float>, 3>;
 
 struct DecodeOptions {
-  float score_threshold = 0.05f;  // low, as for mAP; show a user 0.5 and above
-  float nms_iou = 0.45f;          // of two boxes of one class that overlap more, the weaker goes
+  float score_threshold = 0.05f;    // low, as for mAP; show a user 0.5 and above
+  float nms_iou = 0.45f;            // of two boxes of one class that overlap more, the weaker goes
   int picture_size = kPictureSize;  // a multiple of 32 where the model was converted for another
 };
 

@@ -15,13 +15,13 @@ using rk::media::Picture;
 using Color = std::array<uint8_t, 3>;
 
 constexpr std::array<Color, kClassCount> kColors = {{{255, 64, 64},
-                                                       {64, 200, 64},
-                                                       {80, 128, 255},
-                                                       {255, 200, 0},
-                                                       {255, 0, 255},
-                                                       {0, 220, 220},
-                                                       {255, 128, 0},
-                                                       {160, 96, 255}}};
+                                                     {64, 200, 64},
+                                                     {80, 128, 255},
+                                                     {255, 200, 0},
+                                                     {255, 0, 255},
+                                                     {0, 220, 220},
+                                                     {255, 128, 0},
+                                                     {160, 96, 255}}};
 
 constexpr int kGlyphWidth = 5, kGlyphHeight = 7, kTextMargin = 1;
 

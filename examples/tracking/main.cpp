@@ -33,10 +33,14 @@ void draw_frame(int frame, std::vector<uint8_t>& pixels) {
       float color[3] = {0.5f + 0.12f * std::sin(fx / 31) * std::cos(fy / 47),
                         0.5f + 0.12f * std::sin(fx / 23) * std::cos(fy / 61),
                         0.5f + 0.12f * std::sin(fx / 53) * std::cos(fy / 29)};
-      const auto paint = [&](float r, float g, float b) { color[0] = r, color[1] = g, color[2] = b; };
+      const auto paint = [&](float r, float g, float b) {
+        color[0] = r, color[1] = g, color[2] = b;
+      };
       if (fy < top_y + 85 && fy - top_y > 1.7f * std::fabs(fx - middle_x)) paint(0.05f, 0.8f, 0.2f);
-      if (!hidden && std::fabs(fx - square_x) < 35 && std::fabs(fy - square_y) < 35) paint(0.1f, 0.2f, 0.95f);
-      if ((fx - circle_x) * (fx - circle_x) + (fy - circle_y) * (fy - circle_y) < 36 * 36) paint(0.9f, 0.15f, 0.1f);
+      if (!hidden && std::fabs(fx - square_x) < 35 && std::fabs(fy - square_y) < 35)
+        paint(0.1f, 0.2f, 0.95f);
+      if ((fx - circle_x) * (fx - circle_x) + (fy - circle_y) * (fy - circle_y) < 36 * 36)
+        paint(0.9f, 0.15f, 0.1f);
       for (int c = 0; c < 3; ++c)
         pixels[static_cast<size_t>((y * kSide + x) * 3 + c)] = static_cast<uint8_t>(color[c] * 255);
     }
@@ -104,7 +108,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (!model.init(argv[1]) || !model.bind()) return 1;
-  if (model.width() != kSide || model.height() != kSide || model.outputs().size() != 3 || model.row_pixels() != kSide) {
+  if (model.width() != kSide || model.height() != kSide || model.outputs().size() != 3 ||
+      model.row_pixels() != kSide) {
     std::fprintf(stderr, "the model is not the signs detector\n");
     return 1;
   }
@@ -120,14 +125,15 @@ int main(int argc, char** argv) {
     if (!found.ok()) return 1;
     std::vector<Found> boxes;
     for (const signs::Detection& d : *found) {
-      boxes.push_back({d.box.cx - d.box.w / 2, d.box.cy - d.box.h / 2, d.box.cx + d.box.w / 2, d.box.cy + d.box.h / 2,
-                       d.score, d.cls});
+      boxes.push_back({d.box.cx - d.box.w / 2, d.box.cy - d.box.h / 2, d.box.cx + d.box.w / 2,
+                       d.box.cy + d.box.h / 2, d.score, d.cls});
     }
     tracker.update(boxes);
     for (const Track& track : tracker.tracks()) {
       if (track.unseen != 0 || track.seen < kSure) continue;
-      std::printf("%d %d %s %.3f %.1f %.1f %.1f %.1f\n", frame, track.id, std::string(signs::class_name(track.box.cls)).c_str(),
-                  track.box.score, track.box.left, track.box.top, track.box.right, track.box.bottom);
+      std::printf("%d %d %s %.3f %.1f %.1f %.1f %.1f\n", frame, track.id,
+                  std::string(signs::class_name(track.box.cls)).c_str(), track.box.score,
+                  track.box.left, track.box.top, track.box.right, track.box.bottom);
     }
   }
   return 0;

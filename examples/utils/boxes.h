@@ -19,13 +19,15 @@ struct Found {
 inline float overlap(const Found& a, const Found& b) {
   const float w = std::max(0.0f, std::min(a.right, b.right) - std::max(a.left, b.left));
   const float h = std::max(0.0f, std::min(a.bottom, b.bottom) - std::max(a.top, b.top));
-  const float either = (a.right - a.left) * (a.bottom - a.top) + (b.right - b.left) * (b.bottom - b.top) - w * h;
+  const float either =
+      (a.right - a.left) * (a.bottom - a.top) + (b.right - b.left) * (b.bottom - b.top) - w * h;
   return either > 0 ? w * h / either : 0;
 }
 
 // Best first; of two boxes of one class that overlap more than `limit`, the weaker goes.
 inline std::vector<Found> suppress(std::vector<Found> all, float limit) {
-  std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) { return a.score > b.score; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Found& a, const Found& b) { return a.score > b.score; });
   std::vector<Found> kept;
   for (const Found& candidate : all) {
     if (std::none_of(kept.begin(), kept.end(), [&](const Found& better) {
@@ -39,7 +41,8 @@ inline std::vector<Found> suppress(std::vector<Found> all, float limit) {
 // From the letterbox back to the picture.
 inline Found in_picture(Found box, const letterbox_t& letterbox, int width, int height) {
   const auto back = [&](float at, int pad, int most) {
-    return std::clamp((at - static_cast<float>(pad)) / letterbox.scale, 0.0f, static_cast<float>(most));
+    return std::clamp((at - static_cast<float>(pad)) / letterbox.scale, 0.0f,
+                      static_cast<float>(most));
   };
   box.left = back(box.left, letterbox.x_pad, width);
   box.right = back(box.right, letterbox.x_pad, width);
@@ -49,11 +52,13 @@ inline Found in_picture(Found box, const letterbox_t& letterbox, int width, int 
 }
 
 inline void print_table_head() {
-  std::printf("class   score  xmin, ymin, xmax, ymax\n-------------------------------------------------\n");
+  std::printf(
+      "class   score  xmin, ymin, xmax, ymax\n-------------------------------------------------\n");
 }
 inline void print_table_row(const std::string& name, const Found& box) {
-  std::printf("%-7s %.3f [%4d, %4d, %4d, %4d]\n", name.c_str(), box.score, static_cast<int>(box.left),
-              static_cast<int>(box.top), static_cast<int>(box.right), static_cast<int>(box.bottom));
+  std::printf("%-7s %.3f [%4d, %4d, %4d, %4d]\n", name.c_str(), box.score,
+              static_cast<int>(box.left), static_cast<int>(box.top), static_cast<int>(box.right),
+              static_cast<int>(box.bottom));
 }
 
 }  // namespace examples

@@ -94,8 +94,14 @@ int read_image(const char* path, image_buffer_t* image) {
   auto* const pixels = static_cast<unsigned char*>(std::malloc(picture->pixels.size()));
   if (pixels == nullptr) return fail("read_image: out of memory");
   std::memcpy(pixels, picture->pixels.data(), picture->pixels.size());
-  *image = {picture->width, picture->height, 0, 0, IMAGE_FORMAT_RGB888, pixels,
-            static_cast<int>(picture->pixels.size()), 0};
+  *image = {picture->width,
+            picture->height,
+            0,
+            0,
+            IMAGE_FORMAT_RGB888,
+            pixels,
+            static_cast<int>(picture->pixels.size()),
+            0};
   return 0;
 }
 
@@ -109,8 +115,8 @@ int write_image(const char* path, const image_buffer_t* image) {
   picture.height = image->height;
   picture.channels = image->format == IMAGE_FORMAT_RGB888 ? 3 : 1;
   const size_t line = static_cast<size_t>(picture.width) * static_cast<size_t>(picture.channels);
-  const size_t stride =
-      static_cast<size_t>(std::max(image->width_stride, image->width)) * static_cast<size_t>(picture.channels);
+  const size_t stride = static_cast<size_t>(std::max(image->width_stride, image->width)) *
+                        static_cast<size_t>(picture.channels);
   for (int y = 0; y < image->height; ++y) {
     const unsigned char* const row = image->virt_addr + static_cast<size_t>(y) * stride;
     picture.pixels.insert(picture.pixels.end(), row, row + line);

@@ -33,7 +33,8 @@ bool Model::dup(Model& other) {
 
 bool Model::shapes(rknn_input_range* range) {
   *range = {};
-  return check("rknn_query", rknn_query(context_, RKNN_QUERY_INPUT_DYNAMIC_RANGE, range, sizeof *range));
+  return check("rknn_query",
+               rknn_query(context_, RKNN_QUERY_INPUT_DYNAMIC_RANGE, range, sizeof *range));
 }
 
 bool Model::set_shape(const rknn_input_range& range, uint32_t k) {
@@ -49,7 +50,8 @@ bool Model::query(rknn_query_cmd input, rknn_query_cmd output) {
   rknn_input_output_num count{};
   if (!check("rknn_query", rknn_query(context_, RKNN_QUERY_IN_OUT_NUM, &count, sizeof count)))
     return false;
-  const auto attributes = [&](rknn_query_cmd command, uint32_t n, std::vector<rknn_tensor_attr>* to) {
+  const auto attributes = [&](rknn_query_cmd command, uint32_t n,
+                              std::vector<rknn_tensor_attr>* to) {
     to->resize(n);
     for (uint32_t i = 0; i < n; ++i) {
       (*to)[i] = {};
@@ -59,7 +61,8 @@ bool Model::query(rknn_query_cmd input, rknn_query_cmd output) {
     }
     return true;
   };
-  return attributes(input, count.n_input, &inputs_) && attributes(output, count.n_output, &outputs_);
+  return attributes(input, count.n_input, &inputs_) &&
+         attributes(output, count.n_output, &outputs_);
 }
 
 bool Model::run(std::vector<rknn_input>& inputs, Outputs* out) {
@@ -73,7 +76,8 @@ bool Model::run(std::vector<rknn_input>& inputs, Outputs* out) {
     result.want_float = 1;
   }
   const auto n = static_cast<uint32_t>(results.size());
-  if (!check("rknn_outputs_get", rknn_outputs_get(context_, n, results.data(), nullptr))) return false;
+  if (!check("rknn_outputs_get", rknn_outputs_get(context_, n, results.data(), nullptr)))
+    return false;
   out->clear();
   for (const rknn_output& result : results) {
     const auto* const values = static_cast<const float*>(result.buf);
@@ -117,12 +121,14 @@ bool Model::bind() {
   in.fmt = RKNN_TENSOR_NHWC;
   in.size = in.dims[0] * in.dims[1] * row_pixels() * in.dims[3];
   input_memory_ = rknn_create_mem(context_, std::max(in.size, in.size_with_stride));
-  if (input_memory_ == nullptr || !check("rknn_set_io_mem", rknn_set_io_mem(context_, input_memory_, &in)))
+  if (input_memory_ == nullptr ||
+      !check("rknn_set_io_mem", rknn_set_io_mem(context_, input_memory_, &in)))
     return false;
   for (rknn_tensor_attr& attr : outputs_) {
     attr.type = RKNN_TENSOR_FLOAT32;
     attr.size = attr.n_elems * static_cast<uint32_t>(sizeof(float));
-    rknn_tensor_mem* const memory = rknn_create_mem(context_, std::max(attr.size, attr.size_with_stride));
+    rknn_tensor_mem* const memory =
+        rknn_create_mem(context_, std::max(attr.size, attr.size_with_stride));
     if (memory == nullptr) return false;
     output_memory_.push_back(memory);
     if (!check("rknn_set_io_mem", rknn_set_io_mem(context_, memory, &attr))) return false;

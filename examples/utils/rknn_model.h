@@ -49,7 +49,8 @@ class Model {
   }
 
  private:
-  bool query(rknn_query_cmd input = RKNN_QUERY_INPUT_ATTR, rknn_query_cmd output = RKNN_QUERY_OUTPUT_ATTR);
+  bool query(rknn_query_cmd input = RKNN_QUERY_INPUT_ATTR,
+             rknn_query_cmd output = RKNN_QUERY_OUTPUT_ATTR);
   bool run(std::vector<rknn_input>& inputs, Outputs* out);
 
   rknn_context context_ = 0;

@@ -27,16 +27,19 @@ bool read_wav(const char* path, std::vector<float>* samples) {
   if (file == nullptr) return false;
   std::vector<uint8_t> all;
   uint8_t block[4096];
-  for (size_t got; (got = std::fread(block, 1, sizeof block, file)) > 0;) all.insert(all.end(), block, block + got);
+  for (size_t got; (got = std::fread(block, 1, sizeof block, file)) > 0;)
+    all.insert(all.end(), block, block + got);
   std::fclose(file);
-  if (all.size() < 12 || std::memcmp(all.data(), "RIFF", 4) != 0 || std::memcmp(&all[8], "WAVE", 4) != 0) return false;
+  if (all.size() < 12 || std::memcmp(all.data(), "RIFF", 4) != 0 ||
+      std::memcmp(&all[8], "WAVE", 4) != 0)
+    return false;
   bool form = false;
   for (size_t at = 12; at + 8 <= all.size();) {
     const size_t size = number(&all[at + 4], 4), body = at + 8;
     if (size > all.size() - body && std::memcmp(&all[at], "data", 4) != 0) return false;
     if (std::memcmp(&all[at], "fmt ", 4) == 0 && size >= 16) {
-      form = number(&all[body], 2) == 1 && number(&all[body + 2], 2) == 1 && number(&all[body + 4], 4) == 16000 &&
-             number(&all[body + 14], 2) == 16;
+      form = number(&all[body], 2) == 1 && number(&all[body + 2], 2) == 1 &&
+             number(&all[body + 4], 4) == 16000 && number(&all[body + 14], 2) == 16;
     } else if (std::memcmp(&all[at], "data", 4) == 0) {
       const size_t end = body + std::min(size, all.size() - body);
       for (size_t i = body; i + 2 <= end; i += 2)
@@ -62,8 +65,11 @@ int main(int argc, char** argv) {
   }
   examples::Model model;
   if (!model.init(argv[1])) return 1;
-  if (model.inputs().size() != 2 || model.inputs()[0].n_elems != kContext + kStep || model.inputs()[1].n_elems != kState) {
-    std::fprintf(stderr, "the model does not take 576 samples and a state of 2 x 1 x 128; convert.py makes one that does\n");
+  if (model.inputs().size() != 2 || model.inputs()[0].n_elems != kContext + kStep ||
+      model.inputs()[1].n_elems != kState) {
+    std::fprintf(stderr,
+                 "the model does not take 576 samples and a state of 2 x 1 x 128; convert.py makes "
+                 "one that does\n");
     return 1;
   }
   std::vector<float> window(kContext + kStep), state(kState);
@@ -73,7 +79,8 @@ int main(int argc, char** argv) {
     examples::Outputs outputs;
     if (!model.run_floats({window, state}, &outputs) || outputs.size() != 2) return 1;
     state = outputs[1];
-    std::printf("%6.3f s  speech %.4f%s\n", static_cast<double>(at) / 16000, outputs[0][0], outputs[0][0] > 0.5f ? "  *" : "");
+    std::printf("%6.3f s  speech %.4f%s\n", static_cast<double>(at) / 16000, outputs[0][0],
+                outputs[0][0] > 0.5f ? "  *" : "");
   }
   return 0;
 }

@@ -51,7 +51,8 @@ class Decoded : public Source {
     decoder_->thread_count = 1;  // a stream has one thread; the pool is not locked
     decoder_->thread_type = FF_THREAD_SLICE;
     decoder_->opaque = this;
-    if (pool_ != nullptr && (codec->capabilities & AV_CODEC_CAP_DR1) != 0) decoder_->get_buffer2 = get_buffer;
+    if (pool_ != nullptr && (codec->capabilities & AV_CODEC_CAP_DR1) != 0)
+      decoder_->get_buffer2 = get_buffer;
     if (!check("avcodec_open2", avcodec_open2(decoder_, codec, nullptr))) return false;
     layout_ = {decoder_->width, decoder_->height, decoder_->width, decoder_->height};
     return true;
@@ -60,9 +61,11 @@ class Decoded : public Source {
   bool next(View* view) override {
     av_frame_unref(frame_);
     for (int code; (code = avcodec_receive_frame(decoder_, frame_)) != 0;) {
-      if (code != AVERROR(EAGAIN) && code != AVERROR_EOF) return check("avcodec_receive_frame", code);
+      if (code != AVERROR(EAGAIN) && code != AVERROR_EOF)
+        return check("avcodec_receive_frame", code);
       if (code == AVERROR_EOF) {  // from the beginning
-        if (!check("av_seek_frame", av_seek_frame(file_, stream_, 0, AVSEEK_FLAG_BACKWARD))) return false;
+        if (!check("av_seek_frame", av_seek_frame(file_, stream_, 0, AVSEEK_FLAG_BACKWARD)))
+          return false;
         avcodec_flush_buffers(decoder_);
       }
       if (!feed()) return false;
@@ -82,7 +85,8 @@ class Decoded : public Source {
   bool feed() {
     for (;;) {
       const int code = av_read_frame(file_, packet_);
-      if (code == AVERROR_EOF) return check("avcodec_send_packet", avcodec_send_packet(decoder_, nullptr));
+      if (code == AVERROR_EOF)
+        return check("avcodec_send_packet", avcodec_send_packet(decoder_, nullptr));
       if (!check("av_read_frame", code)) return false;
       const bool ours = packet_->stream_index == stream_;
       const int sent = ours ? avcodec_send_packet(decoder_, packet_) : 0;
@@ -95,7 +99,8 @@ class Decoded : public Source {
 
   static int get_buffer(AVCodecContext* decoder, AVFrame* frame, int flags) {
     auto& self = *static_cast<Decoded*>(decoder->opaque);
-    if (frame->format != AV_PIX_FMT_YUV420P) return avcodec_default_get_buffer2(decoder, frame, flags);
+    if (frame->format != AV_PIX_FMT_YUV420P)
+      return avcodec_default_get_buffer2(decoder, frame, flags);
     int wide = frame->width, tall = frame->height, align[AV_NUM_DATA_POINTERS] = {};
     avcodec_align_dimensions2(decoder, &wide, &tall, align);
     const int unit = 2 * std::max({64, align[0], align[1], align[2]});
@@ -135,21 +140,25 @@ bool drain(AVCodecContext* encoder, AVFormatContext* file, AVPacket* packet) {
     if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return true;
     if (!check("avcodec_receive_packet", code)) return false;
     av_packet_rescale_ts(packet, encoder->time_base, file->streams[0]->time_base);
-    if (!check("av_interleaved_write_frame", av_interleaved_write_frame(file, packet))) return false;
+    if (!check("av_interleaved_write_frame", av_interleaved_write_frame(file, packet)))
+      return false;
   }
 }
 
-bool write_frames(AVFormatContext* file, AVCodecContext* encoder, AVFrame* frame, AVPacket* packet, int frames) {
+bool write_frames(AVFormatContext* file, AVCodecContext* encoder, AVFrame* frame, AVPacket* packet,
+                  int frames) {
   const AVCodec* const codec = avcodec_find_encoder(AV_CODEC_ID_MPEG4);
   if (codec == nullptr || encoder == nullptr || frame == nullptr || packet == nullptr) return false;
   encoder->time_base = {1, 30};
   encoder->pix_fmt = AV_PIX_FMT_YUV420P;
   encoder->gop_size = 12;
   encoder->bit_rate = int64_t{4} * encoder->width * encoder->height;
-  if ((file->oformat->flags & AVFMT_GLOBALHEADER) != 0) encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+  if ((file->oformat->flags & AVFMT_GLOBALHEADER) != 0)
+    encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
   AVStream* const stream = avformat_new_stream(file, nullptr);
   if (stream == nullptr || !check("avcodec_open2", avcodec_open2(encoder, codec, nullptr)) ||
-      !check("avcodec_parameters_from_context", avcodec_parameters_from_context(stream->codecpar, encoder)))
+      !check("avcodec_parameters_from_context",
+             avcodec_parameters_from_context(stream->codecpar, encoder)))
     return false;
   stream->time_base = encoder->time_base;
   if (!check("avio_open", avio_open(&file->pb, file->url, AVIO_FLAG_WRITE)) ||
@@ -163,10 +172,12 @@ bool write_frames(AVFormatContext* file, AVCodecContext* encoder, AVFrame* frame
     if (!check("av_frame_make_writable", av_frame_make_writable(frame))) return false;
     draw_scene(encoder->width, encoder->height, 0, t, frame->data, frame->linesize);
     frame->pts = t;
-    if (!check("avcodec_send_frame", avcodec_send_frame(encoder, frame)) || !drain(encoder, file, packet)) return false;
+    if (!check("avcodec_send_frame", avcodec_send_frame(encoder, frame)) ||
+        !drain(encoder, file, packet))
+      return false;
   }
-  return check("avcodec_send_frame", avcodec_send_frame(encoder, nullptr)) && drain(encoder, file, packet) &&
-         check("av_write_trailer", av_write_trailer(file));
+  return check("avcodec_send_frame", avcodec_send_frame(encoder, nullptr)) &&
+         drain(encoder, file, packet) && check("av_write_trailer", av_write_trailer(file));
 }
 
 }  // namespace
@@ -179,7 +190,8 @@ std::unique_ptr<Source> decoded(const std::string& path, FramePool* pool) {
 
 bool encode(const std::string& path, int width, int height, int frames) {
   AVFormatContext* file = nullptr;
-  if (!check("avformat_alloc_output_context2", avformat_alloc_output_context2(&file, nullptr, nullptr, path.c_str())))
+  if (!check("avformat_alloc_output_context2",
+             avformat_alloc_output_context2(&file, nullptr, nullptr, path.c_str())))
     return false;
   AVCodecContext* encoder = avcodec_alloc_context3(avcodec_find_encoder(AV_CODEC_ID_MPEG4));
   AVFrame* frame = av_frame_alloc();

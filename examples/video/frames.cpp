@@ -71,14 +71,16 @@ struct Color {
 };
 
 // Fills the part [x0, x1) of a row in all planes.
-void span(uint8_t* const plane[3], const int line[3], int width, int y, int x0, int x1, Color color) {
+void span(uint8_t* const plane[3], const int line[3], int width, int y, int x0, int x1,
+          Color color) {
   x0 = std::clamp(x0, 0, width);
   x1 = std::clamp(x1, x0, width);
-  std::memset(plane[0] + static_cast<ptrdiff_t>(y) * line[0] + x0, color.y, static_cast<size_t>(x1 - x0));
+  std::memset(plane[0] + static_cast<ptrdiff_t>(y) * line[0] + x0, color.y,
+              static_cast<size_t>(x1 - x0));
   if (y % 2 != 0) return;
   for (int c = 1; c < 3; ++c)
-    std::memset(plane[c] + static_cast<ptrdiff_t>(y / 2) * line[c] + x0 / 2, c == 1 ? color.u : color.v,
-                static_cast<size_t>((x1 + 1) / 2 - x0 / 2));
+    std::memset(plane[c] + static_cast<ptrdiff_t>(y / 2) * line[c] + x0 / 2,
+                c == 1 ? color.u : color.v, static_cast<size_t>((x1 + 1) / 2 - x0 / 2));
 }
 
 }  // namespace
@@ -124,18 +126,20 @@ Frame* FramePool::add() {
     why_ = "importbuffer_fd: the 2D engine does not take the memory";
     return nullptr;
   }
-  frames_.push_back(std::make_unique<Frame>(Frame{fd, static_cast<uint8_t*>(address), handle, false}));
+  frames_.push_back(
+      std::make_unique<Frame>(Frame{fd, static_cast<uint8_t*>(address), handle, false}));
   return frames_.back().get();
 }
 
 Frame* FramePool::take(const Layout& layout) {
   if (frames_.empty()) layout_ = layout;
-  if (layout.width != layout_.width || layout.height != layout_.height || layout.wstride != layout_.wstride ||
-      layout.hstride != layout_.hstride) {
+  if (layout.width != layout_.width || layout.height != layout_.height ||
+      layout.wstride != layout_.wstride || layout.hstride != layout_.hstride) {
     why_ = "the size of the frames changed";
     return nullptr;
   }
-  const auto free = std::find_if(frames_.begin(), frames_.end(), [](const auto& frame) { return !frame->busy; });
+  const auto free =
+      std::find_if(frames_.begin(), frames_.end(), [](const auto& frame) { return !frame->busy; });
   Frame* frame = free != frames_.end() ? free->get() : nullptr;
   if (frame == nullptr && frames_.size() >= kMostFrames) {
     why_ = "all frames of the pool are in use";
@@ -153,7 +157,8 @@ const Frame* FramePool::find(const uint8_t* address) const {
   return nullptr;
 }
 
-void draw_scene(int width, int height, int number, int64_t t, uint8_t* const plane[3], const int line[3]) {
+void draw_scene(int width, int height, int number, int64_t t, uint8_t* const plane[3],
+                const int line[3]) {
   const int step = static_cast<int>(t % 120), r = height / 6;
   const int circle_x = width / 4 + step * width / 480, circle_y = height / 4 + number * height / 24;
   const int square_x = width * 3 / 4 - step * width / 480, square_y = height / 3;
@@ -165,9 +170,11 @@ void draw_scene(int width, int height, int number, int64_t t, uint8_t* const pla
       while ((half + 1) * (half + 1) + d * d < r * r) ++half;
       span(plane, line, width, y, circle_x - half, circle_x + half, {81, 90, 240});  // red
     }
-    if (std::abs(y - square_y) < r) span(plane, line, width, y, square_x - r, square_x + r, {41, 240, 110});  // blue
+    if (std::abs(y - square_y) < r)
+      span(plane, line, width, y, square_x - r, square_x + r, {41, 240, 110});  // blue
     if (const int d = y - tip_y; d >= 0 && d < tall)
-      span(plane, line, width, y, tip_x - d * 10 / 17, tip_x + d * 10 / 17, {145, 54, 34});  // green
+      span(plane, line, width, y, tip_x - d * 10 / 17, tip_x + d * 10 / 17,
+           {145, 54, 34});  // green
   }
 }
 

@@ -68,7 +68,8 @@ class Source {
 // without a descriptor.
 std::unique_ptr<Source> generated(int width, int height, int number, FramePool* pool);
 // Draws frame t of that source.
-void draw_scene(int width, int height, int number, int64_t t, uint8_t* const plane[3], const int line[3]);
+void draw_scene(int width, int height, int number, int64_t t, uint8_t* const plane[3],
+                const int line[3]);
 
 // A file through FFmpeg's libraries; the decoder writes into the pool. Starts again at its end. Null: an error.
 std::unique_ptr<Source> decoded(const std::string& path, FramePool* pool);

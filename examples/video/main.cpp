@@ -72,14 +72,16 @@ class Stream {
   bool start(const Settings& settings, Model& first, int number, bool zero_copy) {
     number_ = number;
     video::FramePool* const pool = zero_copy ? &pool_ : nullptr;
-    source_ = settings.file.empty() ? video::generated(settings.width, settings.height, number, pool)
-                                    : video::decoded(settings.file, pool);
+    source_ = settings.file.empty()
+                  ? video::generated(settings.width, settings.height, number, pool)
+                  : video::decoded(settings.file, pool);
     if (source_ == nullptr) return false;
     wanted_ = zero_copy;
     if (zero_copy) {
       const std::string why = bind(first);
       bound_ = why.empty();
-      if (!bound_) std::fprintf(stderr, "stream %d: the NPU's input is copied: %s\n", number_, why.c_str());
+      if (!bound_)
+        std::fprintf(stderr, "stream %d: the NPU's input is copied: %s\n", number_, why.c_str());
     }
     if (!bound_) {
       model_ = std::make_unique<Model>();
@@ -96,17 +98,21 @@ class Stream {
     const video::Layout& layout = source_->layout();
     rga_buffer_t from;
     if (view.frame != nullptr) {
-      from = wrapbuffer_handle(view.frame->handle, layout.width, layout.height, RK_FORMAT_YCbCr_420_P, layout.wstride,
-                               layout.hstride);
+      from = wrapbuffer_handle(view.frame->handle, layout.width, layout.height,
+                               RK_FORMAT_YCbCr_420_P, layout.wstride, layout.hstride);
     } else {
       copy_frame(view, layout);
-      from = wrapbuffer_virtualaddr(frame_.data(), layout.width, layout.height, RK_FORMAT_YCbCr_420_P);
+      from =
+          wrapbuffer_virtualaddr(frame_.data(), layout.width, layout.height, RK_FORMAT_YCbCr_420_P);
     }
     const im_rect inside = {letterbox_.x_pad, letterbox_.y_pad, inside_width_, inside_height_};
-    if (!engine(improcess(from, target_, rga_buffer_t{}, im_rect{}, inside, im_rect{}, IM_SYNC)) || !run()) return false;
+    if (!engine(improcess(from, target_, rga_buffer_t{}, im_rect{}, inside, im_rect{}, IM_SYNC)) ||
+        !run())
+      return false;
     rga_buffer_t preview =
         wrapbuffer_virtualaddr(preview_.data(), preview_width_, preview_height_, RK_FORMAT_RGB_888);
-    if (!engine(improcess(from, preview, rga_buffer_t{}, im_rect{}, im_rect{}, im_rect{}, IM_SYNC))) return false;
+    if (!engine(improcess(from, preview, rga_buffer_t{}, im_rect{}, im_rect{}, im_rect{}, IM_SYNC)))
+      return false;
     const float scale = static_cast<float>(preview_width_) / static_cast<float>(layout.width);
     for (const Found& box : found_) draw(preview_, preview_width_, preview_height_, scale, box);
     ++counts.frames;
@@ -124,7 +130,8 @@ class Stream {
   // Of the last frame.
   void print_boxes() const {
     examples::print_table_head();
-    for (const Found& box : found_) examples::print_table_row(std::string(signs::class_name(box.cls)), box);
+    for (const Found& box : found_)
+      examples::print_table_row(std::string(signs::class_name(box.cls)), box);
   }
   const char* memory() const { return pool_.kind(); }
 
@@ -147,14 +154,17 @@ class Stream {
       return false;
     }
     const video::Layout& layout = source_->layout();
-    const int width = static_cast<int>(model_->width()), height = static_cast<int>(model_->height());
+    const int width = static_cast<int>(model_->width()),
+              height = static_cast<int>(model_->height());
     target_ = bound_ ? wrapbuffer_handle(input_handle_, width, height, RK_FORMAT_RGB_888,
                                          static_cast<int>(model_->row_pixels()), height)
                      : wrapbuffer_virtualaddr(input_.data(), width, height, RK_FORMAT_RGB_888);
     const float scale = std::min(static_cast<float>(width) / static_cast<float>(layout.width),
                                  static_cast<float>(height) / static_cast<float>(layout.height));
-    inside_width_ = std::min(width, static_cast<int>(static_cast<float>(layout.width) * scale + 0.5f));
-    inside_height_ = std::min(height, static_cast<int>(static_cast<float>(layout.height) * scale + 0.5f));
+    inside_width_ =
+        std::min(width, static_cast<int>(static_cast<float>(layout.width) * scale + 0.5f));
+    inside_height_ =
+        std::min(height, static_cast<int>(static_cast<float>(layout.height) * scale + 0.5f));
     letterbox_ = {(width - inside_width_) / 2, (height - inside_height_) / 2, scale};
     preview_width_ = std::min(kPreviewWidth, layout.width);
     preview_height_ = std::max(2, preview_width_ * layout.height / layout.width);
@@ -169,7 +179,8 @@ class Stream {
       std::fprintf(stderr, "stream %d: frames are copied: %s\n", number_,
                    pool_.why().empty() ? "the decoder has its own memory" : pool_.why().c_str());
     }
-    const auto width = static_cast<size_t>(layout.width), height = static_cast<size_t>(layout.height);
+    const auto width = static_cast<size_t>(layout.width),
+               height = static_cast<size_t>(layout.height);
     frame_.resize(width * height * 3 / 2);
     uint8_t* to = frame_.data();
     for (int c = 0; c < 3; ++c) {
@@ -182,11 +193,13 @@ class Stream {
 
   bool run() {
     signs::Heads heads;
-    if (bound_ ? !model_->run_bound() : !model_->run_picture(input_.data(), &outputs_)) return false;
+    if (bound_ ? !model_->run_bound() : !model_->run_picture(input_.data(), &outputs_))
+      return false;
     if (!bound_) counts.copied(input_.size());  // rknn_inputs_set
     size_t size = 0;
     for (size_t k = 0; k < 3; ++k) {
-      heads[k] = {bound_ ? model_->bound_output(k) : outputs_[k].data(), model_->outputs()[k].n_elems};
+      heads[k] = {bound_ ? model_->bound_output(k) : outputs_[k].data(),
+                  model_->outputs()[k].n_elems};
       size += heads[k].size_bytes();
     }
     if (!bound_) counts.copied(size), counts.copied(size);  // rknn_outputs_get, then into outputs_
@@ -199,12 +212,14 @@ class Stream {
     found_.clear();
     const video::Layout& layout = source_->layout();
     for (const signs::Detection& d : *decoded) {
-      const Found box = examples::in_picture({d.box.cx - d.box.w / 2, d.box.cy - d.box.h / 2, d.box.cx + d.box.w / 2,
-                                              d.box.cy + d.box.h / 2, d.score, d.cls},
-                                             letterbox_, layout.width, layout.height);
+      const Found box =
+          examples::in_picture({d.box.cx - d.box.w / 2, d.box.cy - d.box.h / 2,
+                                d.box.cx + d.box.w / 2, d.box.cy + d.box.h / 2, d.score, d.cls},
+                               letterbox_, layout.width, layout.height);
       found_.push_back(box);
       ++counts.boxes;
-      for (const float value : {box.left, box.top, box.right, box.bottom, box.score * 1000}) counts.mix(std::lround(value));
+      for (const float value : {box.left, box.top, box.right, box.bottom, box.score * 1000})
+        counts.mix(std::lround(value));
       counts.mix(box.cls);
     }
     return true;
@@ -233,7 +248,9 @@ class Stream {
 double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -249,7 +266,8 @@ std::string held() {
     while (readdir(folder) != nullptr) ++descriptors;
     closedir(folder);
   }
-  return memory + ", " + std::to_string(descriptors - 3) + " descriptors";  // ".", ".." and the folder itself
+  return memory + ", " + std::to_string(descriptors - 3) +
+         " descriptors";  // ".", ".." and the folder itself
 }
 
 bool run(const Settings& settings, bool zero_copy) {
@@ -268,13 +286,15 @@ bool run(const Settings& settings, bool zero_copy) {
     threads.emplace_back([&, worker = stream.get()] {
       for (int t = 0; t < settings.frames && !failed; ++t) {
         if (!worker->step()) failed = true;
-        if (settings.growth && worker == streams[0].get() && (t + 1 == settings.frames / 10 || t + 1 == settings.frames))
+        if (settings.growth && worker == streams[0].get() &&
+            (t + 1 == settings.frames / 10 || t + 1 == settings.frames))
           std::printf("after %d frames: %s\n", t + 1, held().c_str());
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double wall =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   const double busy = cpu_seconds() - cpu;
   if (failed) return false;
   Counts all;
@@ -286,10 +306,14 @@ bool run(const Settings& settings, bool zero_copy) {
     all.mix(static_cast<int64_t>(stream->counts.sum));
   }
   const auto n = static_cast<double>(all.frames);
-  std::printf("%s: %d streams, %llu frames, %.1f fps, %.2f copies per frame, %.0f bytes, CPU %.0f %%, %llu boxes, sum %016llx, memory %s\n",
-              zero_copy ? "zero-copy" : "copying", settings.streams, static_cast<unsigned long long>(all.frames), n / wall,
-              static_cast<double>(all.copies) / n, static_cast<double>(all.bytes) / n, 100 * busy / wall,
-              static_cast<unsigned long long>(all.boxes), static_cast<unsigned long long>(all.sum), streams[0]->memory());
+  std::printf(
+      "%s: %d streams, %llu frames, %.1f fps, %.2f copies per frame, %.0f bytes, CPU %.0f %%, %llu "
+      "boxes, sum %016llx, memory %s\n",
+      zero_copy ? "zero-copy" : "copying", settings.streams,
+      static_cast<unsigned long long>(all.frames), n / wall, static_cast<double>(all.copies) / n,
+      static_cast<double>(all.bytes) / n, 100 * busy / wall,
+      static_cast<unsigned long long>(all.boxes), static_cast<unsigned long long>(all.sum),
+      streams[0]->memory());
   if (settings.table) streams[0]->print_boxes();
   return settings.write.empty() || streams[0]->write_preview(settings.write);
 }
@@ -298,22 +322,33 @@ bool parse(int argc, char** argv, Settings* out) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool more = i + 1 < argc;
-    if (word == "--growth") out->growth = true;
-    else if (word == "--table") out->table = true;
-    else if (word == "--file" && more) out->file = argv[++i];
-    else if (word == "--make" && more) out->make = argv[++i];
-    else if (word == "--mode" && more) out->mode = argv[++i];
-    else if (word == "--write" && more) out->write = argv[++i];
-    else if (word == "--streams" && more) out->streams = std::atoi(argv[++i]);
-    else if (word == "--frames" && more) out->frames = std::atoi(argv[++i]);
+    if (word == "--growth")
+      out->growth = true;
+    else if (word == "--table")
+      out->table = true;
+    else if (word == "--file" && more)
+      out->file = argv[++i];
+    else if (word == "--make" && more)
+      out->make = argv[++i];
+    else if (word == "--mode" && more)
+      out->mode = argv[++i];
+    else if (word == "--write" && more)
+      out->write = argv[++i];
+    else if (word == "--streams" && more)
+      out->streams = std::atoi(argv[++i]);
+    else if (word == "--frames" && more)
+      out->frames = std::atoi(argv[++i]);
     else if (word == "--size" && more) {
       if (std::sscanf(argv[++i], "%dx%d", &out->width, &out->height) != 2) return false;
-    } else if (out->model.empty() && !word.starts_with("--")) out->model = word;
-    else return false;
+    } else if (out->model.empty() && !word.starts_with("--"))
+      out->model = word;
+    else
+      return false;
   }
   const auto side = [](int pixels) { return pixels >= 32 && pixels <= 8192 && pixels % 2 == 0; };
-  return out->model.empty() != out->make.empty() && side(out->width) && side(out->height) && out->streams >= 1 &&
-         out->streams <= 4 && out->frames >= 1 && (out->mode == "zero" || out->mode == "copy" || out->mode == "both");
+  return out->model.empty() != out->make.empty() && side(out->width) && side(out->height) &&
+         out->streams >= 1 && out->streams <= 4 && out->frames >= 1 &&
+         (out->mode == "zero" || out->mode == "copy" || out->mode == "both");
 }
 
 }  // namespace
@@ -322,13 +357,15 @@ int main(int argc, char** argv) {
   Settings settings;
   if (!parse(argc, argv, &settings)) {
     std::fprintf(stderr,
-                 "usage: %s MODEL.rknn [--file VIDEO | --size 1920x1080] [--streams 1..4] [--frames N] [--mode zero|copy|both]\n"
+                 "usage: %s MODEL.rknn [--file VIDEO | --size 1920x1080] [--streams 1..4] "
+                 "[--frames N] [--mode zero|copy|both]\n"
                  "       [--write OUT.png] [--growth] [--table]\n"
                  "       %s --make VIDEO.mp4 [--size 1920x1080] [--frames N]\n",
                  argv[0], argv[0]);
     return 2;
   }
-  if (!settings.make.empty()) return video::encode(settings.make, settings.width, settings.height, settings.frames) ? 0 : 1;
+  if (!settings.make.empty())
+    return video::encode(settings.make, settings.width, settings.height, settings.frames) ? 0 : 1;
   if (settings.mode != "copy" && !run(settings, true)) return 1;
   return settings.mode == "zero" || run(settings, false) ? 0 : 1;
 }

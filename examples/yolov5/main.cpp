@@ -32,7 +32,8 @@ void draw(image_buffer_t& image, const Found& box) {
   }
 }
 
-int detect(const std::string& model_path, const std::string& picture, bool zero_copy, const char* write) {
+int detect(const std::string& model_path, const std::string& picture, bool zero_copy,
+           const char* write) {
   examples::Model model;
   image_buffer_t image{};
   if (!model.init(model_path) || read_image(picture.c_str(), &image) != 0) return 1;
@@ -65,9 +66,10 @@ int detect(const std::string& model_path, const std::string& picture, bool zero_
   }
   examples::print_table_head();
   for (const signs::Detection& d : *found) {
-    const Found box = examples::in_picture(
-        {d.box.cx - d.box.w / 2, d.box.cy - d.box.h / 2, d.box.cx + d.box.w / 2, d.box.cy + d.box.h / 2, d.score, d.cls},
-        letterbox, image.width, image.height);
+    const Found box =
+        examples::in_picture({d.box.cx - d.box.w / 2, d.box.cy - d.box.h / 2,
+                              d.box.cx + d.box.w / 2, d.box.cy + d.box.h / 2, d.score, d.cls},
+                             letterbox, image.width, image.height);
     examples::print_table_row(std::string(signs::class_name(d.cls)), box);
     if (write != nullptr) draw(image, box);
   }
@@ -84,9 +86,12 @@ int main(int argc, char** argv) {
   const char* write = nullptr;
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--zero_copy") == 0) zero_copy = true;
-    else if (std::strcmp(argv[i], "--write") == 0 && i + 1 < argc) write = argv[++i];
-    else words.emplace_back(argv[i]);
+    if (std::strcmp(argv[i], "--zero_copy") == 0)
+      zero_copy = true;
+    else if (std::strcmp(argv[i], "--write") == 0 && i + 1 < argc)
+      write = argv[++i];
+    else
+      words.emplace_back(argv[i]);
   }
   if (words.size() != 2) {
     std::fprintf(stderr, "usage: %s MODEL.rknn PICTURE [--zero_copy] [--write OUT.png]\n", argv[0]);

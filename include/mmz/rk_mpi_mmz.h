@@ -13,7 +13,7 @@ typedef uint32_t RK_U32;
 typedef int32_t RK_S32;
 typedef uint64_t RK_U64;
 typedef void RK_VOID;
-typedef void *MB_BLK;
+typedef void* MB_BLK;
 
 #define RK_SUCCESS 0
 #define RK_FAILURE (-1)
@@ -31,25 +31,25 @@ typedef void *MB_BLK;
 extern "C" {
 #endif
 
-RK_S32 RK_MPI_MMZ_Alloc(MB_BLK *block, RK_U32 length, RK_U32 flags);
+RK_S32 RK_MPI_MMZ_Alloc(MB_BLK* block, RK_U32 length, RK_U32 flags);
 RK_S32 RK_MPI_MMZ_Free(MB_BLK block);
 
 RK_U64 RK_MPI_MMZ_Handle2PhysAddr(MB_BLK block);
-RK_VOID *RK_MPI_MMZ_Handle2VirAddr(MB_BLK block);
+RK_VOID* RK_MPI_MMZ_Handle2VirAddr(MB_BLK block);
 RK_S32 RK_MPI_MMZ_Handle2Fd(MB_BLK block);
 RK_U64 RK_MPI_MMZ_GetSize(MB_BLK block);
 /* 1, 0, or -1. */
 RK_S32 RK_MPI_MMZ_IsCacheable(MB_BLK block);
 /* An address anywhere in a block finds it. */
 MB_BLK RK_MPI_MMZ_Fd2Handle(RK_S32 fd);
-MB_BLK RK_MPI_MMZ_VirAddr2Handle(RK_VOID *address);
+MB_BLK RK_MPI_MMZ_VirAddr2Handle(RK_VOID* address);
 MB_BLK RK_MPI_MMZ_PhyAddr2Handle(RK_U64 address);
 
 /* A CPU's cache needs no help here: arguments are checked, nothing else. Length 0: to the end. */
 RK_S32 RK_MPI_MMZ_FlushCacheStart(MB_BLK block, RK_U32 offset, RK_U32 length, RK_U32 flags);
 RK_S32 RK_MPI_MMZ_FlushCacheEnd(MB_BLK block, RK_U32 offset, RK_U32 length, RK_U32 flags);
-RK_S32 RK_MPI_MMZ_FlushCacheVaddrStart(RK_VOID *address, RK_U32 length, RK_U32 flags);
-RK_S32 RK_MPI_MMZ_FlushCacheVaddrEnd(RK_VOID *address, RK_U32 length, RK_U32 flags);
+RK_S32 RK_MPI_MMZ_FlushCacheVaddrStart(RK_VOID* address, RK_U32 length, RK_U32 flags);
+RK_S32 RK_MPI_MMZ_FlushCacheVaddrEnd(RK_VOID* address, RK_U32 length, RK_U32 flags);
 RK_S32 RK_MPI_MMZ_FlushCachePaddrStart(RK_U64 address, RK_U32 length, RK_U32 flags);
 RK_S32 RK_MPI_MMZ_FlushCachePaddrEnd(RK_U64 address, RK_U32 length, RK_U32 flags);
 

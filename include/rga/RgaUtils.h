@@ -10,6 +10,6 @@ float get_bpp_from_format(int format);
 /* Bytes from one pixel of the first plane to the next. 0: not a format. */
 int get_perPixel_stride_from_format(int format);
 /* The format's name; never NULL. */
-const char *translate_format_str(int format);
+const char* translate_format_str(int format);
 
 #endif

@@ -149,10 +149,10 @@ IM_C_API rga_buffer_t wrapbuffer_fd_t(int fd, int width, int height, int wstride
                                       int format);
 /* wrapbuffer_x(place, width, height, format [, wstride, hstride]). */
 #define OPENRKNN_WRAP(function, place, width, height, format, ...)                    \
-  (__extension__({                                                                     \
-    const int im_strides[] = {(width), (height), ##__VA_ARGS__};                       \
-    const int im_at = sizeof im_strides / sizeof(int) == 4 ? 2 : 0;                    \
-    function(place, width, height, im_strides[im_at], im_strides[im_at + 1], format);  \
+  (__extension__({                                                                    \
+    const int im_strides[] = {(width), (height), ##__VA_ARGS__};                      \
+    const int im_at = sizeof im_strides / sizeof(int) == 4 ? 2 : 0;                   \
+    function(place, width, height, im_strides[im_at], im_strides[im_at + 1], format); \
   }))
 #define wrapbuffer_virtualaddr(place, width, height, format, ...) \
   OPENRKNN_WRAP(wrapbuffer_virtualaddr_t, place, width, height, format, ##__VA_ARGS__)
@@ -166,23 +166,23 @@ IM_C_API rga_buffer_t wrapbuffer_fd_t(int fd, int width, int height, int wstride
 #endif
 
 IM_C_API const char* imStrError_t(IM_STATUS status);
-#define imStrError(...)                                                        \
-  (__extension__({                                                             \
-    const int im_codes[] = {IM_STATUS_INVALID_PARAM, ##__VA_ARGS__};            \
-    imStrError_t((IM_STATUS)im_codes[sizeof im_codes / sizeof(int) - 1]);       \
+#define imStrError(...)                                                   \
+  (__extension__({                                                        \
+    const int im_codes[] = {IM_STATUS_INVALID_PARAM, ##__VA_ARGS__};      \
+    imStrError_t((IM_STATUS)im_codes[sizeof im_codes / sizeof(int) - 1]); \
   }))
 IM_C_API IM_STATUS imcheck_t(const rga_buffer_t src, const rga_buffer_t dst, const rga_buffer_t pat,
-                             const im_rect src_rect, const im_rect dst_rect,
-                             const im_rect pat_rect, const int mode_usage);
-#define imcheck(src, dst, src_rect, dst_rect, ...)                               \
-  (__extension__({                                                               \
-    rga_buffer_t im_pat;                                                         \
-    im_rect im_pat_rect;                                                         \
-    const int im_usage[] = {0, ##__VA_ARGS__};                                   \
-    memset(&im_pat, 0, sizeof im_pat);                                           \
-    memset(&im_pat_rect, 0, sizeof im_pat_rect);                                 \
-    imcheck_t(src, dst, im_pat, src_rect, dst_rect, im_pat_rect,                 \
-              im_usage[sizeof im_usage / sizeof(int) - 1]);                      \
+                             const im_rect src_rect, const im_rect dst_rect, const im_rect pat_rect,
+                             const int mode_usage);
+#define imcheck(src, dst, src_rect, dst_rect, ...)               \
+  (__extension__({                                               \
+    rga_buffer_t im_pat;                                         \
+    im_rect im_pat_rect;                                         \
+    const int im_usage[] = {0, ##__VA_ARGS__};                   \
+    memset(&im_pat, 0, sizeof im_pat);                           \
+    memset(&im_pat_rect, 0, sizeof im_pat_rect);                 \
+    imcheck_t(src, dst, im_pat, src_rect, dst_rect, im_pat_rect, \
+              im_usage[sizeof im_usage / sizeof(int) - 1]);      \
   }))
 IM_C_API IM_STATUS imsync(int release_fence_fd);
 IM_C_API IM_STATUS imconfig(IM_CONFIG_NAME name, uint64_t value);

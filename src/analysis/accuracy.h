@@ -31,7 +31,8 @@ struct Layer {
   float seen_min = 0, seen_max = 0;    // of the golden values
   double saturated = 0;                // share of the golden values outside low..high
   std::vector<uint64_t> histogram;     // of the golden values, even bins from seen_min to seen_max
-  std::vector<uint64_t> stored_histogram;  // of the simulator's, in the same bins; empty: fused away
+  std::vector<uint64_t>
+      stored_histogram;  // of the simulator's, in the same bins; empty: fused away
   std::vector<std::pair<float, float>> channel_ranges;  // of the golden values, pictures only
 };
 

@@ -87,16 +87,16 @@ TEST(Analyze, BlamesTheLayerWhoseRangeIsTooNarrow) {
   // The application gets the output as float: a row for each form.
   EXPECT_THAT(to_text(*report), testing::ContainsRegex("\\] y_int8 .*\n\\[exDataConvert\\] y "));
   // Seven of the values saturate at each end: as stored they all lie in the two bins of the limits.
-  EXPECT_EQ(std::accumulate(conv.stored_histogram.begin(), conv.stored_histogram.end(), uint64_t{0}),
-            16u);
+  EXPECT_EQ(
+      std::accumulate(conv.stored_histogram.begin(), conv.stored_histogram.end(), uint64_t{0}),
+      16u);
   EXPECT_NE(conv.stored_histogram, conv.histogram);
 }
 
 // The table works on the sums: what would be rounded to the narrow range is nowhere, and its row has no numbers.
 TEST(Analyze, AConvolutionThatTheChipComputesWithItsActivationHasAnEmptyRow) {
   const std::vector<Tensor> input = sixteen();
-  const Trial trial =
-      trial_of({{"x", {-4, 4}}, {"a", {-1.1f, 1.1f}}, {"y", {0, 1}}}, "Sigmoid");
+  const Trial trial = trial_of({{"x", {-4, 4}}, {"a", {-1.1f, 1.1f}}, {"y", {0, 1}}}, "Sigmoid");
   const auto report =
       analyze({trial.graph, trial.graph, trial.program, {}}, {input, input}, {}, nullptr);
   ASSERT_TRUE(report.ok()) << report.status().message();

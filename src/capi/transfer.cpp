@@ -46,11 +46,13 @@ void warn_of_input(Context& context, const rknn_input& input, const std::string&
   if (context.warned_of_input || format.pass_through) return;
   std::string text;
   if (input.fmt == RKNN_TENSOR_NC1HWC2) {
-    text = "fmt NC1HWC2 is the NPU's own layout, for zero-copy memory; rknn_inputs_set takes NHWC "
-           "or NCHW on a board";
+    text =
+        "fmt NC1HWC2 is the NPU's own layout, for zero-copy memory; rknn_inputs_set takes NHWC "
+        "or NCHW on a board";
   } else if (input.size == needed * 2 || input.size == needed * 4) {
-    text = str("size is ", input.size, ", ", needed, " bytes are read: are the elements wider than ",
-               to_string(format.dtype), ", which type says?");
+    text =
+        str("size is ", input.size, ", ", needed, " bytes are read: are the elements wider than ",
+            to_string(format.dtype), ", which type says?");
   }
   if (text.empty()) return;
   context.warned_of_input = true;

@@ -133,8 +133,8 @@ class Cutter {
     const auto geometry = program::conv_geometry(variant_, step);
     const bool groups = geometry && !conv->transposed && target::runs_by_group(target_, *geometry);
     // x + conv(x) is one convolution with other weights.
-    const bool folds = has_addend(step) && step.inputs[kAddend] == step.inputs[0] && !groups &&
-                       !activates(*conv);
+    const bool folds =
+        has_addend(step) && step.inputs[kAddend] == step.inputs[0] && !groups && !activates(*conv);
     const bool takes = !groups && (!is_depthwise(variant_, step) ||
                                    target::memory_rules(target_).depthwise_add || folds);
     std::optional<Step> sum;

@@ -57,8 +57,8 @@ std::vector<int16_t> slope_of(const Node& node) {
     const Shape& shape = node.input(1).shape();
     const Shape& out = node.output().shape();
     const int axis = shape.rank() - (out.rank() - 1);  // of the slopes' channels
-    const bool by_channel = out.rank() > 1 && axis >= 0 && shape[axis] == shape.elements() &&
-                            shape[axis] == out[1];
+    const bool by_channel =
+        out.rank() > 1 && axis >= 0 && shape[axis] == shape.elements() && shape[axis] == out[1];
     if (shape.elements() != 1 && !by_channel) return {};
     for (const float slope : node.input(1).constant().to_f32())
       slopes.push_back(std::trunc(slope * kSlopeOne));  // as the vendor's compiler does
@@ -84,8 +84,9 @@ bool may_be_followed(const Node& node, const target::Target& target) {
   const bool transposed = node.op() == "ConvTranspose";
   if (node.op() != "Conv" && !transposed) return false;
   if (node.output().shape().rank() != 4) return false;
-  const ops::ConvAttrs attrs =
-      transposed ? static_cast<ops::ConvAttrs>(ops::conv_transpose_attrs(node)) : ops::conv_attrs(node);
+  const ops::ConvAttrs attrs = transposed
+                                   ? static_cast<ops::ConvAttrs>(ops::conv_transpose_attrs(node))
+                                   : ops::conv_attrs(node);
   const target::ConvGeometry geometry{
       .in_channels = attrs.in_channels, .out_channels = attrs.out_channels, .group = attrs.group};
   return !is_resize(node, attrs) && !target::runs_by_group(target, geometry);
@@ -94,17 +95,15 @@ bool may_be_followed(const Node& node, const target::Target& target) {
 // The only reader of the node's result.
 const Node* only_reader(const Graph& graph, const Node& node) {
   const Value& value = node.output();
-  if (node.output_count() != 1 || value.uses().size() != 1 || graph.is_output(value)) return nullptr;
+  if (node.output_count() != 1 || value.uses().size() != 1 || graph.is_output(value))
+    return nullptr;
   return value.uses().front().node;
 }
 
 class Finder {
  public:
   Finder(const Graph& graph, const target::Target& target, const CompileOptions& options)
-      : graph_(graph),
-        target_(target),
-        options_(options),
-        rules_(target::memory_rules(target)) {}
+      : graph_(graph), target_(target), options_(options), rules_(target::memory_rules(target)) {}
 
   // The last node of the tail comes with it. An Add of `taken` ends another one.
   std::optional<std::pair<const Node*, ConvTail>> tail_of(
@@ -113,7 +112,8 @@ class Finder {
         !may_be_followed(conv, target_) || !conv.input(1).quantized())
       return std::nullopt;
     const Node* const activation = only_reader(graph_, conv);
-    if (activation == nullptr || &activation->input(0) != &conv.output() || !in_integers(*activation))
+    if (activation == nullptr || &activation->input(0) != &conv.output() ||
+        !in_integers(*activation))
       return std::nullopt;
     ConvTail tail{.conv = &conv, .output = &activation->output()};
     if (rules_.activation_fusion == ActivationFusion::kAny) tail.lookup = lookup_of(*activation);

@@ -13,7 +13,7 @@ Result<bool> emit_conv(const Node& node, const ConvTail* tail,
                        Builder& builder);  // Conv, FusedConv
 Result<bool> emit_conv_transpose(const Node& node, const ConvTail* tail, Builder& builder);
 Result<bool> emit_matmul(const Node& node, const ConvTail* tail, Builder& builder);  // Gemm, MatMul
-Result<bool> emit_sum(const Node& node, Builder& builder);     // Add, Sum
+Result<bool> emit_sum(const Node& node, Builder& builder);                           // Add, Sum
 Result<bool> emit_concat(const Node& node, Builder& builder);
 Result<bool> emit_pool(const Node& node, Builder& builder);  // and global pools
 Result<bool> emit_resize(const Node& node, Builder& builder);

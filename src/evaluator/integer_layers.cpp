@@ -216,7 +216,8 @@ FixedFactor fixed_factor(double real) {
 int32_t scaled_twice(int64_t x, const FixedFactor& factor) {
   constexpr int64_t kLeast = std::numeric_limits<int32_t>::min();
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  const int64_t shifted = std::clamp(x * (int64_t{1} << std::clamp(factor.shift, 0, 30)), kLeast, kMost);
+  const int64_t shifted =
+      std::clamp(x * (int64_t{1} << std::clamp(factor.shift, 0, 30)), kLeast, kMost);
   const int64_t product = shifted * factor.value;
   const int64_t high = (product + (int64_t{1} << 30)) >> 31;
   const int right = std::max(-factor.shift, 0);

@@ -22,10 +22,10 @@ TEST(IntegerLayersTest, FactorsHave31Bits) {
 }
 
 TEST(IntegerLayersTest, ProductsAreRoundedTwice) {
-  EXPECT_EQ(scaled_twice(3, fixed_factor(0.5)), 2);    // 1.5: halves up
-  EXPECT_EQ(scaled_twice(-3, fixed_factor(0.5)), -1);  // -1.5: halves up
-  EXPECT_EQ(scaled_twice(10, fixed_factor(0.125)), 1);  // 1.25 = 5 quarters
-  EXPECT_EQ(scaled_twice(11, fixed_factor(0.125)), 2);  // 1.375 -> 6 quarters -> 2
+  EXPECT_EQ(scaled_twice(3, fixed_factor(0.5)), 2);       // 1.5: halves up
+  EXPECT_EQ(scaled_twice(-3, fixed_factor(0.5)), -1);     // -1.5: halves up
+  EXPECT_EQ(scaled_twice(10, fixed_factor(0.125)), 1);    // 1.25 = 5 quarters
+  EXPECT_EQ(scaled_twice(11, fixed_factor(0.125)), 2);    // 1.375 -> 6 quarters -> 2
   EXPECT_EQ(scaled_twice(-13, fixed_factor(0.125)), -1);  // -1.625 -> -6 quarters -> -1
   EXPECT_EQ(scaled_twice(5, fixed_factor(3)), 15);
 }
@@ -43,7 +43,8 @@ float convolved(float x, int64_t rounding) {
   Value* const eighth = graph.add_constant("eighth", Tensor::scalar(0.125f));
   Value* const zero = graph.add_constant("zero", Tensor::of<int8_t>(DType::kI8, {}, {0}));
   Value* const w = graph.add_constant("w", Tensor::of<int8_t>(DType::kI8, {1, 1, 1, 1}, {1}));
-  Value* const steps = node("DequantizeLinear", {node("QuantizeLinear", {in, one, zero}), one, zero});
+  Value* const steps =
+      node("DequantizeLinear", {node("QuantizeLinear", {in, one, zero}), one, zero});
   Value* const conv = node("Conv", {steps, node("DequantizeLinear", {w, eighth, zero})});
   Value* const relu = node("Relu", {conv});
   Value* const rounded = node("QuantizeLinear", {relu, one, zero}, {{"rounding", rounding}});

@@ -328,8 +328,7 @@ Status attention(const EvalCall& call) {
       for (int64_t key = 0; key < keys; key += part) {
         score.n = score.c_row_stride = mix.k = mix.a_row_stride = std::min(part, keys - key);
         score.b = call.input(1).data<float>() + (batch * keys + key) * depth;
-        if (mask.data != nullptr)
-          score.bias = mask.of(batch) + first * mask.query + key * mask.key;
+        if (mask.data != nullptr) score.bias = mask.of(batch) + first * mask.query + key * mask.key;
         multiply(score);
         kernels::softmax_part_f32(
             {scores.data(), score.n, largest.data(), sum.data(), factor.data()}, {0, count});

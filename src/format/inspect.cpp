@@ -140,8 +140,7 @@ Json params_json(const FileParams& params) {
   }
   if (const auto* p = std::get_if<FileOperatorParams>(&params)) {
     Json out = Json::object();
-    for (const Attribute& attribute : p->attributes)
-      set_attribute(out, attribute);
+    for (const Attribute& attribute : p->attributes) set_attribute(out, attribute);
     return out;
   }
   if (const auto* p = std::get_if<FileUnknownParams>(&params))

@@ -87,8 +87,7 @@ Status place_constants(const SmallBody& body, FileGraph& graph, FileModel& model
                             model));
     } else if (tensor.kind == kRegisterCommandsKind || tensor.kind == kTasksKind) {
       tensor.buffer = static_cast<uint32_t>(model.buffers.size());
-      model.buffers.push_back(
-          {tensor.kind == kTasksKind ? body.tasks : body.register_words});
+      model.buffers.push_back({tensor.kind == kTasksKind ? body.tasks : body.register_words});
     }
   }
   return ok_status();

@@ -195,7 +195,7 @@ struct FileBuffer {
 
 struct FileModel {
   int32_t version = 6;
-  bool small = false;          // read from container 0x1004: attributes are JSON, geometry is in registers
+  bool small = false;  // read from container 0x1004: attributes are JSON, geometry is in registers
   std::string npu_generation;  // "RKNPU v2"
   std::vector<FileGraph> graphs;
   std::string info;               // a Python literal: attrs, quant_tab, dynamic_shapes

@@ -44,15 +44,15 @@ inline constexpr ParamsSlot kParamsSlots[] = {
     {17, 0, "epsilon", ParamsSlot::kFloat},  // BatchNormalization
     {20, 0, "axis", ParamsSlot::kInteger},   // Split
     {20, 1, "split", ParamsSlot::kIntegers},
-    {25, 0, "perm", ParamsSlot::kIntegers},      // Transpose
-    {30, 0, "mode", ParamsSlot::kText},          // Pad
-    {33, 0, "blocksize", ParamsSlot::kInteger},  // SpaceToDepth
-    {50, 0, "axis", ParamsSlot::kInteger},       // Gather
-    {52, 0, "axis", ParamsSlot::kInteger},       // ArgMin
-    {53, 0, "axes", ParamsSlot::kIntegers},      // ReduceMax
-    {54, 0, "axes", ParamsSlot::kIntegers},      // ReduceMin
-    {61, 0, "axis", ParamsSlot::kInteger},       // exSoftmax13
-    {64, 0, "axis", ParamsSlot::kInteger},       // LogSoftmax
+    {25, 0, "perm", ParamsSlot::kIntegers},        // Transpose
+    {30, 0, "mode", ParamsSlot::kText},            // Pad
+    {33, 0, "blocksize", ParamsSlot::kInteger},    // SpaceToDepth
+    {50, 0, "axis", ParamsSlot::kInteger},         // Gather
+    {52, 0, "axis", ParamsSlot::kInteger},         // ArgMin
+    {53, 0, "axes", ParamsSlot::kIntegers},        // ReduceMax
+    {54, 0, "axes", ParamsSlot::kIntegers},        // ReduceMin
+    {61, 0, "axis", ParamsSlot::kInteger},         // exSoftmax13
+    {64, 0, "axis", ParamsSlot::kInteger},         // LogSoftmax
     {67, 1, "hidden_size", ParamsSlot::kInteger},  // exGRU
     {67, 3, "linear_before_reset", ParamsSlot::kInteger},
     {71, 0, "direction", ParamsSlot::kText},  // GRU

@@ -98,8 +98,7 @@ Result<Value*> as_last(GraphBuilder& builder, Held& held) {
             reshaped(builder, held.flat, {picture.dims().begin(), picture.dims().end()}, "/nchw"));
   RK_ASSIGN(Value* const last, transposed(builder, first, to_last(picture.rank()), "/nhwc"));
   const Shape& flat = held.flat->shape();
-  RK_ASSIGN(held.last,
-            reshaped(builder, last, {flat.dims().begin(), flat.dims().end()}, "/flat"));
+  RK_ASSIGN(held.last, reshaped(builder, last, {flat.dims().begin(), flat.dims().end()}, "/flat"));
   return held.last;
 }
 

@@ -35,11 +35,12 @@ struct Held {
   DType dtype() const;
 };
 
-bool can_be_first(int rank);                       // 4 and 5
-int64_t first_axis(int64_t axis, int64_t rank);    // axis of the file (not negative) -> axis channels first
-std::vector<int64_t> to_first(int rank);           // Transpose's perm, file -> channels first
-std::vector<int64_t> to_last(int rank);            // and back
-Shape first_shape(const Shape& file_shape);        // its extents channels first
+bool can_be_first(int rank);  // 4 and 5
+int64_t first_axis(int64_t axis,
+                   int64_t rank);         // axis of the file (not negative) -> axis channels first
+std::vector<int64_t> to_first(int rank);  // Transpose's perm, file -> channels first
+std::vector<int64_t> to_last(int rank);   // and back
+Shape first_shape(const Shape& file_shape);  // its extents channels first
 // One entry per axis of the file -> one per axis channels first.
 std::vector<int64_t> first_order(const std::vector<int64_t>& per_axis);
 

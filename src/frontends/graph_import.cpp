@@ -43,8 +43,8 @@ Status GraphImport::check_input_count(const std::vector<std::string>& inputs) co
     if (found == 0 || found == inputs.size()) return ok_status();
     std::string names;
     for (const std::string& name : inputs) names += str(names.empty() ? "'" : ", '", name, "'");
-    return invalid_argument(str(option, " has ", found, " entries, but there are ", inputs.size(),
-                                " inputs: ", names));
+    return invalid_argument(
+        str(option, " has ", found, " entries, but there are ", inputs.size(), " inputs: ", names));
   };
   RK_TRY(check(options_.input_shapes.size(), "input_size_list"));
   return check(options_.input_initial_values.size(), "input_initial_val");
@@ -56,8 +56,8 @@ Result<std::vector<int64_t>> GraphImport::input_dims(const std::string& name, si
   const std::vector<int64_t>& dims = given ? options_.input_shapes[index] : declared;
   if (given && !declared.empty() && dims.size() != declared.size()) {
     return invalid_argument(str("input_size_list gives ", dims_text(dims), " for input '", name,
-                                "', which has ", declared.size(), " dimensions in the model: ",
-                                dims_text(declared)));
+                                "', which has ", declared.size(),
+                                " dimensions in the model: ", dims_text(declared)));
   }
   for (const int64_t extent : dims) {
     if (extent > 0) continue;
@@ -102,8 +102,8 @@ Status GraphImport::unsupported_error() const {
 
 Status GraphImport::add_output(const std::string& name, Value* value) {
   if (value->name() != name || graph_.is_output(*value)) {
-    const bool is_free = !graph_.is_output(*value) && !graph_.is_input(*value) &&
-                         !outputs_.contains(value->name());
+    const bool is_free =
+        !graph_.is_output(*value) && !graph_.is_input(*value) && !outputs_.contains(value->name());
     if (Value* other = graph_.find(name); other != nullptr && other != value) {
       if (graph_.is_input(*other)) {
         return invalid_model(str("'", name, "' is an input and an output of the model"));

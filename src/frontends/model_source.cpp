@@ -104,8 +104,8 @@ std::string recognize_other(ByteSpan bytes, std::string_view file_name, std::str
 Result<Imported> import_files(std::span<const ModelFile> files, std::string_view format,
                               const ImportOptions& options, const OpRegistry& registry) {
   if (files.empty()) return invalid_argument("no model file was given");
-  auto source = format.empty() ? recognize_source(files[0].bytes, files[0].path)
-                               : find_source(format);
+  auto source =
+      format.empty() ? recognize_source(files[0].bytes, files[0].path) : find_source(format);
   if (!source.ok()) return source.status();
   for (const ModelFile& file : files) {
     const std::string other = recognize_other(file.bytes, file.path, (*source)->format);

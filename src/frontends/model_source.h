@@ -58,13 +58,14 @@ using ImportFunction = Result<Imported>(std::span<const ModelFile> files,
 
 // A file that a format consists of, as the load_... call names it.
 struct FilePart {
-  std::string_view argument;  // "model"
-  std::string_view ending;    // ".cfg"
+  std::string_view argument;                     // "model"
+  std::string_view ending;                       // ".cfg"
   std::string_view yml_key = "model_file_path";  // of an rknn_convert file
 };
 
 struct ModelSource {
-  std::string_view format;  // the word in load(path, format), in load_<format> and in a yml file's `platform`
+  std::string_view
+      format;  // the word in load(path, format), in load_<format> and in a yml file's `platform`
   std::string_view title;   // "a TFLite model"
   std::string_view option;  // the build option that switches it
   std::vector<FilePart> parts;

@@ -27,8 +27,9 @@ const std::string kTorch = "PK\x03\x04 archive";
 
 TEST(ModelSourceTest, EveryFormatRecognizesItsOwnFilesOnly) {
   const std::vector<std::pair<std::string, std::string>> files = {
-      {"onnx", kOnnx},      {"tflite", kTflite},  {"tensorflow", kGraphDef}, {"caffe", kCaffeModel},
-      {"caffe", kPrototxt}, {"darknet", kDarknet}, {"pytorch", kTorch}};
+      {"onnx", kOnnx},        {"tflite", kTflite},  {"tensorflow", kGraphDef},
+      {"caffe", kCaffeModel}, {"caffe", kPrototxt}, {"darknet", kDarknet},
+      {"pytorch", kTorch}};
   for (const auto& [format, text] : files) {
     for (const ModelSource& source : model_sources()) {
       EXPECT_EQ(source.recognize(bytes_of(text), "model"), source.format == format)

@@ -93,8 +93,10 @@ constexpr Signature kNoModels[] = {
     {0, "RKNN", "it is an .rknn file, which is already converted; use load_rknn"},
     {4, "ORTM", "it is an ONNX Runtime .ort file; convert the .onnx file it was made from"},
     {0, "\x80\x02",
-     "it is a Python pickle, as torch.save of old PyTorch versions wrote: weights or objects, but not the network; in "
-     "Python, save the network with torch.jit.trace(model.eval(), torch.rand(1, 3, 224, 224)).save('model.pt') and use "
+     "it is a Python pickle, as torch.save of old PyTorch versions wrote: weights or objects, but "
+     "not the network; in "
+     "Python, save the network with torch.jit.trace(model.eval(), torch.rand(1, 3, 224, "
+     "224)).save('model.pt') and use "
      "load_pytorch, or export it to ONNX"},
     {0, "\x89HDF", "it is an HDF5 file, as Keras' .h5 is; export to ONNX first"},
     {0, "version https://git-lfs",
@@ -124,8 +126,8 @@ bool is_tensorflow(ByteSpan bytes, std::string_view) {
 }
 
 bool is_caffe(ByteSpan bytes, std::string_view) {
-  constexpr std::array kFirstWords = {"name:",  "name :",      "layer {",      "layer{",
-                                      "layers", "input:",      "input_dim:",   "input_shape",
+  constexpr std::array kFirstWords = {"name:",  "name :",         "layer {",    "layer{",
+                                      "layers", "input:",         "input_dim:", "input_shape",
                                       "state",  "force_backward", "debug_info"};
   const std::string_view words = first_words(bytes);
   if (std::ranges::any_of(kFirstWords,

@@ -80,9 +80,8 @@ CpuFeatures from_environment() {
     if (std::string_view(value) == tier.name) return tier.features;
     known += str(known.empty() ? "" : ", ", tier.name);
   }
-  log(LogLevel::kWarning,
-      str("RKNN_KERNEL='", value, "' is not a class of CPUs; known here: ", known,
-          ". The generic kernels are used"));
+  log(LogLevel::kWarning, str("RKNN_KERNEL='", value, "' is not a class of CPUs; known here: ",
+                              known, ". The generic kernels are used"));
   return needs::kNothing;
 }
 

@@ -31,13 +31,13 @@ inline constexpr CpuFeatures kI8mm = 1u << 9;
 namespace needs {
 inline constexpr CpuFeatures kNothing = 0;
 inline constexpr CpuFeatures kAvx2 = cpu::kAvx2 | cpu::kFma | cpu::kF16c;  // Haswell, Zen
-inline constexpr CpuFeatures kAvxVnni = kAvx2 | cpu::kAvxVnni;             // Alder Lake clients, Zen 5
-inline constexpr CpuFeatures kAvx512 = kAvx2 | cpu::kAvx512Core;           // Skylake-X
-inline constexpr CpuFeatures kAvx512Vnni = kAvx512 | cpu::kAvx512Vnni;     // Cascade Lake
+inline constexpr CpuFeatures kAvxVnni = kAvx2 | cpu::kAvxVnni;          // Alder Lake clients, Zen 5
+inline constexpr CpuFeatures kAvx512 = kAvx2 | cpu::kAvx512Core;        // Skylake-X
+inline constexpr CpuFeatures kAvx512Vnni = kAvx512 | cpu::kAvx512Vnni;  // Cascade Lake
 inline constexpr CpuFeatures kAvx512Vbmi = kAvx512Vnni | cpu::kAvx512Vbmi;  // Ice Lake, Zen 4
-inline constexpr CpuFeatures kNeon = cpu::kNeon;                           // every 64-bit ARM
-inline constexpr CpuFeatures kDotProd = kNeon | cpu::kDotProd;             // Cortex-A55, A76
-inline constexpr CpuFeatures kI8mm = kDotProd | cpu::kI8mm;                // Cortex-A510, A710
+inline constexpr CpuFeatures kNeon = cpu::kNeon;                            // every 64-bit ARM
+inline constexpr CpuFeatures kDotProd = kNeon | cpu::kDotProd;              // Cortex-A55, A76
+inline constexpr CpuFeatures kI8mm = kDotProd | cpu::kI8mm;                 // Cortex-A510, A710
 }  // namespace needs
 
 struct CpuTier {

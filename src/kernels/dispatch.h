@@ -79,6 +79,6 @@ class KernelChoice {
 }  // namespace rk::kernels
 
 // The body of an entry point.
-#define RK_DISPATCH(entry, ...)                              \
+#define RK_DISPATCH(entry, ...)                                \
   static constinit ::rk::kernels::KernelChoice choice(#entry); \
   reinterpret_cast<decltype(&::rk::kernels::entry)>(choice.get())(__VA_ARGS__)

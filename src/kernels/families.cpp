@@ -40,9 +40,9 @@ constexpr size_t kCount = 0
 std::array<std::atomic<bool>, kCount> chosen;
 
 // The inner cast makes a variant with another signature than its entry point fail to compile.
-#define RK_KERNEL(features, entry, kernel) \
-  KernelVariant{#entry, #kernel, needs::features,       \
-   reinterpret_cast<AnyKernel>(static_cast<decltype(&entry)>(&kernel))},
+#define RK_KERNEL(features, entry, kernel)        \
+  KernelVariant{#entry, #kernel, needs::features, \
+                reinterpret_cast<AnyKernel>(static_cast<decltype(&entry)>(&kernel))},
 #define RK_KERNEL_TABLE(features, family, type, object) \
   KernelVariant{#family, #object, needs::features, nullptr, &object},
 // Made on first use, because initializers of other files may ask.

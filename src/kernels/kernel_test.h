@@ -25,15 +25,15 @@ void for_each_tier(const Body& body) {
 
 }  // namespace rk::kernels
 
-#define KERNEL_TEST(suite, name)                                        \
-  static void suite##_##name##_body();                                  \
-  TEST(suite, name) { for_each_tier(suite##_##name##_body); }           \
+#define KERNEL_TEST(suite, name)                              \
+  static void suite##_##name##_body();                        \
+  TEST(suite, name) { for_each_tier(suite##_##name##_body); } \
   static void suite##_##name##_body()
 
 // The body is a function of `param`, the fixture's parameter.
-#define KERNEL_TEST_P(suite, name)                                          \
-  static void suite##_##name##_body(const suite::ParamType& param);         \
-  TEST_P(suite, name) {                                                     \
-    for_each_tier([this] { suite##_##name##_body(this->GetParam()); });     \
-  }                                                                         \
+#define KERNEL_TEST_P(suite, name)                                      \
+  static void suite##_##name##_body(const suite::ParamType& param);     \
+  TEST_P(suite, name) {                                                 \
+    for_each_tier([this] { suite##_##name##_body(this->GetParam()); }); \
+  }                                                                     \
   static void suite##_##name##_body(const suite::ParamType& param)

@@ -75,8 +75,7 @@ bool read_header(Reader& reader, ByteSpan file) {
 }
 
 // Rows of `pixels`; four-color rows go through `cmyk_row`, which is null for the others.
-bool read_rows(Reader& reader, uint8_t* pixels, size_t row_bytes, uint8_t* cmyk_row,
-               Color color) {
+bool read_rows(Reader& reader, uint8_t* pixels, size_t row_bytes, uint8_t* cmyk_row, Color color) {
   if (setjmp(reader.escape) != 0) return false;
   jpeg_start_decompress(&reader.info);
   while (reader.info.output_scanline < reader.info.output_height) {
@@ -122,9 +121,9 @@ Result<Decoded> decode(Reader& reader, ByteSpan file, Color color) {
   out.orientation = orientation_of(reader.info);
   RK_ASSIGN(out.picture, make_picture(reader.info.image_width, reader.info.image_height, color));
   const bool is_cmyk = reader.info.num_components == 4;
-  reader.info.out_color_space = is_cmyk                   ? JCS_CMYK
+  reader.info.out_color_space = is_cmyk                 ? JCS_CMYK
                                 : color == Color::kGrey ? JCS_GRAYSCALE
-                                                          : JCS_RGB;
+                                                        : JCS_RGB;
   std::vector<uint8_t> cmyk_row(is_cmyk ? size_t{4} * reader.info.image_width : 0);
   const auto row_bytes =
       static_cast<size_t>(out.picture.width) * static_cast<size_t>(out.picture.channels);

@@ -56,7 +56,7 @@ std::string other_format(ByteSpan file) {
     std::string_view magic;
     const char* name;
   };
-  constexpr Format kFormats[] = {{8, "WEBP", "WebP"},    {4, "ftypavif", "AVIF"},
+  constexpr Format kFormats[] = {{8, "WEBP", "WebP"},     {4, "ftypavif", "AVIF"},
                                  {4, "ftypheic", "HEIC"}, {4, "ftypmif1", "HEIF"},
                                  {0, "GIF8", "GIF"},      {0, "II*", "TIFF"},
                                  {0, "MM", "TIFF"}};

@@ -98,7 +98,8 @@ TEST(PictureTest, TheBytesDecideWhatAFileIs) {
   EXPECT_EQ(sniff(*read_file(testdata("resize_source.npy"))), FileKind::kNpy);
   EXPECT_EQ(sniff(Bytes{0xff, 0xd8}), FileKind::kUnknown);
   EXPECT_EQ(error_of({}), "'x': the file is empty");
-  EXPECT_EQ(error_of({'G', 'I', 'F', '8', '9', 'a'}), "'x': neither JPEG, PNG nor BMP; it is GIF: convert it to PNG or JPEG first");
+  EXPECT_EQ(error_of({'G', 'I', 'F', '8', '9', 'a'}),
+            "'x': neither JPEG, PNG nor BMP; it is GIF: convert it to PNG or JPEG first");
   EXPECT_EQ(error_of({'R', 'I', 'F', 'F', 1, 2, 3, 4, 'W', 'E', 'B', 'P'}),
             "'x': neither JPEG, PNG nor BMP; it is WebP: convert it to PNG or JPEG first");
   EXPECT_EQ(error_of({'x', 'y', 'z'}), "'x': neither JPEG, PNG nor BMP");

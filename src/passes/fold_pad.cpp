@@ -67,8 +67,7 @@ bool is_never_negative(const Value& value) {
 // Pads as the attribute lists them.
 std::vector<int64_t> listed(const ops::Window& window) {
   std::vector<int64_t> out;
-  for (int i = 0; i < window.spatial_rank; ++i)
-    out.push_back(window.pads.begin(window.lifted(i)));
+  for (int i = 0; i < window.spatial_rank; ++i) out.push_back(window.pads.begin(window.lifted(i)));
   for (int i = 0; i < window.spatial_rank; ++i) out.push_back(window.pads.end(window.lifted(i)));
   return out;
 }
@@ -137,9 +136,8 @@ Result<Rewrite> fold(Match& m, const target::Target& target) {
 Result<size_t> fold_pad(Graph& graph, const target::Target& target) {
   size_t count = 0;
   for (const std::string_view reader : {"Conv", "FusedConv", "AveragePool", "MaxPool"}) {
-    RK_ASSIGN(const size_t folded, rewrite(graph, chain("Pad", reader), [&](Match& m) {
-                return fold(m, target);
-              }));
+    RK_ASSIGN(const size_t folded,
+              rewrite(graph, chain("Pad", reader), [&](Match& m) { return fold(m, target); }));
     count += folded;
   }
   return count;

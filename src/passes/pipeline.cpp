@@ -102,8 +102,8 @@ Result<std::vector<PassReport>> run_pipeline(Graph& graph, const target::Target&
   std::set<std::string_view> names;
   for (Row& row : rows(options, target)) {
     names.insert(row.pass.name);
-    const bool asked =
-        options.only.empty() || std::ranges::find(options.only, row.pass.name) != options.only.end();
+    const bool asked = options.only.empty() ||
+                       std::ranges::find(options.only, row.pass.name) != options.only.end();
     if (asked && options.optimization_level >= row.least_level) manager.add(std::move(row.pass));
   }
   for (const std::string& name : options.only) {

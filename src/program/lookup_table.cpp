@@ -110,7 +110,8 @@ Result<LookupConstants> make_lookup(const LookupSpec& spec, double unit, float o
       break;
     }
     if (out.coarser_bits == kMostCoarser)
-      return unsupported(str("the offset ", center, " of its table does not fit 32 bits at scale ", unit));
+      return unsupported(
+          str("the offset ", center, " of its table does not fit 32 bits at scale ", unit));
   }
   s.start = -kIndexEnd;
   s.end = kIndexEnd;

@@ -15,8 +15,8 @@ struct LookupFunction {
   std::string_view op;      // of the IR
   std::string_view suffix;  // of the step's type behind "Conv"
   float half_range = 0, center = 0;
-  float top = 0;   // the number that 32767 stands for; 0: the function at the end of the upper table
-  float rise = 0;  // beyond that end
+  float top = 0;  // the number that 32767 stands for; 0: the function at the end of the upper table
+  float rise = 0;                                 // beyond that end
   float (*value)(float x, float beta) = nullptr;  // beta: of exSwish
 };
 
@@ -37,8 +37,9 @@ struct LookupSpec {
 
 struct LookupConstants {
   LookupStage stage;
-  ScaleShift output;         // from the table's unit to the result's
-  int32_t coarser_bits = 0;  // by which the sums must leave the bias stage, so that the addend fits its register
+  ScaleShift output;  // from the table's unit to the result's
+  int32_t coarser_bits =
+      0;  // by which the sums must leave the bias stage, so that the addend fits its register
 };
 
 // For sums in steps of `unit` and a result of `out_scale`. `addend_first`: the chip adds before it multiplies.

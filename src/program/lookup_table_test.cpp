@@ -46,12 +46,14 @@ TEST(LookupTable, EndsAndSlopesAreThoseOfVendorFiles) {
 // Entries beside a tie, where the vendor's float32 falls to the other side than exact numbers would.
 TEST(LookupTable, TiesFallAsInVendorFiles) {
   const auto stage = [](const char* op) {
-    return make_lookup({.function = find_lookup_function(op), .alpha = 1 / 6.0F, .beta = op[0] == 'H' ? 0.5F : 1},
+    return make_lookup({.function = find_lookup_function(op),
+                        .alpha = 1 / 6.0F,
+                        .beta = op[0] == 'H' ? 0.5F : 1},
                        1e-3, 0.02F, false)
         ->stage;
   };
-  EXPECT_EQ(stage("Sigmoid").high[8], 17190);     // 17190.5017
-  EXPECT_EQ(stage("Tanh").low[397], -19347);      // -19346.4998
+  EXPECT_EQ(stage("Sigmoid").high[8], 17190);      // 17190.5017
+  EXPECT_EQ(stage("Tanh").low[397], -19347);       // -19346.4998
   EXPECT_EQ(stage("HardSigmoid").high[1], 16416);  // 16415.499
   EXPECT_EQ(stage("HardSwish").high[422], 24634);  // 24633.4982
   EXPECT_EQ(stage("exMish").low[15], -138);        // -137.4996

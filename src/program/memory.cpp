@@ -98,8 +98,7 @@ uint64_t setting_bytes(const target::Target& target, const Variant& variant) {
   for (const Step& step : variant.steps) {
     if (step.inputs.empty() || step.inputs[0] == kNone) continue;
     // Shapes that we leave to the CPU run on the NPU too.
-    if (step.type == "Softmax" || step.type == "exSoftmax13")
-      bytes += times(memory.table_bytes, 1);
+    if (step.type == "Softmax" || step.type == "exSoftmax13") bytes += times(memory.table_bytes, 1);
     if (step.processor != Processor::kNpu) continue;
     const ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
     const Shape& out = variant.tensors[static_cast<size_t>(step.outputs[0])].shape;

@@ -97,7 +97,8 @@ Result<Plan> plan_unpack(uint64_t size_bytes, std::span<const int32_t> native, c
 
   const auto first = native.first(kFields), last = native.last(kFields);
   plan.blocks = {first[4], last[4], first[5], last[5]};
-  if (may_be_rows && native.size() == kFields && first[5] == 4 && size_bytes != static_cast<uint64_t>(stored)) {
+  if (may_be_rows && native.size() == kFields && first[5] == 4 &&
+      size_bytes != static_cast<uint64_t>(stored)) {
     plan.rows = {true, first[0], first[4], align_up<int64_t>(e.kw, 4)};
     const int64_t needed = plan.rows.oc1 * e.kh * plan.rows.oc2 * plan.rows.kw_padded * 4;
     if (plan.rows.oc1 * plan.rows.oc2 < e.oc || e.ic > 4) return bad("the blocks do not cover it");
@@ -211,8 +212,7 @@ Result<std::vector<uint8_t>> unpack_weight_elements(ByteSpan bytes,
                                                     std::span<const int32_t> native_shape,
                                                     const Shape& shape, size_t element_bytes) {
   RK_ASSERT(element_bytes >= 1 && element_bytes <= 8, "an element has 1 to 8 bytes");
-  RK_ASSIGN(const Plan plan,
-            plan_unpack(bytes.size() / element_bytes, native_shape, shape, false));
+  RK_ASSIGN(const Plan plan, plan_unpack(bytes.size() / element_bytes, native_shape, shape, false));
   const Extents& e = plan.extents;
   std::vector<uint8_t> plain(static_cast<size_t>(shape.elements()) * element_bytes);
   walk(e, plan.blocks, [&](const BlockPlace& block) {

@@ -207,8 +207,8 @@ Status check_weight_shape(const ConvParams& p, const ProgramTensor& weight, int6
 
 // `bound` of v before the stage; the result is that of v after it.
 Result<double> lookup_bound(const LookupStage& s, double bound) {
-  RK_TRY(check_range("entries of a lookup table", static_cast<int64_t>(s.low.size()), kLookupEntries,
-                     kLookupEntries));
+  RK_TRY(check_range("entries of a lookup table", static_cast<int64_t>(s.low.size()),
+                     kLookupEntries, kLookupEntries));
   RK_TRY(check_range("entries of a lookup table", static_cast<int64_t>(s.high.size()),
                      kLookupEntries, kLookupEntries));
   RK_TRY(check_range("lookup multiplier", s.multiplier, -65536, 65536));
@@ -216,8 +216,8 @@ Result<double> lookup_bound(const LookupStage& s, double bound) {
   RK_TRY(check_range("lookup entry shift", s.entry_shift, 0, 16));
   RK_TRY(check_range("lookup start", s.start, -(1 << 26), 0));
   RK_TRY(check_range("lookup end", s.end, 0, 1 << 26));
-  const double product = bound * std::abs(static_cast<double>(s.multiplier)) +
-                         std::abs(static_cast<double>(s.addend));
+  const double product =
+      bound * std::abs(static_cast<double>(s.multiplier)) + std::abs(static_cast<double>(s.addend));
   RK_TRY(check_bound(product));
   const double index = std::ldexp(product, -s.shift) + 1 + (1 << 26);
   RK_ASSIGN(const double below, scaled_bound(index, s.below));

@@ -71,7 +71,8 @@ TEST(Equalize, EvensOutChannelsAndKeepsTheFloatResultExactly) {
   EXPECT_GT(channels[1].max / channels[0].max, 0.25);
   for (size_t i = 0; i < samples.count(); ++i) {
     const auto inputs = samples.load(i);
-    const auto old = evaluator::evaluate(before, *inputs), now = evaluator::evaluate(graph, *inputs);
+    const auto old = evaluator::evaluate(before, *inputs),
+               now = evaluator::evaluate(graph, *inputs);
     ASSERT_TRUE(old.ok() && now.ok());
     EXPECT_EQ((*old)[0].to_f32(), (*now)[0].to_f32());
   }

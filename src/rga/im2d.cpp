@@ -113,7 +113,8 @@ class Place {
       const std::lock_guard lock(all.mutex);
       const auto found = all.buffers.find(buffer.handle);
       if (found == all.buffers.end())
-        return fail(IM_STATUS_FAILED, "handle " + std::to_string(buffer.handle) + " is not imported");
+        return fail(IM_STATUS_FAILED,
+                    "handle " + std::to_string(buffer.handle) + " is not imported");
       if (found->second.size_bytes < needed) {
         return fail(IM_STATUS_FAILED, "handle " + std::to_string(buffer.handle) + " has " +
                                           std::to_string(found->second.size_bytes) +
@@ -192,7 +193,8 @@ bool swaps_sides(int usage) {
 
 IM_STATUS check_task(Task& task) {
   if ((task.usage & ~kSupportedUsage) != 0)
-    return fail(IM_STATUS_NOT_SUPPORTED, "blending, color keys, OSD and quantization are not offered");
+    return fail(IM_STATUS_NOT_SUPPORTED,
+                "blending, color keys, OSD and quantization are not offered");
   const int turns = task.usage & 7;
   if ((turns & (turns - 1)) != 0)
     return fail(IM_STATUS_INVALID_PARAM, "more than one rotation in the usage");
@@ -206,7 +208,9 @@ IM_STATUS check_task(Task& task) {
   const bool swap = swaps_sides(task.usage);
   const int width = swap ? task.from.height : task.from.width;
   const int height = swap ? task.from.width : task.from.height;
-  const auto beyond = [](int a, int b) { return a > int64_t{kMaxScale} * b || b > int64_t{kMaxScale} * a; };
+  const auto beyond = [](int a, int b) {
+    return a > int64_t{kMaxScale} * b || b > int64_t{kMaxScale} * a;
+  };
   if (beyond(width, task.to.width) || beyond(height, task.to.height))
     return fail(IM_STATUS_NOT_SUPPORTED, "scaling by more than 16");
   return IM_STATUS_SUCCESS;
@@ -343,8 +347,12 @@ void write(const View& dst, const im_rect& to, Source pixel) {
 }
 
 View view_of(const rga_buffer_t& buffer, uint8_t* data) {
-  return {find_format(buffer.format), data,           buffer.width,
-          buffer.height,              buffer.wstride, buffer.hstride};
+  return {find_format(buffer.format),
+          data,
+          buffer.width,
+          buffer.height,
+          buffer.wstride,
+          buffer.hstride};
 }
 
 IM_STATUS run(Task task) {
@@ -353,7 +361,8 @@ IM_STATUS run(Task task) {
   const Format& dst_format = *find_format(task.dst.format);
   if (const IM_STATUS s = dst_place.find(task.dst, dst_format); s != IM_STATUS_SUCCESS) return s;
   const View dst = view_of(task.dst, dst_place.data);
-  const int mode = task.mode != 0 ? task.mode : task.dst.color_space_mode | task.src.color_space_mode;
+  const int mode =
+      task.mode != 0 ? task.mode : task.dst.color_space_mode | task.src.color_space_mode;
   if ((task.usage & IM_COLOR_FILL) != 0) {
     const auto color = static_cast<uint32_t>(task.dst.color);
     Pixel pixel = {static_cast<int>(color & 255), static_cast<int>(color >> 8 & 255),
@@ -432,7 +441,8 @@ IM_STATUS resize(const rga_buffer_t& src, rga_buffer_t dst, double fx, double fy
   return run_guarded(task, fence);
 }
 
-IM_STATUS crop(const rga_buffer_t& src, const rga_buffer_t& dst, im_rect rect, int* fence = nullptr) {
+IM_STATUS crop(const rga_buffer_t& src, const rga_buffer_t& dst, im_rect rect,
+               int* fence = nullptr) {
   Task task = task_of(src, dst, IM_CROP);
   task.from = rect;
   return run_guarded(task, fence);
@@ -481,11 +491,14 @@ using namespace rk::rga;
 extern "C" {
 
 rga_buffer_handle_t importbuffer_fd(int fd, im_handle_param_t* param) {
-  return param == nullptr ? 0 : import_fd(fd, picture_bytes(param->width, param->height, param->format));
+  return param == nullptr
+             ? 0
+             : import_fd(fd, picture_bytes(param->width, param->height, param->format));
 }
 rga_buffer_handle_t importbuffer_virtualaddr(void* va, im_handle_param_t* param) {
-  return param == nullptr ? 0
-                          : import_address(va, picture_bytes(param->width, param->height, param->format));
+  return param == nullptr
+             ? 0
+             : import_address(va, picture_bytes(param->width, param->height, param->format));
 }
 rga_buffer_handle_t importbuffer_physicaladdr(uint64_t, im_handle_param_t*) {
   return fail(IM_STATUS_NOT_SUPPORTED, "physical addresses mean nothing on this machine"), 0;
@@ -609,12 +622,16 @@ IM_STATUS imrotate_t(const rga_buffer_t src, rga_buffer_t dst, int rotation, int
 IM_STATUS imflip_t(const rga_buffer_t src, rga_buffer_t dst, int mode, int) {
   return run_guarded(task_of(src, dst, mode));
 }
-IM_STATUS imfill_t(rga_buffer_t dst, im_rect rect, int color, int) { return fill(dst, rect, color); }
+IM_STATUS imfill_t(rga_buffer_t dst, im_rect rect, int color, int) {
+  return fill(dst, rect, color);
+}
 
 }  // extern "C"
 
 rga_buffer_handle_t importbuffer_fd(int fd, int size) { return import_fd(fd, size); }
-rga_buffer_handle_t importbuffer_virtualaddr(void* va, int size) { return import_address(va, size); }
+rga_buffer_handle_t importbuffer_virtualaddr(void* va, int size) {
+  return import_address(va, size);
+}
 rga_buffer_handle_t importbuffer_physicaladdr(uint64_t pa, int) {
   return importbuffer_physicaladdr(pa, nullptr);
 }

@@ -51,8 +51,8 @@ const Format* find_format(int value) {
 }
 
 uint64_t View::size_bytes(const Format& format, int wstride, int hstride) {
-  const uint64_t luma =
-      static_cast<uint64_t>(wstride) * static_cast<uint64_t>(hstride) * static_cast<uint64_t>(format.bytes);
+  const uint64_t luma = static_cast<uint64_t>(wstride) * static_cast<uint64_t>(hstride) *
+                        static_cast<uint64_t>(format.bytes);
   if (format.kind != Kind::kSemiPlanar && format.kind != Kind::kPlanar) return luma;
   return luma + 2 * (luma / static_cast<uint64_t>(format.sub_x * format.sub_y));
 }
@@ -63,7 +63,8 @@ uint8_t* View::chroma(int x, int y, bool cr) const {
   const auto column = static_cast<size_t>(x / format->sub_x);
   const auto row = static_cast<size_t>(y / format->sub_y);
   const bool second = cr != format->cr_first;
-  if (format->kind == Kind::kSemiPlanar) return planes + row * stride + 2 * column + (second ? 1 : 0);
+  if (format->kind == Kind::kSemiPlanar)
+    return planes + row * stride + 2 * column + (second ? 1 : 0);
   const size_t half = stride / 2;
   const size_t plane = half * static_cast<size_t>(hstride / format->sub_y);
   return planes + (second ? plane : 0) + row * half + column;

@@ -18,10 +18,10 @@ struct Format {
   int value;
   Kind kind;
   const char* name;
-  int bytes;            // of a pixel; of a luma sample where there are planes
-  int r, g, b, a;       // byte of each component in a pixel; -1: none. 422 packed: first Y, Cb, Cr
-  int sub_x, sub_y;     // pixels of a chroma sample, across and down
-  bool cr_first;        // of the chroma planes
+  int bytes;         // of a pixel; of a luma sample where there are planes
+  int r, g, b, a;    // byte of each component in a pixel; -1: none. 422 packed: first Y, Cb, Cr
+  int sub_x, sub_y;  // pixels of a chroma sample, across and down
+  bool cr_first;     // of the chroma planes
   bool yuv() const { return kind != Kind::kRgb && kind != Kind::kRgb565; }
 };
 

@@ -44,14 +44,15 @@ static struct {
   uint64_t size;
 } buffers[kMostBuffers];
 
-static const char *chip(void) {
-  const char *const name = getenv("RKNN_TARGET");
+static const char* chip(void) {
+  const char* const name = getenv("RKNN_TARGET");
   return name != NULL && name[0] != '\0' && strlen(name) < 32 ? name : NULL;
 }
 
-static enum kind kind_of_path(const char *path) {
+static enum kind kind_of_path(const char* path) {
   if (path == NULL || chip() == NULL) return kNone;
-  if (strcmp(path, "/proc/device-tree/compatible") == 0 || strcmp(path, "/sys/firmware/devicetree/base/compatible") == 0)
+  if (strcmp(path, "/proc/device-tree/compatible") == 0 ||
+      strcmp(path, "/sys/firmware/devicetree/base/compatible") == 0)
     return kTree;
   if (strcmp(path, "/dev/dri/card0") == 0) return kCard;
   return strncmp(path, "/dev/dma_heap/", 14) == 0 ? kHeap : kNone;
@@ -59,12 +60,14 @@ static enum kind kind_of_path(const char *path) {
 
 /* A descriptor that stands for the device. */
 static int open_device(enum kind kind, int flags) {
-  const int fd = (int)syscall(SYS_memfd_create, "board", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
+  const int fd =
+      (int)syscall(SYS_memfd_create, "board", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
   if (fd < 0) return -1;
   if (kind == kTree) {
     char text[128];
-    const int size = snprintf(text, sizeof text, "rockchip,%s-evb%crockchip,%s%c", chip(), 0, chip(), 0);
-    for (char *c = text; c < text + size; ++c) *c = *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;
+    const int size =
+        snprintf(text, sizeof text, "rockchip,%s-evb%crockchip,%s%c", chip(), 0, chip(), 0);
+    for (char* c = text; c < text + size; ++c) *c = *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;
     if (write(fd, text, (size_t)size) != size || lseek(fd, 0, SEEK_SET) != 0) {
       close(fd);
       return -1;
@@ -73,7 +76,8 @@ static int open_device(enum kind kind, int flags) {
   }
   pthread_mutex_lock(&lock);
   int at = 0;
-  while (at < device_count && devices[at].fd != fd) ++at; /* a number that was closed and came back */
+  while (at < device_count && devices[at].fd != fd)
+    ++at; /* a number that was closed and came back */
   const int room = at < kMostDevices;
   if (room) {
     devices[at].fd = fd;
@@ -101,7 +105,8 @@ static int new_memory(uint64_t size, uint32_t flags) {
     errno = EINVAL;
     return -1;
   }
-  const int fd = (int)syscall(SYS_memfd_create, "dma-buf", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
+  const int fd =
+      (int)syscall(SYS_memfd_create, "dma-buf", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
   if (fd >= 0 && ftruncate(fd, (off_t)size) != 0) {
     close(fd);
     return -1;
@@ -116,9 +121,9 @@ static int buffer_of(uint32_t handle) {
   return -1;
 }
 
-static int create_dumb(struct drm_create_dumb *request) {
-  if (request->bpp == 0 || request->bpp > 128 || request->width == 0 || request->width > 32768 || request->height == 0 ||
-      request->height > 32768) {
+static int create_dumb(struct drm_create_dumb* request) {
+  if (request->bpp == 0 || request->bpp > 128 || request->width == 0 || request->width > 32768 ||
+      request->height == 0 || request->height > 32768) {
     errno = EINVAL;
     return -1;
   }
@@ -145,7 +150,7 @@ static int destroy_dumb(uint32_t handle) {
   return 0;
 }
 
-static int card_ioctl(unsigned long request, void *argument) {
+static int card_ioctl(unsigned long request, void* argument) {
   if (argument == NULL) {
     errno = EFAULT;
     return -1;
@@ -154,30 +159,31 @@ static int card_ioctl(unsigned long request, void *argument) {
     case DRM_CREATE_DUMB:
       return create_dumb(argument);
     case DRM_MAP_DUMB: {
-      struct drm_map_dumb *const map = argument;
+      struct drm_map_dumb* const map = argument;
       if (buffer_of(map->handle) < 0) return -1;
       map->offset = (uint64_t)map->handle << 32;
       return 0;
     }
     case DRM_EXPORT_HANDLE: {
-      struct drm_export_handle *const prime = argument;
+      struct drm_export_handle* const prime = argument;
       const int i = buffer_of(prime->handle);
       if (i < 0) return -1;
-      prime->fd = fcntl(buffers[i].fd, (prime->flags & O_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+      prime->fd =
+          fcntl(buffers[i].fd, (prime->flags & O_CLOEXEC) != 0 ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
       return prime->fd < 0 ? -1 : 0;
     }
     case DRM_CLOSE_HANDLE:
-      return destroy_dumb(((struct drm_close_handle *)argument)->handle);
+      return destroy_dumb(((struct drm_close_handle*)argument)->handle);
     case DRM_DESTROY_DUMB:
-      return destroy_dumb(((struct drm_destroy_dumb *)argument)->handle);
+      return destroy_dumb(((struct drm_destroy_dumb*)argument)->handle);
     default:
       errno = ENOTTY; /* modes, planes and the chip's own calls are not offered */
       return -1;
   }
 }
 
-static int heap_ioctl(unsigned long request, void *argument) {
-  struct dma_heap_allocation_data *const data = argument;
+static int heap_ioctl(unsigned long request, void* argument) {
+  struct dma_heap_allocation_data* const data = argument;
   if (request != DMA_HEAP_IOCTL_ALLOC || data == NULL) {
     errno = request != DMA_HEAP_IOCTL_ALLOC ? ENOTTY : EFAULT;
     return -1;
@@ -191,7 +197,7 @@ static int heap_ioctl(unsigned long request, void *argument) {
 int ioctl(int fd, unsigned long request, ...) {
   va_list list;
   va_start(list, request);
-  void *const argument = va_arg(list, void *);
+  void* const argument = va_arg(list, void*);
   va_end(list);
   const enum kind kind = kind_of_fd(fd);
   if (kind == kHeap) return heap_ioctl(request, argument);
@@ -203,12 +209,13 @@ int ioctl(int fd, unsigned long request, ...) {
   }
   const int result = (int)syscall(SYS_ioctl, fd, request, argument);
   /* A memfd needs no flushing, but does not know the call. */
-  return result < 0 && request == DMA_BUF_IOCTL_SYNC && chip() != NULL && errno == ENOTTY ? 0 : result;
+  return result < 0 && request == DMA_BUF_IOCTL_SYNC && chip() != NULL && errno == ENOTTY ? 0
+                                                                                          : result;
 }
 
-int drmIoctl(int fd, unsigned long request, void *argument) { return ioctl(fd, request, argument); }
+int drmIoctl(int fd, unsigned long request, void* argument) { return ioctl(fd, request, argument); }
 
-static void *map(void *address, size_t length, int prot, int flags, int fd, off_t offset) {
+static void* map(void* address, size_t length, int prot, int flags, int fd, off_t offset) {
   if (fd >= 0 && offset >= (off_t)1 << 32 && kind_of_fd(fd) == kCard) {
     pthread_mutex_lock(&lock);
     const int i = buffer_of((uint32_t)(offset >> 32));
@@ -218,58 +225,65 @@ static void *map(void *address, size_t length, int prot, int flags, int fd, off_
     fd = memory;
     offset &= 0xffffffff;
   }
-  return (void *)syscall(SYS_mmap, address, length, prot, flags, fd, offset);
+  return (void*)syscall(SYS_mmap, address, length, prot, flags, fd, offset);
 }
-void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset) {
+void* mmap(void* address, size_t length, int prot, int flags, int fd, off_t offset) {
   return map(address, length, prot, flags, fd, offset);
 }
-void *mmap64(void *address, size_t length, int prot, int flags, int fd, off_t offset) {
+void* mmap64(void* address, size_t length, int prot, int flags, int fd, off_t offset) {
   return map(address, length, prot, flags, fd, offset);
 }
 
 /* The mode is there only for calls that may make a file. */
-#define OPEN(name)                                              \
-  int name(const char *path, int flags, ...) {                  \
-    mode_t mode = 0;                                            \
-    if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) {                 \
-      va_list list;                                             \
-      va_start(list, flags);                                    \
-      mode = va_arg(list, mode_t);                              \
-      va_end(list);                                             \
-    }                                                           \
-    const enum kind kind = kind_of_path(path);                  \
-    if (kind != kNone) return open_device(kind, flags);         \
-    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode); \
+#define OPEN(name)                                                    \
+  int name(const char* path, int flags, ...) {                        \
+    mode_t mode = 0;                                                  \
+    if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) { \
+      va_list list;                                                   \
+      va_start(list, flags);                                          \
+      mode = va_arg(list, mode_t);                                    \
+      va_end(list);                                                   \
+    }                                                                 \
+    const enum kind kind = kind_of_path(path);                        \
+    if (kind != kNone) return open_device(kind, flags);               \
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);     \
   }
 OPEN(open)
 OPEN(open64)
 
-#define FOPEN(name)                                                                    \
-  FILE *name(const char *path, const char *mode) {                                     \
-    if (kind_of_path(path) == kTree) {                                                 \
-      const int fd = open_device(kTree, O_CLOEXEC);                                    \
-      return fd >= 0 ? fdopen(fd, "r") : NULL;                                         \
-    }                                                                                  \
-    FILE *(*const next)(const char *, const char *) = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, #name); \
-    return next != NULL ? next(path, mode) : NULL;                                     \
+#define FOPEN(name)                                                     \
+  FILE* name(const char* path, const char* mode) {                      \
+    if (kind_of_path(path) == kTree) {                                  \
+      const int fd = open_device(kTree, O_CLOEXEC);                     \
+      return fd >= 0 ? fdopen(fd, "r") : NULL;                          \
+    }                                                                   \
+    FILE* (*const next)(const char*, const char*) =                     \
+        (FILE * (*)(const char*, const char*)) dlsym(RTLD_NEXT, #name); \
+    return next != NULL ? next(path, mode) : NULL;                      \
   }
 FOPEN(fopen)
 FOPEN(fopen64)
 
-int access(const char *path, int mode) {
+int access(const char* path, int mode) {
   if (kind_of_path(path) != kNone) return 0;
   return (int)syscall(SYS_faccessat, AT_FDCWD, path, mode);
 }
 
 /* Programs ask whether the file is there. */
-static const char *stands_in(const char *path) { return kind_of_path(path) != kNone ? "/dev/null" : path; }
-int stat(const char *path, struct stat *out) { return fstatat(AT_FDCWD, stands_in(path), out, 0); }
-int stat64(const char *path, struct stat64 *out) { return fstatat64(AT_FDCWD, stands_in(path), out, 0); }
+static const char* stands_in(const char* path) {
+  return kind_of_path(path) != kNone ? "/dev/null" : path;
+}
+int stat(const char* path, struct stat* out) { return fstatat(AT_FDCWD, stands_in(path), out, 0); }
+int stat64(const char* path, struct stat64* out) {
+  return fstatat64(AT_FDCWD, stands_in(path), out, 0);
+}
 
-void *dlopen(const char *path, int flags) {
-  const char *const name = path != NULL && strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
-  void *(*const next)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+void* dlopen(const char* path, int flags) {
+  const char* const name =
+      path != NULL && strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+  void* (*const next)(const char*, int) = (void* (*)(const char*, int))dlsym(RTLD_NEXT, "dlopen");
   if (next == NULL) return NULL;
   /* This library is in the program's own scope. */
-  return next(chip() != NULL && name != NULL && strncmp(name, "libdrm.so", 9) == 0 ? NULL : path, flags);
+  return next(chip() != NULL && name != NULL && strncmp(name, "libdrm.so", 9) == 0 ? NULL : path,
+              flags);
 }

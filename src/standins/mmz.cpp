@@ -60,13 +60,17 @@ RK_S32 flush(MB_BLK handle, uint64_t offset, uint64_t length, RK_U32 flags) {
 }
 
 uint64_t offset_of(MB_BLK handle, uintptr_t address) {
-  return with(handle, uint64_t{0}, [&](const Block& block) { return address - reinterpret_cast<uintptr_t>(block.address); });
+  return with(handle, uint64_t{0}, [&](const Block& block) {
+    return address - reinterpret_cast<uintptr_t>(block.address);
+  });
 }
 
 }  // namespace
 
 RK_S32 RK_MPI_MMZ_Alloc(MB_BLK* out, RK_U32 length, RK_U32 flags) {
-  if (out == nullptr || length == 0 || (flags & ~(RK_MMZ_ALLOC_TYPE_CMA | RK_MMZ_ALLOC_UNCACHEABLE)) != 0) return RK_FAILURE;
+  if (out == nullptr || length == 0 ||
+      (flags & ~(RK_MMZ_ALLOC_TYPE_CMA | RK_MMZ_ALLOC_UNCACHEABLE)) != 0)
+    return RK_FAILURE;
   const int fd = memfd_create("mmz", MFD_CLOEXEC);
   if (fd < 0) return RK_FAILURE;
   void* address = MAP_FAILED;
@@ -104,7 +108,8 @@ RK_U64 RK_MPI_MMZ_Handle2PhysAddr(MB_BLK handle) {
   return with(handle, RK_U64{0}, [](const Block& block) { return RK_U64{block.physical}; });
 }
 RK_VOID* RK_MPI_MMZ_Handle2VirAddr(MB_BLK handle) {
-  return with(handle, static_cast<void*>(nullptr), [](const Block& block) { return static_cast<void*>(block.address); });
+  return with(handle, static_cast<void*>(nullptr),
+              [](const Block& block) { return static_cast<void*>(block.address); });
 }
 RK_S32 RK_MPI_MMZ_Handle2Fd(MB_BLK handle) {
   return with(handle, RK_S32{-1}, [](const Block& block) { return RK_S32{block.fd}; });
@@ -128,7 +133,8 @@ MB_BLK RK_MPI_MMZ_VirAddr2Handle(RK_VOID* address) {
 }
 MB_BLK RK_MPI_MMZ_PhyAddr2Handle(RK_U64 address) {
   return find([&](const Block& block) {
-    return block.physical != 0 && address >= block.physical && address - block.physical < block.size;
+    return block.physical != 0 && address >= block.physical &&
+           address - block.physical < block.size;
   });
 }
 
@@ -147,8 +153,8 @@ RK_S32 RK_MPI_MMZ_FlushCacheVaddrEnd(RK_VOID* address, RK_U32 length, RK_U32 fla
 }
 RK_S32 RK_MPI_MMZ_FlushCachePaddrStart(RK_U64 address, RK_U32 length, RK_U32 flags) {
   MB_BLK const block = RK_MPI_MMZ_PhyAddr2Handle(address);
-  const uint64_t offset =
-      with(block, uint64_t{0}, [&](const Block& found) { return uint64_t{address} - found.physical; });
+  const uint64_t offset = with(
+      block, uint64_t{0}, [&](const Block& found) { return uint64_t{address} - found.physical; });
   return flush(block, offset, length, flags);
 }
 RK_S32 RK_MPI_MMZ_FlushCachePaddrEnd(RK_U64 address, RK_U32 length, RK_U32 flags) {

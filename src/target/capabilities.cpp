@@ -150,7 +150,8 @@ const LimitText kLimitTexts[] = {
      "kernel 1..31, stride 1, 2, 4 or 8, pad 0..15; group 1 or the channel count; a dilated kernel "
      "is 1x1"},
     {refuse_max_pool, "kernel 1..7, with stride 1 up to 31; stride 1..8, pad 0..15, explicit"},
-    {refuse_average_pool, "kernel 1..31, stride 1..8, pad 0..15, explicit and counted; no ceil mode"},
+    {refuse_average_pool,
+     "kernel 1..31, stride 1..8, pad 0..15, explicit and counted; no ceil mode"},
     {refuse_global_pool, "height and width up to 8192"},
     {refuse_broadcast,
      "operands of full shape, scalar, [b,c,1,1], [b,1,h,w], [b,c,1,w], [b,1,1,w], [b,c,h,1] or "

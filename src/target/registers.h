@@ -124,23 +124,26 @@ struct ConvRegisters {
   RegisterField output_scale, output_shift;
   uint16_t output_offset = 0;
   RegisterField addend_scale, addend_shift;
-  RegisterField addend_offset;  // signed
+  RegisterField addend_offset;     // signed
   RegisterField multiplier_shift;  // offset 0: in a table that multiplier_table points to
   uint16_t multiplier_table = 0;
   uint16_t units = 0x0d;  // of a task that convolves: CNA, CORE, DPU
   int bias_group = 8;     // channels per group of the bias block
-  bool byte_offsets = false;  // groups of 8 as i32 b0-3, i16 m0-3, i8 o0-7, i32 b4-7, i16 m4-7; depthwise 4 x i32 b, i16 m
-  RegisterField bias_form;    // which of bias, weight offset and multiplier the block has
+  bool byte_offsets =
+      false;  // groups of 8 as i32 b0-3, i16 m0-3, i8 o0-7, i32 b4-7, i16 m4-7; depthwise 4 x i32 b, i16 m
+  RegisterField bias_form;  // which of bias, weight offset and multiplier the block has
   uint32_t bias_form_all = 7, bias_form_without_offset = 5, bias_form_alone = 1;
-  RegisterField layer_offset;  // the one weight offset beside a bias alone; offset 0: in multiplier_table
+  RegisterField
+      layer_offset;  // the one weight offset beside a bias alone; offset 0: in multiplier_table
   DepthwiseOffsets depthwise_offsets = DepthwiseOffsets::kInBias;
-  uint16_t clip_limit = 0;           // of Relu6 and Clip: an integer, float32 bits in float16 layers
-  bool clip_in_first_unit = false;   // in s_in * s_w[0] instead of s_in * max s_w
-  uint16_t clip_low = 0;             // of a Clip: what is added again after it, in s_in * max s_w; 0: not known
-  uint16_t clip_low_f32 = 0;         // in float16 layers, beside an upper end in clip_limit; 0: not known
-  RegisterField picture_rows;        // weights of a picture's first layer lie in rows
-  RegisterField fully_connected;     // a form of RK2118 whose weights the file does not hold
-  RegisterField slope;               // of LeakyRelu
+  uint16_t clip_limit = 0;          // of Relu6 and Clip: an integer, float32 bits in float16 layers
+  bool clip_in_first_unit = false;  // in s_in * s_w[0] instead of s_in * max s_w
+  uint16_t clip_low =
+      0;  // of a Clip: what is added again after it, in s_in * max s_w; 0: not known
+  uint16_t clip_low_f32 = 0;   // in float16 layers, beside an upper end in clip_limit; 0: not known
+  RegisterField picture_rows;  // weights of a picture's first layer lie in rows
+  RegisterField fully_connected;  // a form of RK2118 whose weights the file does not hold
+  RegisterField slope;            // of LeakyRelu
   RegisterField negative_shift, slope_shift, slope_positive_shift;
   RegisterField slope_multiplier_shift;  // of sums from zero up beside a slope; offset 0: the usual
   LookupRegisters lookup;

@@ -85,8 +85,7 @@ std::string numpy_kind(DType dtype) {
 
 Result<std::vector<uint8_t>> npy_bytes(const Tensor& tensor) {
   const std::string kind = numpy_kind(tensor.dtype());
-  if (kind.empty())
-    return unsupported(str("numpy has no type for ", to_string(tensor.dtype())));
+  if (kind.empty()) return unsupported(str("numpy has no type for ", to_string(tensor.dtype())));
   NpyArray array;
   array.kind = kind[0];
   array.item_size = static_cast<int>(byte_size(tensor.dtype()));
@@ -197,8 +196,10 @@ Result<std::vector<Tensor>> load_inputs(const CodegenOptions& options, Simulator
 Result<std::vector<Tensor>> simulate(Simulator& simulator, std::vector<Tensor>& inputs) {
   std::vector<Feed> feeds;
   for (Tensor& input : inputs) {
-    feeds.push_back({{input.dtype(), input.shape(), input.mutable_data<uint8_t>(),
-                      input.size_bytes()}, false, false});
+    feeds.push_back(
+        {{input.dtype(), input.shape(), input.mutable_data<uint8_t>(), input.size_bytes()},
+         false,
+         false});
   }
   RK_TRY(simulator.choose_shapes(feeds));
   std::vector<Tensor> outputs;
@@ -263,8 +264,7 @@ Result<CodegenResult> codegen(const CodegenOptions& options) {
   RK_ASSIGN(std::vector<uint8_t> model, read_file(options.model));
   RK_ASSIGN(const std::unique_ptr<Simulator> simulator, Simulator::create(ByteSpan(model), {}));
 
-  const std::string model_name =
-      plain_name(fs::path(options.model).stem().string()) + ".rknn";
+  const std::string model_name = plain_name(fs::path(options.model).stem().string()) + ".rknn";
   // "out/" has an empty last name.
   const fs::path last = folder.has_filename() ? folder : folder.parent_path();
   result.project = plain_name(last.filename().string());
@@ -297,7 +297,8 @@ Result<CodegenResult> codegen(const CodegenOptions& options) {
     RK_TRY(save("input", inputs, words["INPUT_FILES"]));
     RK_TRY(save("simulator_output", outputs, words["OUTPUT_FILES"]));
     words["COMPARISON"] =
-        "With the saved inputs it ends with the cosine of each output and the simulator's, and one line that says\n"
+        "With the saved inputs it ends with the cosine of each output and the simulator's, and one "
+        "line that says\n"
         "whether they agree; the program returns 1 if they do not.";
   } else {
     words["INPUT_FILES"] = words["OUTPUT_FILES"] = "";

@@ -11,11 +11,12 @@
 namespace rk::toolkit {
 
 struct CodegenOptions {
-  std::string model;                // the .rknn file
-  std::string output_path;          // folder to write
-  std::vector<std::string> inputs;  // a picture or .npy file per input; none: nothing to compare with
-  bool overwrite = false;           // also into a folder that exists
-  std::vector<bool> rgb2bgr;        // per input: pictures are fed blue first; one entry serves all
+  std::string model;        // the .rknn file
+  std::string output_path;  // folder to write
+  std::vector<std::string>
+      inputs;                 // a picture or .npy file per input; none: nothing to compare with
+  bool overwrite = false;     // also into a folder that exists
+  std::vector<bool> rgb2bgr;  // per input: pictures are fed blue first; one entry serves all
 };
 
 struct CodegenResult {

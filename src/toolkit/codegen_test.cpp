@@ -64,8 +64,11 @@ class Codegen : public testing::Test {
     return bytes.ok() ? std::string(bytes->begin(), bytes->end()) : "missing";
   }
   CodegenOptions options() const {
-    return {.model = path("a net.rknn"), .output_path = path("out/"), .inputs = {},
-            .overwrite = false, .rgb2bgr = {}};
+    return {.model = path("a net.rknn"),
+            .output_path = path("out/"),
+            .inputs = {},
+            .overwrite = false,
+            .rgb2bgr = {}};
   }
 
   fs::path folder_;

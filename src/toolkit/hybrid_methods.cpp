@@ -11,8 +11,8 @@ Result<Json> Methods::hybrid_step1(const Json& options) {
   RK_TRY(read_options(options, hybrid));
   RK_TRY(check_batch(hybrid.rknn_batch_size));
   if (hybrid.proposal_dataset_size < 1)
-    return invalid_argument(str("Invalid proposal_dataset_size ", hybrid.proposal_dataset_size,
-                                ", expect 1 or more!"));
+    return invalid_argument(
+        str("Invalid proposal_dataset_size ", hybrid.proposal_dataset_size, ", expect 1 or more!"));
   hybrid.progress = [this](size_t done, size_t total) {
     return !progress_ || progress_("Quantizating", done, total);
   };

@@ -141,12 +141,13 @@ Result<Json> platforms(const Json& options) {
 Status export_for_board(const Toolkit& toolkit, bool built, const std::string& path) {
   if (!built) return invalid_argument("export_rknn: build the model first");
   std::vector<registers::LayerReport> layers;
-  RK_ASSIGN(const std::vector<uint8_t> bytes, registers::write_board_file(toolkit.program(), &layers));
+  RK_ASSIGN(const std::vector<uint8_t> bytes,
+            registers::write_board_file(toolkit.program(), &layers));
   for (const registers::LayerReport& layer : layers) {
     const bool absent = layer.form == registers::LayerForm::kAbsent;
     log(absent ? LogLevel::kWarning : LogLevel::kInfo,
-        str("export_rknn: ", registers::form_name(layer.form), ", ", layer.tasks, " tasks: ", layer.name,
-            absent ? str(": ", layer.why) : ""));
+        str("export_rknn: ", registers::form_name(layer.form), ", ", layer.tasks,
+            " tasks: ", layer.name, absent ? str(": ", layer.why) : ""));
   }
   return write_file(path, bytes, Durability::kPower);
 }

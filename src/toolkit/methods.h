@@ -58,8 +58,8 @@ class Methods {
   Progress progress_;
   Toolkit toolkit_;
   bool built_ = false;
-  bool removes_weights_ = false;  // as config() said
-  std::vector<bool> rgb2bgr_;  // of config, for codegen's pictures
+  bool removes_weights_ = false;              // as config() said
+  std::vector<bool> rgb2bgr_;                 // of config, for codegen's pictures
   std::optional<std::vector<uint8_t>> file_;  // of load_rknn
   std::string rknn_path_;                     // the file last written or loaded, absolute
   std::unique_ptr<Runner> runner_;

@@ -114,9 +114,10 @@ std::string python_text(const Json& value) {
 
 template <typename S>
 std::string rows_page(std::string_view title) {
-  std::string out = str("## ", title,
-                        "\n\n| keyword, yml key | flag | default | values | meaning | file | since |"
-                        "\n|---|---|---|---|---|---|---|\n");
+  std::string out =
+      str("## ", title,
+          "\n\n| keyword, yml key | flag | default | values | meaning | file | since |"
+          "\n|---|---|---|---|---|---|---|\n");
   for (const Option<S>& option : options_of<S>()) {
     std::string flags(option.flag.short_name);
     for (const std::string& flag : flags_of(option)) flags += str(flags.empty() ? "" : ", ", flag);
@@ -176,7 +177,8 @@ Json option_json(const Option<S>& option, const S& options) {
 template <typename S>
 Json write_options(const S& options) {
   Json out = Json::object();
-  for (const Option<S>& option : options_of<S>()) out.set(option.name, option_json(option, options));
+  for (const Option<S>& option : options_of<S>())
+    out.set(option.name, option_json(option, options));
   return out;
 }
 
@@ -194,8 +196,7 @@ Status expect_one_of(std::string_view parameter, std::string_view found,
                      std::span<const std::string> accepted) {
   if (std::ranges::find(accepted, found) != accepted.end()) return ok_status();
   std::string list;
-  for (const std::string& value : accepted)
-    list += str(list.empty() ? "" : ", ", "'", value, "'");
+  for (const std::string& value : accepted) list += str(list.empty() ? "" : ", ", "'", value, "'");
   return invalid_argument(str("Invalid ", parameter, " '", found, "', expect in [", list, "]!"));
 }
 
@@ -212,9 +213,9 @@ Status check_accepted(const Config& config) {
       const int found = config.*(*number);
       if (std::ranges::find(option.accepted, str(found)) != option.accepted.end()) continue;
       std::string list;
-      for (const std::string& value : option.accepted)
-        list += str(list.empty() ? "" : ", ", value);
-      return invalid_argument(str("Invalid ", option.name, " ", found, ", expect in [", list, "]!"));
+      for (const std::string& value : option.accepted) list += str(list.empty() ? "" : ", ", value);
+      return invalid_argument(
+          str("Invalid ", option.name, " ", found, ", expect in [", list, "]!"));
     } else if (const auto* entries =
                    std::get_if<std::map<std::string, std::string> Config::*>(&option.member)) {
       for (const auto& [key, value] : config.*(*entries))
@@ -237,8 +238,10 @@ Json option_table_json() {
 std::string option_table_page() {
   return str(
       "# Options\n\nPrinted by `rknn info --options`; a test compares. A row is a keyword of the "
-      "Python method, a key of the yml file's\n`configs` (first table) and a flag of `rknn convert`, "
-      "`analyze`, `compare` and `hybrid step1`. Flags of lists per input\nare given once per input; "
+      "Python method, a key of the yml file's\n`configs` (first table) and a flag of `rknn "
+      "convert`, "
+      "`analyze`, `compare` and `hybrid step1`. Flags of lists per input\nare given once per "
+      "input; "
       "a flag that takes no value turns the option to the other side of its default. *file*: the\n"
       ".rknn file says what was chosen. *since*: the toolkit version that has the name.\n\n",
       rows_page<Config>("config"), rows_page<LoadOptions>("load_..."),

@@ -128,7 +128,9 @@ TEST(OptionTable, AcceptedValuesAreChecked) {
             "Invalid optimization_level 4, expect in [0, 1, 2, 3]!");
   EXPECT_EQ(refused([](Config& c) { c.quantized_method = "row"; }),
             "Invalid quantized_method 'row', expect in ['layer', 'channel', 'group{SIZE}']!");
-  EXPECT_EQ(refused([](Config& c) { c.op_target = {{"Conv", "tpu"}}; }),
+  EXPECT_EQ(refused([](Config& c) {
+              c.op_target = {{"Conv", "tpu"}};
+            }),
             "Invalid op_target of 'Conv' 'tpu', expect in ['cpu', 'npu', 'gpu', 'auto']!");
   EXPECT_THAT(refused([](Config& c) { c.inputs_yuv_fmt = {"nv12"}; }), HasSubstr("inputs_yuv_fmt"));
   for (const std::string& name : quant::algorithm_names())
@@ -142,7 +144,8 @@ TEST(OptionTable, WhatHasNoEffectIsSaidOnce) {
   config.target_platform = "rk3588";
   config.mini_rknn = true;
   EXPECT_TRUE(check_config(config).ok());
-  EXPECT_TRUE(read_options(*parse_json(R"({"sram_prefer": true, "stream_op": false})"), config).ok());
+  EXPECT_TRUE(
+      read_options(*parse_json(R"({"sram_prefer": true, "stream_op": false})"), config).ok());
   set_log_sink({});
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_THAT(lines[0], HasSubstr("mini_rknn has no effect"));
@@ -160,8 +163,8 @@ class ConvertYml : public testing::Test {
 
 // JSON is YAML: the file that holds every option.
 TEST_F(ConvertYml, TakesEveryOptionOfConfig) {
-  const auto file = read(str("models: {model_file_path: a.onnx, configs: ",
-                             write_json(write_options(unusual())), "}"));
+  const auto file = read(str(
+      "models: {model_file_path: a.onnx, configs: ", write_json(write_options(unusual())), "}"));
   ASSERT_TRUE(file.ok()) << file.status().message();
   EXPECT_EQ(write_options(file->config), write_options(unusual()));
 }
@@ -208,8 +211,7 @@ TEST_F(ConvertYml, NamesWhatIsWrong) {
               HasSubstr("did you mean 'mean_values'"));
   EXPECT_THAT(refused("models: {model_file_path: a, subgraphs: {input: [x]}}"),
               HasSubstr("did you mean 'inputs'"));
-  EXPECT_THAT(refused("models: {model_file_path: a, platform: keras}"),
-              HasSubstr("keras"));
+  EXPECT_THAT(refused("models: {model_file_path: a, platform: keras}"), HasSubstr("keras"));
   EXPECT_THAT(refused("models: {model_file_path: a, quantize: true}"),
               HasSubstr("dataset is missing"));
   EXPECT_THAT(refused("models: {quantize: false}"), HasSubstr("model_file_path is missing"));

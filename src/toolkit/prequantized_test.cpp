@@ -312,7 +312,8 @@ TEST(PrequantizedModel, TheGoldenSideOfAnalysisSaturatesAsTheModelDoes) {
   config.target_platform = "rk3588";
   const auto optimized = optimize(graph, {config, **target::find_target("rk3588")});
   ASSERT_TRUE(optimized.ok()) << optimized.status().message();
-  const auto golden = evaluator::evaluate(*optimized, std::vector{Tensor::f32({1, 4}, {100, -100, 1.2f, 0})});
+  const auto golden =
+      evaluator::evaluate(*optimized, std::vector{Tensor::f32({1, 4}, {100, -100, 1.2f, 0})});
   ASSERT_TRUE(golden.ok()) << golden.status().message();
   EXPECT_THAT((*golden)[0].to_f32(), testing::ElementsAre(63.5f * 63.5f, 4096, 1, 0));
 }

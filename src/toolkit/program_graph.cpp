@@ -203,7 +203,8 @@ class GraphMaker {
     const LookupStage& l = *p.lookup;
     const program::LookupFunction* const named = program::lookup_function_of(step.type);
     // Alpha and beta of HardSigmoid are in the index only.
-    if (named == nullptr || named->op == "HardSigmoid" || l.low.size() != kLookupEntries || l.high.size() != kLookupEntries)
+    if (named == nullptr || named->op == "HardSigmoid" || l.low.size() != kLookupEntries ||
+        l.high.size() != kLookupEntries)
       return nullptr;
     const double unit = output_unit(step, p);
     const double center =

@@ -83,16 +83,14 @@ Status Runner::check_output(size_t i, const ArrayRef& output) const {
   return invalid_argument(str("the array for output ", i, " must be ", to_string(type)));
 }
 
-std::string performance_text(double total_us, double frames_per_second,
-                             std::string_view more) {
+std::string performance_text(double total_us, double frames_per_second, std::string_view more) {
   const std::string rule(70, '=');
   std::ostringstream out;
   out << rule << "\n"
       << std::string(29, ' ') << "Performance\n"
       << rule << "\nTotal Time(us): " << std::llround(total_us) << "\nFPS: " << std::fixed
       << std::setprecision(2) << frames_per_second << "\n"
-      << more
-      << rule << "\n";
+      << more << rule << "\n";
   return out.str();
 }
 

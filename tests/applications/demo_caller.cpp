@@ -21,8 +21,8 @@ static std::vector<unsigned char> read_ppm(const char* path, int* width, int* he
   std::vector<unsigned char> pixels;
   FILE* const file = fopen(path, "rb");
   if (file == NULL) return pixels;
-  if (fscanf(file, "P6 %d %d 255", width, height) == 2 && fgetc(file) != EOF && *width > 0 && *height > 0 && *width <= 8192 &&
-      *height <= 8192) {
+  if (fscanf(file, "P6 %d %d 255", width, height) == 2 && fgetc(file) != EOF && *width > 0 &&
+      *height > 0 && *width <= 8192 && *height <= 8192) {
     pixels.resize(static_cast<size_t>(*width) * static_cast<size_t>(*height) * 3);
     if (fread(pixels.data(), 1, pixels.size(), file) != pixels.size()) pixels.clear();
   }
@@ -31,9 +31,12 @@ static std::vector<unsigned char> read_ppm(const char* path, int* width, int* he
 }
 
 static void print_attr(const rknn_tensor_attr& attr) {
-  printf("  index=%d, name=%s, n_dims=%d, dims=[%d, %d, %d, %d], n_elems=%d, size=%d, fmt=%s, type=%s, qnt_type=%s, zp=%d, scale=%f\n",
-         attr.index, attr.name, attr.n_dims, attr.dims[0], attr.dims[1], attr.dims[2], attr.dims[3], attr.n_elems, attr.size,
-         get_format_string(attr.fmt), get_type_string(attr.type), get_qnt_type_string(attr.qnt_type), attr.zp, attr.scale);
+  printf(
+      "  index=%d, name=%s, n_dims=%d, dims=[%d, %d, %d, %d], n_elems=%d, size=%d, fmt=%s, "
+      "type=%s, qnt_type=%s, zp=%d, scale=%f\n",
+      attr.index, attr.name, attr.n_dims, attr.dims[0], attr.dims[1], attr.dims[2], attr.dims[3],
+      attr.n_elems, attr.size, get_format_string(attr.fmt), get_type_string(attr.type),
+      get_qnt_type_string(attr.qnt_type), attr.zp, attr.scale);
 }
 
 int main(int argc, char** argv) {
@@ -53,7 +56,8 @@ int main(int argc, char** argv) {
   rknn_custom_string text;
   if (rknn_query(ctx, RKNN_QUERY_SDK_VERSION, &version, sizeof(version)) != RKNN_SUCC ||
       rknn_query(ctx, RKNN_QUERY_IN_OUT_NUM, &count, sizeof(count)) != RKNN_SUCC ||
-      rknn_query(ctx, RKNN_QUERY_CUSTOM_STRING, &text, sizeof(text)) != RKNN_SUCC || count.n_input != 1) {
+      rknn_query(ctx, RKNN_QUERY_CUSTOM_STRING, &text, sizeof(text)) != RKNN_SUCC ||
+      count.n_input != 1) {
     printf("rknn_query failed, or the model has several inputs\n");
     return 1;
   }
@@ -69,14 +73,16 @@ int main(int argc, char** argv) {
     print_attr(outputs[i]);
   }
 
-  const int model_height = static_cast<int>(input.dims[1]), model_width = static_cast<int>(input.dims[2]);
+  const int model_height = static_cast<int>(input.dims[1]),
+            model_width = static_cast<int>(input.dims[2]);
   input.type = RKNN_TENSOR_UINT8;
   input.fmt = RKNN_TENSOR_NHWC;
   rknn_tensor_mem* const input_mem = rknn_create_mem(ctx, input.size_with_stride);
   if (input_mem == NULL) return 1;
   const int row = input.w_stride != 0 ? static_cast<int>(input.w_stride) : model_width;
   rga_buffer_t src = wrapbuffer_virtualaddr(picture.data(), width, height, RK_FORMAT_RGB_888);
-  rga_buffer_t dst = wrapbuffer_fd_t(input_mem->fd, model_width, model_height, row, model_height, RK_FORMAT_RGB_888);
+  rga_buffer_t dst = wrapbuffer_fd_t(input_mem->fd, model_width, model_height, row, model_height,
+                                     RK_FORMAT_RGB_888);
   im_rect src_rect, dst_rect;
   memset(&src_rect, 0, sizeof(src_rect));
   memset(&dst_rect, 0, sizeof(dst_rect));
@@ -102,9 +108,11 @@ int main(int argc, char** argv) {
   const float* const scores = static_cast<const float*>(output_mems[0]->virt_addr);
   std::vector<uint32_t> order(outputs[0].n_elems);
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return scores[a] > scores[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return scores[a] > scores[b]; });
   printf("---- Top5 ----\n");
-  for (size_t i = 0; i < 5 && i < order.size(); i++) printf("%8.6f - %d\n", scores[order[i]], order[i]);
+  for (size_t i = 0; i < 5 && i < order.size(); i++)
+    printf("%8.6f - %d\n", scores[order[i]], order[i]);
   rknn_destroy_mem(ctx, input_mem);
   for (rknn_tensor_mem* memory : output_mems) rknn_destroy_mem(ctx, memory);
   rknn_destroy(ctx);

@@ -15,19 +15,22 @@
 
 static_assert(sizeof(rga_buffer_t) == 96, "as programs for the engine have it");
 
-#define CHECK(condition)                                                            \
-  do {                                                                              \
-    if (!(condition)) {                                                             \
+#define CHECK(condition)                                                              \
+  do {                                                                                \
+    if (!(condition)) {                                                               \
       fprintf(stderr, "line %d: %s; %s\n", __LINE__, #condition, imStrError(status)); \
-      return 1;                                                                     \
-    }                                                                               \
+      return 1;                                                                       \
+    }                                                                                 \
   } while (0)
 
 int main() {
   IM_STATUS status = IM_STATUS_SUCCESS;
-  CHECK(get_bpp_from_format(RK_FORMAT_YCbCr_420_SP) == 1.5f && get_bpp_from_format(RK_FORMAT_YUYV_422) == 2.0f);
-  CHECK(get_perPixel_stride_from_format(RK_FORMAT_RGBA_8888) == 4 && get_bpp_from_format(RK_FORMAT_UNKNOWN) == 0);
-  CHECK(std::strcmp(translate_format_str(RK_FORMAT_RGB_565), "RGB565") == 0 && translate_format_str(-1) != nullptr);
+  CHECK(get_bpp_from_format(RK_FORMAT_YCbCr_420_SP) == 1.5f &&
+        get_bpp_from_format(RK_FORMAT_YUYV_422) == 2.0f);
+  CHECK(get_perPixel_stride_from_format(RK_FORMAT_RGBA_8888) == 4 &&
+        get_bpp_from_format(RK_FORMAT_UNKNOWN) == 0);
+  CHECK(std::strcmp(translate_format_str(RK_FORMAT_RGB_565), "RGB565") == 0 &&
+        translate_format_str(-1) != nullptr);
   const int width = 64, height = 32, side = 48;
   const int fd = memfd_create("frame", 0);
   CHECK(fd >= 0 && ftruncate(fd, width * height * 3 / 2) == 0);
@@ -36,7 +39,8 @@ int main() {
   CHECK(status == IM_STATUS_SUCCESS);
 
   std::vector<uint8_t> input(side * side * 3);
-  const rga_buffer_handle_t handle = importbuffer_virtualaddr(input.data(), side, side, RK_FORMAT_RGB_888);
+  const rga_buffer_handle_t handle =
+      importbuffer_virtualaddr(input.data(), side, side, RK_FORMAT_RGB_888);
   CHECK(handle != 0);
   rga_buffer_t target = wrapbuffer_handle(handle, side, side, RK_FORMAT_RGB_888);
   status = imfill(target, {0, 0, side, side}, 0x727272);

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "evaluator/evaluate.h"
-#include "ops/shared/bounded.h"
 #include "ops/registry.h"
+#include "ops/shared/bounded.h"
 #include "tests/conformance/compare.h"
 
 namespace rk::conformance {

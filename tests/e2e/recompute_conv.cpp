@@ -43,7 +43,8 @@ Result<std::vector<int8_t>> unpack_dense(const program::ProgramTensor& weight, B
             const int8_t value = cursor.next();
             if (o >= oc) {
               if (value == 0) continue;
-              return invalid_model(str("weight '", weight.name, "': a channel too many holds ", int{value}));
+              return invalid_model(
+                  str("weight '", weight.name, "': a channel too many holds ", int{value}));
             }
             if (i < ic) {
               out[static_cast<size_t>((o * ic + i) * taps + tap)] = value;

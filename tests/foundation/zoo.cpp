@@ -88,13 +88,15 @@ constexpr int64_t kPictures = 16;
 
 // The digits have a set to calibrate on.
 Status add_digits(const Json& spec, ZooModel& out) {
-  RK_ASSIGN(const Tensor all,
-            quant::load_npy_tensor((assets() / "datasets" / "digits" / "calib_images.npy").string()));
+  RK_ASSIGN(
+      const Tensor all,
+      quant::load_npy_tensor((assets() / "datasets" / "digits" / "calib_images.npy").string()));
   const int64_t height = all.shape()[1], width = all.shape()[2];
   for (int64_t i = 0; i < kPictures; ++i) {
     Tensor raw = Tensor::make({DType::kU8, {1, height, width, 1}});
-    std::ranges::copy(all.bytes().subspan(static_cast<size_t>(i * height * width), raw.size_bytes()),
-                      raw.mutable_data<uint8_t>());
+    std::ranges::copy(
+        all.bytes().subspan(static_cast<size_t>(i * height * width), raw.size_bytes()),
+        raw.mutable_data<uint8_t>());
     RK_ASSIGN(Tensor input, from_picture(raw, spec));
     out.cases.push_back({str("digit_", i), "calib_images.npy", {std::move(input)}, {}});
   }
@@ -119,9 +121,11 @@ Status add_pictures(const ZooModel& model, ZooModel& out) {
   std::ranges::sort(files);
   const Shape& shape = model.cases.front().inputs.front().shape();
   for (size_t i = 0; i < std::min(files.size(), static_cast<size_t>(kPictures)); ++i) {
-    RK_ASSIGN(const media::Picture picture, media::read_picture(files[i].string(), media::Color::kRgb));
-    RK_ASSIGN(const media::Picture sized, media::resize_bilinear(picture, static_cast<int>(shape[3]),
-                                                                 static_cast<int>(shape[2])));
+    RK_ASSIGN(const media::Picture picture,
+              media::read_picture(files[i].string(), media::Color::kRgb));
+    RK_ASSIGN(
+        const media::Picture sized,
+        media::resize_bilinear(picture, static_cast<int>(shape[3]), static_cast<int>(shape[2])));
     Tensor raw = Tensor::make({DType::kU8, {1, shape[2], shape[3], 3}});
     std::ranges::copy(sized.pixels, raw.mutable_data<uint8_t>());
     RK_ASSIGN(Tensor input, from_picture(raw, spec));
@@ -163,7 +167,8 @@ Result<ZooModel> load_zoo_model(const std::string& name) {
     for (const Json& spec : *entry.find("inputs")->as_array()) {
       RK_ASSIGN(Tensor tensor, stored(spec, folder / one.name));
       one.inputs.push_back(std::move(tensor));
-      if (spec.find("raw") != nullptr && spec.find("file") == nullptr) out.picture_form = write_json(spec);
+      if (spec.find("raw") != nullptr && spec.find("file") == nullptr)
+        out.picture_form = write_json(spec);
     }
     out.output_names.clear();
     for (const Json& spec : *entry.find("outputs")->as_array()) {

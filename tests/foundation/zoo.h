@@ -21,7 +21,8 @@ struct ZooModel {
   std::string onnx;
   std::vector<ZooCase> cases;
   std::vector<std::string> output_names;
-  std::string picture_form;  // JSON: how the only input is made of a picture; empty for other inputs
+  std::string
+      picture_form;  // JSON: how the only input is made of a picture; empty for other inputs
 };
 
 // Empty, after one SKIP line, when the folder is absent.

@@ -71,7 +71,8 @@ TEST_P(FrontendCases, TinyModelsGiveTheNumbersOfTheirFormulas) {
   for (const TinyCase& c : *cases) run(c);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, FrontendCases, testing::Values("tflite", "darknet", "caffe", "tensorflow", "pytorch"));
+INSTANTIATE_TEST_SUITE_P(Formats, FrontendCases,
+                         testing::Values("tflite", "darknet", "caffe", "tensorflow", "pytorch"));
 
 }  // namespace
 }  // namespace rk::frontends

@@ -62,13 +62,14 @@ TEST_P(FrontendFuzz, DamagedFilesAreRefusedWithAReasonOrRun) {
   std::printf(
       "FIGURE damaged %s files (seed %llu): crash, hang, over 1 GiB | 0 of %zu; %zu refused with a "
       "reason, %zu ran, %zu too large to run | 0 | ok\n",
-      format.c_str(), static_cast<unsigned long long>(kSeed), refused + ran + accepted, refused, ran,
-      accepted);
+      format.c_str(), static_cast<unsigned long long>(kSeed), refused + ran + accepted, refused,
+      ran, accepted);
   EXPECT_GT(refused, 0u);
   EXPECT_GT(ran, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, FrontendFuzz, testing::Values("tflite", "darknet", "caffe", "tensorflow", "pytorch"));
+INSTANTIATE_TEST_SUITE_P(Formats, FrontendFuzz,
+                         testing::Values("tflite", "darknet", "caffe", "tensorflow", "pytorch"));
 
 }  // namespace
 }  // namespace rk::fuzz

@@ -150,13 +150,14 @@ Result<Tensors> run_once(rknn_context context, const Tensors& inputs) {
     outputs[i].index = i;
     outputs[i].want_float = 1;
   }
-  RK_TRY(check(rknn_outputs_get(context, count.n_output, outputs.data(), nullptr), "rknn_outputs_get"));
+  RK_TRY(check(rknn_outputs_get(context, count.n_output, outputs.data(), nullptr),
+               "rknn_outputs_get"));
   Status status;
   Tensors found;
   for (uint32_t i = 0; i < count.n_output && status.ok(); ++i) {
     const auto elements = static_cast<int64_t>(outputs[i].size / sizeof(float));
-    auto tensor = Tensor::from_bytes({DType::kF32, {elements}},
-                                     {static_cast<const uint8_t*>(outputs[i].buf), outputs[i].size});
+    auto tensor = Tensor::from_bytes(
+        {DType::kF32, {elements}}, {static_cast<const uint8_t*>(outputs[i].buf), outputs[i].size});
     if (tensor.ok()) found.push_back(std::move(*tensor));
     status = tensor.status();
   }
@@ -183,8 +184,9 @@ Result<Step> open_built(const Job& job) {
   RK_TRY(kit.build(build));
   RK_ASSIGN(std::vector<uint8_t> image, kit.rknn_bytes());
   auto context = std::make_shared<Context>();
-  RK_TRY(check(rknn_init(&context->handle, image.data(), static_cast<uint32_t>(image.size()), 0,
-                         nullptr), "rknn_init"));
+  RK_TRY(check(
+      rknn_init(&context->handle, image.data(), static_cast<uint32_t>(image.size()), 0, nullptr),
+      "rknn_init"));
   return Step([context](const Tensors& inputs) { return run_once(context->handle, inputs); });
 }
 
@@ -192,7 +194,8 @@ Result<Step> open_built(const Job& job) {
 Result<Tensor> part_of(const Tensor& from, int64_t index) {
   RK_ASSIGN(const Shape shape, Shape::make(from.shape().dims().subspan(1)));
   const size_t size = from.size_bytes() / static_cast<size_t>(from.shape()[0]);
-  return Tensor::from_bytes({from.dtype(), shape}, from.bytes().subspan(static_cast<size_t>(index) * size, size));
+  return Tensor::from_bytes({from.dtype(), shape},
+                            from.bytes().subspan(static_cast<size_t>(index) * size, size));
 }
 
 Result<Tensors> run_sequence(const Job& job, const Step& step, const Tensors& arrays) {
@@ -246,7 +249,8 @@ Status run(const Job& job, Seen& seen) {
     inputs.push_back(std::move(tensor));
   }
   RK_ASSIGN(const Step step, one(job, "mode") == "graph" ? open_graph(job, seen) : open_built(job));
-  RK_ASSIGN(const Tensors outputs, job.contains("state") ? run_sequence(job, step, inputs) : step(inputs));
+  RK_ASSIGN(const Tensors outputs,
+            job.contains("state") ? run_sequence(job, step, inputs) : step(inputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
     RK_TRY(write_tensor(str(one(job, "out"), i, ".npy"), outputs[i]));
   }

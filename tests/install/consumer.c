@@ -27,7 +27,8 @@ int main(int argc, char** argv) {
   memset(&output, 0, sizeof(output));
   output.want_float = 1;
   if (rknn_outputs_get(context, 1, &output, NULL) != RKNN_SUCC) return 8;
-  printf("inputs %u outputs %u first output %u bytes\n", counts.n_input, counts.n_output, output.size);
+  printf("inputs %u outputs %u first output %u bytes\n", counts.n_input, counts.n_output,
+         output.size);
   rknn_outputs_release(context, 1, &output);
   free(input.buf);
   return rknn_destroy(context) == RKNN_SUCC ? 0 : 9;

@@ -161,8 +161,8 @@ class FileCompare {
       spec.lookup = lookup_of(node, source, *theirs->lookup);
     }
     const target::ConvRegisters* const chip = target::conv_registers(program_.target);
-    const Status status = compiler::fill_integer_params(
-        spec, conv, chip != nullptr && chip->lookup.addend_first);
+    const Status status =
+        compiler::fill_integer_params(spec, conv, chip != nullptr && chip->lookup.addend_first);
     const program::ConvParams& ours = spec.params;
     bool equal = status.ok() && ours.slope == theirs->slope && ours.output == theirs->output &&
                  ours.multiplier_shift == theirs->multiplier_shift;

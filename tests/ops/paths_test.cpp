@@ -46,8 +46,9 @@ Result<std::vector<Tensor>> through_a_file(Loaded& loaded) {
 
 // The C interface has no type for the others, and no tensor without elements.
 bool has_c_type(const Tensor& tensor) {
-  static const std::set<DType> kTypes = {DType::kF32, DType::kI8,  DType::kU8,  DType::kI16, DType::kU16,
-                                         DType::kI32, DType::kU32, DType::kI64, DType::kBool};
+  static const std::set<DType> kTypes = {DType::kF32, DType::kI8,  DType::kU8,
+                                         DType::kI16, DType::kU16, DType::kI32,
+                                         DType::kU32, DType::kI64, DType::kBool};
   return kTypes.contains(tensor.dtype()) && tensor.elements() > 0;
 }
 

@@ -38,7 +38,7 @@ double sqnr_db(std::span<const float> golden, std::span<const float> found) {
 }
 
 Closeness judged(std::span<const float> golden, std::span<const float> found,
-              const rknn_tensor_attr& attr) {
+                 const rknn_tensor_attr& attr) {
   double peak = 0, difference = 0;
   for (size_t i = 0; i < golden.size(); ++i) {
     peak = std::max(peak, std::fabs(double{golden[i]}));

@@ -105,7 +105,8 @@ TEST(Models, AutoHybridBringsTheRawBoxesBackWithOneLayerInTen) {
     const double in_float = static_cast<double>(build->toolkit.float_layers().size()) /
                             static_cast<double>(build->toolkit.layer_count());
     const std::string what = str("ultraface_rfb320_nopost auto_hybrid (", algorithm, ")");
-    figure_at_least(str(what, ", worst cosine of 'boxes'"), least_of(*worst, "boxes").cosine, 0.995);
+    figure_at_least(str(what, ", worst cosine of 'boxes'"), least_of(*worst, "boxes").cosine,
+                    0.995);
     figure_at_most(str(what, ", layers in float16 (%)"), 100 * in_float, 10);
   }
 }

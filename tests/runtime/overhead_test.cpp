@@ -49,7 +49,7 @@ class Direct {
     const auto out = static_cast<size_t>(variant.outputs[0]);
     const auto place = [&](size_t i) {
       return runtime::host::host_view(variant.tensors[i], plan_.tensors[i],
-                                     arena_.data() + plan_.tensors[i].offset_in_arena);
+                                      arena_.data() + plan_.tensors[i].offset_in_arena);
     };
     const auto in_extents = runtime::picture_extents(variant.tensors[in].shape);
     const auto out_extents = runtime::picture_extents(variant.tensors[out].shape);

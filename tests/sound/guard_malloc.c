@@ -61,7 +61,8 @@ void* calloc(size_t count, size_t size) {
   return block;
 }
 void* memalign(size_t alignment, size_t size) {
-  return size < kLeast || alignment > kPage ? __libc_memalign(alignment, size) : guarded(alignment, size);
+  return size < kLeast || alignment > kPage ? __libc_memalign(alignment, size)
+                                            : guarded(alignment, size);
 }
 void* aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
 int posix_memalign(void** out, size_t alignment, size_t size) {
@@ -77,7 +78,9 @@ void free(void* block) {
   Header* const header = header_of(block);
   munmap(header, header->mapped);
 }
-size_t malloc_usable_size(void* block) { return block != NULL && is_guarded(block) ? header_of(block)->size : 0; }
+size_t malloc_usable_size(void* block) {
+  return block != NULL && is_guarded(block) ? header_of(block)->size : 0;
+}
 void* realloc(void* block, size_t size) {
   if (block == NULL) return malloc(size);
   void* const out = malloc(size == 0 ? 1 : size);

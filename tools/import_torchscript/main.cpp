@@ -30,10 +30,12 @@
 
 // Operators that came after 1.13: files that use them load, and the importer knows what they compute.
 TORCH_LIBRARY_FRAGMENT(aten, library) {
-  library.def(torch::schema(
-      "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
-      "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
-      c10::AliasAnalysisKind::FROM_SCHEMA));
+  library.def(
+      torch::schema("aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
+                    "Tensor? attn_mask=None, "
+                    "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool "
+                    "enable_gqa=False) -> Tensor",
+                    c10::AliasAnalysisKind::FROM_SCHEMA));
 }
 
 namespace {
@@ -76,17 +78,31 @@ class Writer {
 // Numbers as ONNX counts types; 0: not one that is written.
 int dtype_number(at::ScalarType type) {
   switch (type) {
-    case at::kFloat: return 1;
-    case at::kByte: case at::kQUInt8: return 2;
-    case at::kChar: case at::kQInt8: return 3;
-    case at::kShort: return 5;
-    case at::kInt: case at::kQInt32: return 6;
-    case at::kLong: return 7;
-    case at::kBool: return 9;
-    case at::kHalf: return 10;
-    case at::kDouble: return 11;
-    case at::kBFloat16: return 16;
-    default: return 0;
+    case at::kFloat:
+      return 1;
+    case at::kByte:
+    case at::kQUInt8:
+      return 2;
+    case at::kChar:
+    case at::kQInt8:
+      return 3;
+    case at::kShort:
+      return 5;
+    case at::kInt:
+    case at::kQInt32:
+      return 6;
+    case at::kLong:
+      return 7;
+    case at::kBool:
+      return 9;
+    case at::kHalf:
+      return 10;
+    case at::kDouble:
+      return 11;
+    case at::kBFloat16:
+      return 16;
+    default:
+      return 0;
   }
 }
 
@@ -106,9 +122,8 @@ class Answer {
       // The name in the source; values of the graph have a suffix that makes them unique.
       const bool has_name = i < schema.arguments().size();
       name(*graph->inputs()[i], has_name ? schema.arguments()[i].name() : "");
-      const auto standard = i < schema.arguments().size()
-                                ? schema.arguments()[i].default_value()
-                                : c10::optional<at::IValue>();
+      const auto standard = i < schema.arguments().size() ? schema.arguments()[i].default_value()
+                                                          : c10::optional<at::IValue>();
       out_.number(static_cast<uint8_t>(standard.has_value()));
       if (standard) value(*standard, 0);
     }
@@ -143,7 +158,8 @@ class Answer {
 
   // The object whose attribute a node reads or sets; null for other nodes, and where the object is not known.
   c10::ivalue::Object* holder_of(const Node& node) {
-    if (node.kind() != torch::jit::prim::GetAttr && node.kind() != torch::jit::prim::SetAttr) return nullptr;
+    if (node.kind() != torch::jit::prim::GetAttr && node.kind() != torch::jit::prim::SetAttr)
+      return nullptr;
     const auto holder = known_.find(node.input(0));
     if (holder == known_.end() || !holder->second.isObject()) return nullptr;
     return holder->second.toObject().get();
@@ -170,7 +186,8 @@ class Answer {
     out_.text(holder == nullptr ? node.kind().toQualString() : sets ? "state::set" : "state::get");
     out_.text(source(node));
     std::vector<uint32_t> inputs;
-    for (const Value* input : node.inputs()) inputs.push_back(static_cast<uint32_t>(input->unique()));
+    for (const Value* input : node.inputs())
+      inputs.push_back(static_cast<uint32_t>(input->unique()));
     if (holder != nullptr) inputs.erase(inputs.begin());
     out_.numbers(inputs);
     out_.number(static_cast<uint32_t>(node.outputs().size()));
@@ -215,8 +232,20 @@ class Answer {
     return std::get<0>(*place) + ":" + std::to_string(std::get<1>(*place));
   }
 
-  enum Tag : uint8_t { kNone, kBool, kInt, kDouble, kText, kTensor, kList, kTuple, kConv, kLinear,
-                       kOther, kDict };
+  enum Tag : uint8_t {
+    kNone,
+    kBool,
+    kInt,
+    kDouble,
+    kText,
+    kTensor,
+    kList,
+    kTuple,
+    kConv,
+    kLinear,
+    kOther,
+    kDict
+  };
 
   void value(const at::IValue& from, int depth) {
     TORCH_CHECK(depth < kDeepestValue, "a constant is nested too deeply");
@@ -235,7 +264,8 @@ class Answer {
     }
     if (from.isList() || from.isTuple()) {
       out_.number(from.isList() ? kList : kTuple);
-      const auto items = from.isList() ? from.toListRef().vec() : from.toTupleRef().elements().vec();
+      const auto items =
+          from.isList() ? from.toListRef().vec() : from.toTupleRef().elements().vec();
       out_.number(static_cast<uint32_t>(items.size()));
       for (const at::IValue& item : items) value(item, depth + 1);
       return;
@@ -328,7 +358,8 @@ class Answer {
 
   Writer out_;
   std::unordered_map<const Value*, at::IValue> known_;
-  std::unordered_map<const c10::ivalue::Object*, std::string> paths_;  // of modules, from the outermost one
+  std::unordered_map<const c10::ivalue::Object*, std::string>
+      paths_;  // of modules, from the outermost one
 };
 
 // A damaged file must not take the machine with it, and nobody waits for an answer once the toolkit is gone.

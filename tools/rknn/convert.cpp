@@ -60,11 +60,14 @@ Status write_for_board(const program::Program& program, const std::string& path)
   size_t absent = 0;
   for (const registers::LayerReport& layer : layers) {
     absent += layer.form == registers::LayerForm::kAbsent;
-    std::printf("%-10s %3zu tasks  %-16s %s%s%s\n", std::string(registers::form_name(layer.form)).c_str(), layer.tasks,
-                layer.type.c_str(), layer.name.c_str(), layer.why.empty() ? "" : ": ", layer.why.c_str());
+    std::printf("%-10s %3zu tasks  %-16s %s%s%s\n",
+                std::string(registers::form_name(layer.form)).c_str(), layer.tasks,
+                layer.type.c_str(), layer.name.c_str(), layer.why.empty() ? "" : ": ",
+                layer.why.c_str());
   }
   if (absent != 0) {
-    std::printf("%zu of %zu layers have no register list: a board cannot run this file\n", absent, layers.size());
+    std::printf("%zu of %zu layers have no register list: a board cannot run this file\n", absent,
+                layers.size());
   }
   return ok_status();
 }
@@ -74,8 +77,9 @@ Status write_for_board(const program::Program& program, const std::string& path)
 Status convert_command(const std::vector<std::string>& words) {
   RK_ASSIGN(const Arguments args, Arguments::parse(words, kOptions));
   if (args.has("--help")) {
-    std::printf("usage: rknn convert MODEL [WEIGHTS] -t CHIP [--dataset FILE | --float] [options]\n%s",
-                help_text(kOptions).c_str());
+    std::printf(
+        "usage: rknn convert MODEL [WEIGHTS] -t CHIP [--dataset FILE | --float] [options]\n%s",
+        help_text(kOptions).c_str());
     return ok_status();
   }
   ConvertRequest request;
@@ -103,7 +107,8 @@ Status convert_command(const std::vector<std::string>& words) {
   RK_TRY(toolkit.build(request.build));
   if (args.has("--for-board")) {
     if (request.config.remove_weight)
-      return invalid_argument("--for-board does not go with remove_weight: lists name every weight");
+      return invalid_argument(
+          "--for-board does not go with remove_weight: lists name every weight");
     RK_TRY(write_for_board(toolkit.program(), request.output));
   } else {
     RK_TRY(toolkit.export_rknn(request.output));

@@ -21,7 +21,8 @@ const std::vector<OptionDef> kOptions = {
     {"--registers", "", "", "append the register lists, decoded by name"},
     {"--sizes", "", "", "only: what the file's bytes are spent on"},
     {"--diff", "", "", "only: how two files differ"},
-    {"--options", "", "", "the options of config, load_onnx, build and hybrid quantization, as docs/options.md"},
+    {"--options", "", "",
+     "the options of config, load_onnx, build and hybrid quantization, as docs/options.md"},
     {"--operators", "", "", "without a file: every chip's operators and limits, in Markdown"},
     {"--help", "-h", "", "this text"},
 };

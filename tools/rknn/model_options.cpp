@@ -87,12 +87,18 @@ struct FlagText {
   }
   Result<Json> operator()(std::map<std::string, std::string> S::*) const {
     return pairs(
-        '=', [](std::string key, std::string value) { return Json::object({{key, value}}); },
+        '=',
+        [](std::string key, std::string value) {
+          return Json::object({{key, value}});
+        },
         Json::object());
   }
   Result<Json> operator()(std::vector<std::pair<std::string, std::string>> S::*) const {
     return pairs(
-        ',', [](std::string from, std::string to) { return Json::array({from, to}); },
+        ',',
+        [](std::string from, std::string to) {
+          return Json::array({from, to});
+        },
         Json::array());
   }
   Result<Json> operator()(std::vector<std::optional<Tensor>> S::*) const { return Json(); }
@@ -145,8 +151,7 @@ Status read_flags(const Arguments& args, S& out) {
     const FlagText<S> text{flag, args.all(flag)};
     RK_ASSIGN(Json value, std::visit(text, option.member));
     given.set(option.name, std::move(value));
-    if (const auto* arrays =
-            std::get_if<std::vector<std::optional<Tensor>> S::*>(&option.member))
+    if (const auto* arrays = std::get_if<std::vector<std::optional<Tensor>> S::*>(&option.member))
       RK_TRY(read_arrays(flag, text.values, out.*(*arrays)));
   }
   return toolkit::read_options(given, out);

@@ -53,8 +53,10 @@ class Digits {
     in.size = kSide * row_;
     out.type = RKNN_TENSOR_FLOAT32;
     out.size = kClasses * sizeof(float);
-    input_ = rknn_create_mem(context_, in.size > in.size_with_stride ? in.size : in.size_with_stride);
-    output_ = rknn_create_mem(context_, out.size > out.size_with_stride ? out.size : out.size_with_stride);
+    input_ =
+        rknn_create_mem(context_, in.size > in.size_with_stride ? in.size : in.size_with_stride);
+    output_ = rknn_create_mem(context_,
+                              out.size > out.size_with_stride ? out.size : out.size_with_stride);
     if (input_ == nullptr || output_ == nullptr) {
       std::fprintf(stderr, "rknn_create_mem failed\n");
       return false;
@@ -92,7 +94,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::ifstream file(argv[2], std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)),
+                                std::istreambuf_iterator<char>());
   if (bytes.empty() || bytes.size() % (kSide * kSide) != 0) {
     std::fprintf(stderr, "cannot use '%s': digits of 784 bytes are read\n", argv[2]);
     return 1;

@@ -256,7 +256,8 @@ struct Refusals {
       text << "\n  " << group.type << ", " << group.count << (group.count == 1 ? " node" : " nodes")
            << ", first '" << group.first << "': " << group.reason;
     }
-    if (groups.size() > kMaxReasons) text << "\n  and " << groups.size() - kMaxReasons << " more reasons";
+    if (groups.size() > kMaxReasons)
+      text << "\n  and " << groups.size() - kMaxReasons << " more reasons";
     return unsupported(text.str());
   }
 };

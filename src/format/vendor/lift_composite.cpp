@@ -10,15 +10,16 @@ namespace rk::format {
 
 Shape permuted(const Shape& shape, const std::vector<int64_t>& perm) {
   Shape out = shape;
-  for (int i = 0; i < shape.rank(); ++i) out[i] = shape[static_cast<int>(perm[static_cast<size_t>(i)])];
+  for (int i = 0; i < shape.rank(); ++i)
+    out[i] = shape[static_cast<int>(perm[static_cast<size_t>(i)])];
   return out;
 }
 
 int32_t add_transpose(LiftContext& c, int32_t in, const std::vector<int64_t>& perm,
                       const std::string& name) {
   const Shape shape = permuted(c.tensor(in).shape, perm);
-  const int32_t out =
-      c.tensor(in).is_constant() ? c.add_internal_f32(name, shape) : c.add_internal(name, in, shape);
+  const int32_t out = c.tensor(in).is_constant() ? c.add_internal_f32(name, shape)
+                                                 : c.add_internal(name, in, shape);
   c.add_operator("Transpose", {in}, out, {{"perm", perm}});
   return out;
 }

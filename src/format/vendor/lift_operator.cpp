@@ -15,8 +15,8 @@ using program::OpParams;
 namespace reg = target::reg;
 
 struct OperatorRow {
-  std::string_view type;  // in the file
-  std::string_view op;    // in the IR
+  std::string_view type;                        // in the file
+  std::string_view op;                          // in the IR
   std::vector<std::string_view> required = {};  // attributes
 };
 
@@ -141,20 +141,17 @@ std::optional<int32_t> fill_from_registers(LiftContext& c, int32_t out) {
     const auto to = c.lists.address_of(*task, reg::DPU_DST_BASE_ADDR);
     if (!from || !to || from->tensor != out || to->tensor != out) continue;
     const target::RegisterFile& r = c.tasks.registers();
-    const bool clears = r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS) &&
-                        !r.is_on(reg::DPU_BS_CFG__BS_BYPASS) &&
-                        !r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) &&
-                        !r.is_on(reg::DPU_BS_MUL_CFG__BS_MUL_SRC) &&
-                        r.get(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND) == 0;
-    const bool adds = !r.is_on(reg::DPU_BN_CFG__BN_BYPASS) &&
-                      !r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS) &&
-                      !r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC) &&
-                      r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS) &&
-                      r.is_on(reg::DPU_BN_CFG__BN_RELU_BYPASS);
-    const bool as_is = r.is_on(reg::DPU_EW_CFG__EW_BYPASS) &&
-                       r.get(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE) == 1 &&
-                       r.get(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT) == 0 &&
-                       r.get(reg::DPU_OUT_CVT_OFFSET) == 0;
+    const bool clears =
+        r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS) && !r.is_on(reg::DPU_BS_CFG__BS_BYPASS) &&
+        !r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) && !r.is_on(reg::DPU_BS_MUL_CFG__BS_MUL_SRC) &&
+        r.get(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND) == 0;
+    const bool adds =
+        !r.is_on(reg::DPU_BN_CFG__BN_BYPASS) && !r.is_on(reg::DPU_BN_CFG__BN_ALU_BYPASS) &&
+        !r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC) && r.is_on(reg::DPU_BN_CFG__BN_MUL_BYPASS) &&
+        r.is_on(reg::DPU_BN_CFG__BN_RELU_BYPASS);
+    const bool as_is =
+        r.is_on(reg::DPU_EW_CFG__EW_BYPASS) && r.get(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE) == 1 &&
+        r.get(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT) == 0 && r.get(reg::DPU_OUT_CVT_OFFSET) == 0;
     const int32_t value = r.get_signed(reg::DPU_BN_ALU_CFG);
     if (!clears || !adds || !as_is || value < -128 || value > 127 || (fill && *fill != value))
       return std::nullopt;

@@ -68,8 +68,8 @@ Result<std::vector<double>> read_gate(ByteSpan bytes, const ProgramTensor& t, in
           if (at + size > bytes.size()) return refuse();
           for (int64_t y = 0; y < std::min(height, rows - row); ++y) {
             for (int64_t x = 0; x < std::min(width, columns - column); ++x) {
-              out[static_cast<size_t>((row + y) * columns + column + x)] =
-                  load_f64(t.dtype, bytes.data() + at + static_cast<size_t>(y * width + x) * element);
+              out[static_cast<size_t>((row + y) * columns + column + x)] = load_f64(
+                  t.dtype, bytes.data() + at + static_cast<size_t>(y * width + x) * element);
             }
           }
           at += size;
@@ -98,8 +98,8 @@ Result<std::vector<double>> read_gates(LiftContext& c, int32_t i, const Network&
   }
   const size_t element = byte_size(t.dtype);
   // Blocks are padded, so the numbers cannot be more than the bytes.
-  const auto needed = checked_product(std::array<int64_t, 4>{
-      net.blocks(), net.hidden, columns, static_cast<int64_t>(element)});
+  const auto needed = checked_product(
+      std::array<int64_t, 4>{net.blocks(), net.hidden, columns, static_cast<int64_t>(element)});
   if (!needed || *needed > bytes.size()) {
     return unsupported(str("weights '", t.name, "' have ", bytes.size(), " bytes for ",
                            net.blocks(), " gates of ", net.hidden, " x ", columns));
@@ -210,7 +210,7 @@ Result<int32_t> read_state(LiftContext& c, int32_t i, const Network& net) {
   if (std::all_of(bytes.begin(), bytes.end(), [](uint8_t v) { return v == 0; })) return kNone;
   const size_t element = byte_size(t.dtype);
   const int64_t count = static_cast<int64_t>(bytes.size() / element);
-  const int64_t lanes = t.dtype == DType::kF32   ? 1
+  const int64_t lanes = t.dtype == DType::kF32  ? 1
                         : t.dtype == DType::kI8 ? c.chip.c2_i8
                                                 : c.chip.c2_f16;
   const int64_t padded = align_up(net.hidden, std::max<int64_t>(lanes, 1));
@@ -232,8 +232,8 @@ Result<Network> read_network(LiftContext& c) {
   Network net;
   net.lstm = c.node().type.ends_with("LSTM");
   net.gates = net.lstm ? 4 : 3;
-  const int32_t x = raw_input(c, 0), w = raw_input(c, 1), r = raw_input(c, 2),
-                b = raw_input(c, 3), h0 = raw_input(c, 5);
+  const int32_t x = raw_input(c, 0), w = raw_input(c, 1), r = raw_input(c, 2), b = raw_input(c, 3),
+                h0 = raw_input(c, 5);
   for (const int32_t i : {x, w, r, b, h0}) {
     if (i == kNone) return unsupported("an operand of its first six is missing");
   }
@@ -253,8 +253,8 @@ Result<Network> read_network(LiftContext& c) {
       net.directions < 1 || net.directions > 2) {
     return unsupported("its extents are out of range");
   }
-  const auto cells = checked_product(std::array<int64_t, 3>{
-      net.blocks(), net.hidden, std::max(net.inputs, net.hidden)});
+  const auto cells = checked_product(
+      std::array<int64_t, 3>{net.blocks(), net.hidden, std::max(net.inputs, net.hidden)});
   if (!cells || *cells > (uint64_t{1} << 27)) return unsupported("its weights exceed 512 MiB");
   RK_ASSIGN(std::vector<double> weights, read_gates(c, w, net, net.inputs));
   RK_ASSIGN(std::vector<double> recurrence, read_gates(c, r, net, net.hidden));
@@ -272,8 +272,7 @@ Result<Network> read_network(LiftContext& c) {
   net.r.assign(recurrence.begin(), recurrence.end());
   net.b.assign(bias.begin(), bias.end());
   const auto direction = c.text("direction");
-  net.reverse =
-      net.directions == 1 && (direction ? *direction == "reverse" : runs_backwards(c));
+  net.reverse = net.directions == 1 && (direction ? *direction == "reverse" : runs_backwards(c));
   return net;
 }
 
@@ -325,8 +324,7 @@ Status lift_recurrent(LiftContext& c) {
     int32_t from = outputs[i];
     if (i == 0 && c.tensor(to).shape.rank() == 3 && d > 1) {  // [S, N, D * H]
       const int32_t moved = c.add_internal_f32(stem + ".moved", Shape{net.steps, net.batch, d, h});
-      c.add_operator("Transpose", {from}, moved,
-                     {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
+      c.add_operator("Transpose", {from}, moved, {{"perm", std::vector<int64_t>{0, 2, 1, 3}}});
       from = moved;
     }
     add_result(c, from, to);

@@ -349,8 +349,8 @@ Status add_resize_operator(LiftContext& c, const FileResizeParams& from,
     inputs[2] = c.add_floats(c.tensor(out).name + ".factors", Shape{4}, *factors);
     inputs.pop_back();
   } else {
-    inputs[3] = c.add_integers(c.tensor(out).name + ".sizes",
-                               {shape.dims().begin(), shape.dims().end()});
+    inputs[3] =
+        c.add_integers(c.tensor(out).name + ".sizes", {shape.dims().begin(), shape.dims().end()});
   }
   c.add_step(std::move(inputs), {out}, OpParams{"Resize", std::move(attrs)});
   return ok_status();

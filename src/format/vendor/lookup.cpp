@@ -105,8 +105,7 @@ Result<LookupStage> read_lookup_stage(LiftContext& c, const LoadedTask& loaded) 
 int64_t look_up(const LookupStage& stage, int64_t v) {
   const int64_t t = scale_round(v * stage.multiplier + stage.addend, 1, stage.shift);
   if (t < stage.start) {
-    return stage.low.front() +
-           scale_round(t - stage.start, stage.below.scale, stage.below.shift);
+    return stage.low.front() + scale_round(t - stage.start, stage.below.scale, stage.below.shift);
   }
   if (t > stage.end) {
     return stage.high.back() + scale_round(t - stage.end, stage.above.scale, stage.above.shift);

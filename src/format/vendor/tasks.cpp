@@ -6,7 +6,7 @@
 namespace rk::format {
 namespace {
 
-constexpr size_t kTaskBytes = 40;    // the struct the kernel driver takes
+constexpr size_t kTaskBytes = 40;  // the struct the kernel driver takes
 // Tasks of several schedules share lists, and a recurrent node repeats its own for every time step.
 constexpr uint64_t kMaxSharing = 4, kMaxCommands = uint64_t{1} << 22;
 

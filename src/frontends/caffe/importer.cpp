@@ -36,8 +36,10 @@ Result<Value*> LayerImport::blob(size_t i, const std::vector<int64_t>& dims,
   if (!shape.ok()) return shape.status();
   const Tensor& data = layer_.blobs[i];
   if (data.elements() != shape->elements()) {
-    return invalid_model(str("weight array ", i, " is ", to_string(data.shape()), " in the .caffemodel, the "
-                             ".prototxt asks for ", to_string(*shape)));
+    return invalid_model(str("weight array ", i, " is ", to_string(data.shape()),
+                             " in the .caffemodel, the "
+                             ".prototxt asks for ",
+                             to_string(*shape)));
   }
   return builder().constant(layer_.name + std::string(suffix), data.reshaped(*shape));
 }
@@ -102,15 +104,18 @@ Status Importer::add_inputs() {
     names = options.inputs;
   }
   if (names.empty()) {
-    return invalid_model("the .prototxt has no input: add an Input layer, or input and input_shape");
+    return invalid_model(
+        "the .prototxt has no input: add an Input layer, or input and input_shape");
   }
   RK_TRY(import_.check_input_count(names));
   for (size_t i = 0; i < names.size(); ++i) {
     const auto input = std::ranges::find(net_.inputs, names[i], &NetInput::name);
     const bool given = i < options.input_shapes.size() && !options.input_shapes[i].empty();
     if (input->dims.empty() && !given) {
-      return invalid_argument(str("input '", names[i], "' has no shape in the .prototxt; replace its data layer by one of "
-                                  "type \"Input\" with input_param { shape { dim: 1 dim: 3 ... } }"));
+      return invalid_argument(
+          str("input '", names[i],
+              "' has no shape in the .prototxt; replace its data layer by one of "
+              "type \"Input\" with input_param { shape { dim: 1 dim: 3 ... } }"));
     }
     RK_ASSIGN(const std::vector<int64_t> dims, import_.input_dims(names[i], i, input->dims));
     RK_ASSIGN(const Shape shape, Shape::make(dims));
@@ -167,7 +172,8 @@ Status Importer::add_outputs() {
     }
   } else {
     std::vector<std::string> all;
-    for (const Layer& layer : net_.layers) all.insert(all.end(), layer.tops.begin(), layer.tops.end());
+    for (const Layer& layer : net_.layers)
+      all.insert(all.end(), layer.tops.begin(), layer.tops.end());
     RK_TRY(import_.check_names(wanted, "outputs", all));
   }
   for (const std::string& name : wanted) {

@@ -29,10 +29,10 @@ class Importer {
 
   const Net& net_;
   GraphImport import_;
-  std::map<std::string, Value*> values_;           // blob -> its newest value
-  std::map<std::string, std::string> unavailable_; // blob -> why
-  std::vector<std::string> outputs_;               // blobs that no layer reads, in order
-  std::vector<std::string> extra_outputs_;         // bottoms of layers that were cut off
+  std::map<std::string, Value*> values_;            // blob -> its newest value
+  std::map<std::string, std::string> unavailable_;  // blob -> why
+  std::vector<std::string> outputs_;                // blobs that no layer reads, in order
+  std::vector<std::string> extra_outputs_;          // bottoms of layers that were cut off
 };
 
 // One layer on its way into the graph.

@@ -127,7 +127,8 @@ Status swish(LayerImport& layer) {
 Status threshold(LayerImport& layer) {
   RK_ASSIGN(Value* const input, layer.bottom(0));
   RK_ASSIGN(const float limit, layer.params("threshold_param").real("threshold", 0));
-  RK_ASSIGN(Value* const above, layer.emit("Greater", "/above", {input, layer.scalar("/limit", limit)}));
+  RK_ASSIGN(Value* const above,
+            layer.emit("Greater", "/above", {input, layer.scalar("/limit", limit)}));
   RK_ASSIGN(Value* const value,
             layer.emit("Cast", "/number", {above}, {{"to", static_cast<int64_t>(DType::kF32)}}));
   return layer.bind(0, value);
@@ -138,11 +139,12 @@ Status eltwise(LayerImport& layer) {
   const std::string kind = params.text("operation", "SUM");
   RK_ASSIGN(const std::vector<float> factors, params.reals("coeff"));
   const bool is_sum = kind == "SUM" || kind == "1";
-  const char* const op = is_sum                             ? "Add"
-                         : kind == "PROD" || kind == "0"    ? "Mul"
-                         : kind == "MAX" || kind == "2"     ? "Max"
-                                                            : nullptr;
-  if (op == nullptr) return unsupported(str("operation: ", kind, " is not taken; PROD, SUM and MAX are"));
+  const char* const op = is_sum                          ? "Add"
+                         : kind == "PROD" || kind == "0" ? "Mul"
+                         : kind == "MAX" || kind == "2"  ? "Max"
+                                                         : nullptr;
+  if (op == nullptr)
+    return unsupported(str("operation: ", kind, " is not taken; PROD, SUM and MAX are"));
   if (layer.bottoms() == 0 || (!factors.empty() && factors.size() != layer.bottoms())) {
     return invalid_model(str(factors.size(), " coeff for ", layer.bottoms(), " bottoms"));
   }
@@ -150,8 +152,8 @@ Status eltwise(LayerImport& layer) {
   for (size_t i = 0; i < layer.bottoms(); ++i) {
     RK_ASSIGN(Value * value, layer.bottom(i));
     if (result != nullptr && value->shape() != result->shape()) {
-      return invalid_model(str("bottoms are ", to_string(result->shape()), " and ",
-                               to_string(value->shape())));
+      return invalid_model(
+          str("bottoms are ", to_string(result->shape()), " and ", to_string(value->shape())));
     }
     if (is_sum && !factors.empty()) {
       RK_ASSIGN(value, affine(layer, value, factors[i], 0));
@@ -218,8 +220,10 @@ Status arg_max(LayerImport& layer) {
   }
   RK_ASSIGN(int64_t axis, params.integer("axis", 1));
   RK_ASSIGN(axis, layer.axis(axis, value->shape().rank()));
-  RK_ASSIGN(value, layer.emit("ArgMax", "/index", {value}, {{"axis", axis}, {"keepdims", int64_t{1}}}));
-  RK_ASSIGN(value, layer.emit("Cast", "/number", {value}, {{"to", static_cast<int64_t>(DType::kF32)}}));
+  RK_ASSIGN(value,
+            layer.emit("ArgMax", "/index", {value}, {{"axis", axis}, {"keepdims", int64_t{1}}}));
+  RK_ASSIGN(value,
+            layer.emit("Cast", "/number", {value}, {{"to", static_cast<int64_t>(DType::kF32)}}));
   return layer.bind(0, value);
 }
 
@@ -242,8 +246,9 @@ Status inner_product(LayerImport& layer) {
   dims.push_back(count);
   RK_ASSIGN(Value* const matrix, reshaped(layer.builder(), input, {rows, depth}, "/rows"));
   RK_ASSIGN(Value* const weights,
-            layer.blob(0, across ? std::vector<int64_t>{depth, count} : std::vector<int64_t>{count, depth},
-                       "/weights"));
+            layer.blob(
+                0, across ? std::vector<int64_t>{depth, count} : std::vector<int64_t>{count, depth},
+                "/weights"));
   std::vector<Value*> inputs = {matrix, weights};
   if (has_bias) {
     RK_ASSIGN(Value* const offset, layer.blob(1, {count}, "/bias"));
@@ -280,7 +285,8 @@ Status concat(LayerImport& layer) {
     parts.push_back(part);
   }
   if (parts.size() == 1) return layer.bind(0, parts[0]);
-  RK_ASSIGN(Value* const value, layer.emit("Concat", "/concat", std::move(parts), {{"axis", axis}}));
+  RK_ASSIGN(Value* const value,
+            layer.emit("Concat", "/concat", std::move(parts), {{"axis", axis}}));
   return layer.bind(0, value);
 }
 
@@ -310,8 +316,8 @@ Status slice(LayerImport& layer) {
     }
     RK_ASSIGN(Value* const part,
               layer.emit("Slice", str("/", i),
-                         {input, layer.ints("/start", {points[i]}), layer.ints("/end", {points[i + 1]}),
-                          layer.ints("/axis", {axis})}));
+                         {input, layer.ints("/start", {points[i]}),
+                          layer.ints("/end", {points[i + 1]}), layer.ints("/axis", {axis})}));
     RK_TRY(layer.bind(i, part));
   }
   return ok_status();
@@ -333,7 +339,8 @@ Status crop(LayerImport& layer) {
   }
   std::vector<int64_t> starts, ends, axes;
   for (int64_t i = 0; i < cut; ++i) {
-    const int64_t offset = offsets.empty() ? 0 : offsets[offsets.size() == 1 ? 0 : static_cast<size_t>(i)];
+    const int64_t offset =
+        offsets.empty() ? 0 : offsets[offsets.size() == 1 ? 0 : static_cast<size_t>(i)];
     const auto at = static_cast<int>(axis + i);
     if (offset < 0 || offset + like->shape()[at] > input->shape()[at]) {
       return invalid_model(str("offset ", offset, " and extent ", like->shape()[at], " exceed ",
@@ -343,9 +350,9 @@ Status crop(LayerImport& layer) {
     ends.push_back(offset + like->shape()[at]);
     axes.push_back(at);
   }
-  RK_ASSIGN(Value* const value,
-            layer.emit("Slice", "/crop", {input, layer.ints("/starts", starts), layer.ints("/ends", ends),
-                                          layer.ints("/axes", axes)}));
+  RK_ASSIGN(Value* const value, layer.emit("Slice", "/crop",
+                                           {input, layer.ints("/starts", starts),
+                                            layer.ints("/ends", ends), layer.ints("/axes", axes)}));
   return layer.bind(0, value);
 }
 
@@ -449,7 +456,8 @@ Status tile(LayerImport& layer) {
   if (times < 1) return invalid_model(str("tiles ", times));
   std::vector<int64_t> repeats(static_cast<size_t>(rank), 1);
   repeats[static_cast<size_t>(axis)] = times;
-  RK_ASSIGN(Value* const value, layer.emit("Tile", "/tile", {input, layer.ints("/times", repeats)}));
+  RK_ASSIGN(Value* const value,
+            layer.emit("Tile", "/tile", {input, layer.ints("/times", repeats)}));
   return layer.bind(0, value);
 }
 
@@ -461,7 +469,8 @@ Status shuffle_channel(LayerImport& layer) {
     return invalid_model(str("group ", groups, " does not divide ", s[1], " channels"));
   }
   GraphBuilder& builder = layer.builder();
-  RK_ASSIGN(Value * value, reshaped(builder, picture, {s[0], groups, s[1] / groups, s[2], s[3]}, "/groups"));
+  RK_ASSIGN(Value * value,
+            reshaped(builder, picture, {s[0], groups, s[1] / groups, s[2], s[3]}, "/groups"));
   RK_ASSIGN(value, transposed(builder, value, {0, 2, 1, 3, 4}, "/shuffled"));
   RK_ASSIGN(value, reshaped(builder, value, dims_of(*picture), "/joined"));
   return layer.bind(0, value);
@@ -481,11 +490,12 @@ Status reorg(LayerImport& layer) {
   }
   GraphBuilder& builder = layer.builder();
   RK_ASSIGN(Value * value,
-            reshaped(builder, picture, {s[0], s[1] / (stride * stride), s[2] * stride, s[3] * stride},
-                     "/as_read"));
+            reshaped(builder, picture,
+                     {s[0], s[1] / (stride * stride), s[2] * stride, s[3] * stride}, "/as_read"));
   RK_ASSIGN(value, layer.emit("SpaceToDepth", "/s2d", {value}, {{"blocksize", stride}}));
-  RK_ASSIGN(value, reshaped(builder, value,
-                            {s[0], s[1] * stride * stride, s[2] / stride, s[3] / stride}, "/reorg"));
+  RK_ASSIGN(value,
+            reshaped(builder, value, {s[0], s[1] * stride * stride, s[2] / stride, s[3] / stride},
+                     "/reorg"));
   return layer.bind(0, value);
 }
 

@@ -13,15 +13,16 @@ struct Window {
 };
 
 // `kernel_size` once or twice, or `kernel_h` and `kernel_w`; the others alike.
-Result<std::vector<int64_t>> pair(const Message& params, const std::string& name, const std::string& stem,
-                                  int64_t fallback) {
+Result<std::vector<int64_t>> pair(const Message& params, const std::string& name,
+                                  const std::string& stem, int64_t fallback) {
   if (params.has(stem + "_h") || params.has(stem + "_w")) {
     RK_ASSIGN(const int64_t h, params.integer(stem + "_h", fallback));
     RK_ASSIGN(const int64_t w, params.integer(stem + "_w", fallback));
     return std::vector<int64_t>{h, w};
   }
   RK_ASSIGN(const std::vector<int64_t> given, params.integers(name));
-  if (given.size() > 2) return unsupported(str(name, " has ", given.size(), " entries; 2 are taken"));
+  if (given.size() > 2)
+    return unsupported(str(name, " has ", given.size(), " entries; 2 are taken"));
   if (given.empty()) return std::vector<int64_t>{fallback, fallback};
   return std::vector<int64_t>{given[0], given.back()};
 }
@@ -43,9 +44,10 @@ Result<Window> window(const Message& params) {
 }
 
 AttrMap attrs_of(const Window& window) {
-  return {{"kernel_shape", window.kernel},
-          {"strides", window.stride},
-          {"pads", std::vector<int64_t>{window.pad[0], window.pad[1], window.pad[0], window.pad[1]}}};
+  return {
+      {"kernel_shape", window.kernel},
+      {"strides", window.stride},
+      {"pads", std::vector<int64_t>{window.pad[0], window.pad[1], window.pad[0], window.pad[1]}}};
 }
 
 struct Filters {
@@ -221,9 +223,8 @@ Status scale(LayerImport& layer) {
   RK_ASSIGN(const bool has_bias, params.flag("bias_term", false));
   if (has_bias) {
     const Shape& shape = factor->shape();
-    RK_ASSIGN(Value* const offset,
-              layer.blob(layer.bottoms() > 1 ? 0 : 1, {shape.dims().begin(), shape.dims().end()},
-                         "/bias"));
+    RK_ASSIGN(Value* const offset, layer.blob(layer.bottoms() > 1 ? 0 : 1,
+                                              {shape.dims().begin(), shape.dims().end()}, "/bias"));
     RK_ASSIGN(value, layer.emit("Add", "/biased", {value, offset}));
   }
   return layer.bind(0, value);
@@ -275,13 +276,14 @@ Status normalize(LayerImport& layer) {
   RK_ASSIGN(const bool shared, params.flag("channel_shared", true));
   RK_ASSIGN(const float eps, params.real("eps", 1e-10f));
   RK_ASSIGN(Value* const squares, layer.emit("Mul", "/squares", {picture, picture}));
-  const std::vector<int64_t> axes = across ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{1};
+  const std::vector<int64_t> axes =
+      across ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{1};
   RK_ASSIGN(Value * norm, layer.emit("ReduceSum", "/sum", {squares, layer.ints("/axes", axes)}));
   RK_ASSIGN(norm, layer.emit("Add", "/eps", {norm, layer.scalar("/epsilon", eps)}));
   RK_ASSIGN(norm, layer.emit("Sqrt", "/norm", {norm}));
   RK_ASSIGN(Value* const unit, layer.emit("Div", "/unit", {picture, norm}));
-  const std::vector<int64_t> dims = shared ? std::vector<int64_t>{1}
-                                           : std::vector<int64_t>{picture->shape()[1], 1, 1};
+  const std::vector<int64_t> dims =
+      shared ? std::vector<int64_t>{1} : std::vector<int64_t>{picture->shape()[1], 1, 1};
   RK_ASSIGN(Value* const factor, layer.blob(0, dims, "/scale"));
   RK_ASSIGN(Value* const value, layer.emit("Mul", "/scaled", {unit, factor}));
   return layer.bind(0, value);
@@ -294,8 +296,8 @@ Status mvn(LayerImport& layer) {
   RK_ASSIGN(const bool across, params.flag("across_channels", false));
   RK_ASSIGN(const bool divides, params.flag("normalize_variance", true));
   RK_ASSIGN(const float eps, params.real("eps", 1e-9f));
-  Value* const axes = layer.ints("/axes", across ? std::vector<int64_t>{1, 2, 3}
-                                                 : std::vector<int64_t>{2, 3});
+  Value* const axes =
+      layer.ints("/axes", across ? std::vector<int64_t>{1, 2, 3} : std::vector<int64_t>{2, 3});
   RK_ASSIGN(Value* const mean, layer.emit("ReduceMean", "/mean", {picture, axes}));
   RK_ASSIGN(Value * value, layer.emit("Sub", "/centered", {picture, mean}));
   if (divides) {
@@ -348,13 +350,14 @@ Status upsample(LayerImport& layer) {
   RK_ASSIGN(const int64_t scale, params.integer("scale", 2));
   if (scale < 1 || scale > 1024) return invalid_model(str("scale ", scale));
   const Shape& shape = picture->shape();
-  RK_ASSIGN(Value* const value,
-            layer.emit("Resize", "/resize",
-                       {picture, nullptr, nullptr,
-                        layer.ints("/sizes", {shape[0], shape[1], shape[2] * scale, shape[3] * scale})},
-                       {{"mode", std::string("nearest")},
-                        {"coordinate_transformation_mode", std::string("asymmetric")},
-                        {"nearest_mode", std::string("floor")}}));
+  RK_ASSIGN(
+      Value* const value,
+      layer.emit("Resize", "/resize",
+                 {picture, nullptr, nullptr,
+                  layer.ints("/sizes", {shape[0], shape[1], shape[2] * scale, shape[3] * scale})},
+                 {{"mode", std::string("nearest")},
+                  {"coordinate_transformation_mode", std::string("asymmetric")},
+                  {"nearest_mode", std::string("floor")}}));
   return layer.bind(0, value);
 }
 
@@ -366,13 +369,14 @@ Status roi_pooling(LayerImport& layer) {
   RK_ASSIGN(const int64_t width, params.integer("pooled_w", 0));
   RK_ASSIGN(const float scale, params.real("spatial_scale", 1));
   if (regions->shape().elements() % 5 != 0) {
-    return invalid_model(str("regions are ", to_string(regions->shape()), "; five numbers each are expected"));
+    return invalid_model(
+        str("regions are ", to_string(regions->shape()), "; five numbers each are expected"));
   }
-  RK_ASSIGN(regions, reshaped(layer.builder(), regions, {regions->shape().elements() / 5, 5}, "/regions"));
-  RK_ASSIGN(Value* const value,
-            layer.emit("MaxRoiPool", "/pool", {picture, regions},
-                       {{"pooled_shape", std::vector<int64_t>{height, width}},
-                        {"spatial_scale", scale}}));
+  RK_ASSIGN(regions,
+            reshaped(layer.builder(), regions, {regions->shape().elements() / 5, 5}, "/regions"));
+  RK_ASSIGN(Value* const value, layer.emit("MaxRoiPool", "/pool", {picture, regions},
+                                           {{"pooled_shape", std::vector<int64_t>{height, width}},
+                                            {"spatial_scale", scale}}));
   return layer.bind(0, value);
 }
 
@@ -405,12 +409,13 @@ Status prior_box(LayerImport& layer) {
   }
   if (least.empty() || (!most.empty() && most.size() != least.size()) ||
       (variance.size() > 1 && variance.size() != 4)) {
-    return invalid_model(str(least.size(), " min_size, ", most.size(), " max_size, ",
-                             variance.size(), " variance"));
+    return invalid_model(
+        str(least.size(), " min_size, ", most.size(), " max_size, ", variance.size(), " variance"));
   }
   std::vector<float> ratios = {1};
   for (const float ratio : given) {
-    const bool known = std::ranges::any_of(ratios, [&](float r) { return std::abs(r - ratio) < 1e-6f; });
+    const bool known =
+        std::ranges::any_of(ratios, [&](float r) { return std::abs(r - ratio) < 1e-6f; });
     if (known || ratio <= 0) continue;
     ratios.push_back(ratio);
     if (flip) ratios.push_back(1 / ratio);
@@ -451,8 +456,10 @@ Status prior_box(LayerImport& layer) {
 }
 
 Status detection_output(LayerImport& layer) {
-  layer.note(str("layer '", layer.layer().name, "' (DetectionOutput) is left out: the model's outputs are what enters it "
-                 "(locations, confidences, prior boxes). Decode the boxes and suppress overlaps in the application"));
+  layer.note(str("layer '", layer.layer().name,
+                 "' (DetectionOutput) is left out: the model's outputs are what enters it "
+                 "(locations, confidences, prior boxes). Decode the boxes and suppress overlaps in "
+                 "the application"));
   layer.cut_off();
   return ok_status();
 }

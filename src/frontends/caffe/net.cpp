@@ -13,16 +13,36 @@ namespace {
 namespace proto = ::rk::caffe;  // the generated messages
 
 // The enumeration of V1 layers, as its text has it.
-const std::map<std::string, std::string> kOldTypes = {
-    {"ABSVAL", "AbsVal"}, {"ACCURACY", "Accuracy"}, {"ARGMAX", "ArgMax"}, {"BNLL", "BNLL"},
-    {"CONCAT", "Concat"}, {"CONVOLUTION", "Convolution"}, {"DATA", "Data"},
-    {"DECONVOLUTION", "Deconvolution"}, {"DROPOUT", "Dropout"}, {"DUMMY_DATA", "DummyData"},
-    {"ELTWISE", "Eltwise"}, {"EXP", "Exp"}, {"FLATTEN", "Flatten"}, {"HDF5_DATA", "HDF5Data"},
-    {"IMAGE_DATA", "ImageData"}, {"INNER_PRODUCT", "InnerProduct"}, {"LRN", "LRN"},
-    {"MEMORY_DATA", "MemoryData"}, {"MVN", "MVN"}, {"POOLING", "Pooling"}, {"POWER", "Power"},
-    {"RELU", "ReLU"}, {"SIGMOID", "Sigmoid"}, {"SILENCE", "Silence"}, {"SLICE", "Slice"},
-    {"SOFTMAX", "Softmax"}, {"SOFTMAX_LOSS", "SoftmaxWithLoss"}, {"SPLIT", "Split"},
-    {"TANH", "TanH"}, {"THRESHOLD", "Threshold"}};
+const std::map<std::string, std::string> kOldTypes = {{"ABSVAL", "AbsVal"},
+                                                      {"ACCURACY", "Accuracy"},
+                                                      {"ARGMAX", "ArgMax"},
+                                                      {"BNLL", "BNLL"},
+                                                      {"CONCAT", "Concat"},
+                                                      {"CONVOLUTION", "Convolution"},
+                                                      {"DATA", "Data"},
+                                                      {"DECONVOLUTION", "Deconvolution"},
+                                                      {"DROPOUT", "Dropout"},
+                                                      {"DUMMY_DATA", "DummyData"},
+                                                      {"ELTWISE", "Eltwise"},
+                                                      {"EXP", "Exp"},
+                                                      {"FLATTEN", "Flatten"},
+                                                      {"HDF5_DATA", "HDF5Data"},
+                                                      {"IMAGE_DATA", "ImageData"},
+                                                      {"INNER_PRODUCT", "InnerProduct"},
+                                                      {"LRN", "LRN"},
+                                                      {"MEMORY_DATA", "MemoryData"},
+                                                      {"MVN", "MVN"},
+                                                      {"POOLING", "Pooling"},
+                                                      {"POWER", "Power"},
+                                                      {"RELU", "ReLU"},
+                                                      {"SIGMOID", "Sigmoid"},
+                                                      {"SILENCE", "Silence"},
+                                                      {"SLICE", "Slice"},
+                                                      {"SOFTMAX", "Softmax"},
+                                                      {"SOFTMAX_LOSS", "SoftmaxWithLoss"},
+                                                      {"SPLIT", "Split"},
+                                                      {"TANH", "TanH"},
+                                                      {"THRESHOLD", "Threshold"}};
 
 Result<Tensor> read_blob(const proto::BlobProto& blob, const std::string& layer) {
   std::vector<int64_t> dims;
@@ -106,16 +126,22 @@ Status read_inputs(const Message& text, Net& net) {
 
 // Layers that bring data: their first top is an input. Labels and other tops are not needed to run.
 Result<bool> read_data_layer(const Layer& layer, Net& net) {
-  static const std::map<std::string, const char*> kinds = {
-      {"Input", "input_param"},         {"Data", ""},         {"ImageData", ""},
-      {"HDF5Data", ""},                 {"WindowData", ""},   {"MemoryData", "memory_data_param"},
-      {"DummyData", "dummy_data_param"}, {"AnnotatedData", ""}, {"Python", nullptr}};
+  static const std::map<std::string, const char*> kinds = {{"Input", "input_param"},
+                                                           {"Data", ""},
+                                                           {"ImageData", ""},
+                                                           {"HDF5Data", ""},
+                                                           {"WindowData", ""},
+                                                           {"MemoryData", "memory_data_param"},
+                                                           {"DummyData", "dummy_data_param"},
+                                                           {"AnnotatedData", ""},
+                                                           {"Python", nullptr}};
   const auto kind = kinds.find(layer.type);
   if (kind == kinds.end() || kind->second == nullptr) return false;
   const Message& params = layer.params(kind->second);
   const auto shapes = params.messages("shape");
-  const size_t count = layer.type == "Input" || layer.type == "DummyData" ? layer.tops.size()
-                                                                         : std::min<size_t>(layer.tops.size(), 1);
+  const size_t count = layer.type == "Input" || layer.type == "DummyData"
+                           ? layer.tops.size()
+                           : std::min<size_t>(layer.tops.size(), 1);
   for (size_t i = 0; i < count; ++i) {
     NetInput input{layer.tops[i], {}};
     if (!shapes.empty()) {
@@ -142,7 +168,8 @@ const Message& Layer::params(std::string_view field) const {
 
 Result<Net> read_net(ByteSpan prototxt, ByteSpan caffemodel) {
   Net net;
-  RK_ASSIGN(net.text, parse_text({reinterpret_cast<const char*>(prototxt.data()), prototxt.size()}));
+  RK_ASSIGN(net.text,
+            parse_text({reinterpret_cast<const char*>(prototxt.data()), prototxt.size()}));
   RK_ASSIGN(Blobs blobs, read_blobs(caffemodel));
   net.name = net.text.text("name");
   RK_TRY(read_inputs(net.text, net));
@@ -150,14 +177,16 @@ Result<Net> read_net(ByteSpan prototxt, ByteSpan caffemodel) {
     if ((field.name != "layer" && field.name != "layers") || !field.submessage) continue;
     const Message& message = *field.submessage;
     if (message.message("layer") != nullptr) {
-      return unsupported(str("line ", field.line, ": the network is in Caffe's first form (layers of "
+      return unsupported(str("line ", field.line,
+                             ": the network is in Caffe's first form (layers of "
                              "layers); upgrade it with Caffe's upgrade_net_proto_text"));
     }
     if (!is_included(message)) continue;
     Layer layer;
     layer.name = message.text("name");
     layer.type = message.text("type");
-    if (const auto old = kOldTypes.find(layer.type); old != kOldTypes.end()) layer.type = old->second;
+    if (const auto old = kOldTypes.find(layer.type); old != kOldTypes.end())
+      layer.type = old->second;
     layer.bottoms = message.texts("bottom");
     layer.tops = message.texts("top");
     layer.message = &message;

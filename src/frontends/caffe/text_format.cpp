@@ -246,7 +246,8 @@ Result<std::vector<float>> Message::reals(std::string_view name) const {
 Result<bool> Message::flag(std::string_view name, bool fallback) const {
   for (auto field = fields.rbegin(); field != fields.rend(); ++field) {
     if (field->name != name) continue;
-    if (field->text == "true" || field->text == "True" || field->text == "1" || field->text == "t") {
+    if (field->text == "true" || field->text == "True" || field->text == "1" ||
+        field->text == "t") {
       return true;
     }
     if (field->text == "false" || field->text == "False" || field->text == "0" ||

@@ -33,8 +33,8 @@ struct Message {
 
 struct Field {
   std::string name;
-  std::string text;                    // of a number, word or string
-  std::unique_ptr<Message> submessage; // else
+  std::string text;                     // of a number, word or string
+  std::unique_ptr<Message> submessage;  // else
   int line = 0;
 };
 

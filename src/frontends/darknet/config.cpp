@@ -43,8 +43,8 @@ Result<int64_t> Section::number(const std::string& key, int64_t fallback) const 
   int64_t out = 0;
   constexpr int64_t kLargest = int64_t{1} << 31;
   if (parse(it->second, out) && out > -kLargest && out < kLargest) return out;
-  return invalid_model(str(label(), ": ", key, "=", it->second.substr(0, 40),
-                           " is not a whole number"));
+  return invalid_model(
+      str(label(), ": ", key, "=", it->second.substr(0, 40), " is not a whole number"));
 }
 
 Result<float> Section::real(const std::string& key, float fallback) const {

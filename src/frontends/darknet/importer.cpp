@@ -69,14 +69,14 @@ class Importer {
   Weights weights_;
   GraphImport import_;
   std::vector<Layer> layers_;
-  Value* current_ = nullptr;       // what the next layer reads
-  std::string name_;               // of the layer at hand
-  std::vector<size_t> detections_; // layers that are outputs
+  Value* current_ = nullptr;        // what the next layer reads
+  std::string name_;                // of the layer at hand
+  std::vector<size_t> detections_;  // layers that are outputs
 };
 
 std::string name_of(const std::string& type, size_t index) {
-  static const std::map<std::string, std::string> short_names = {
-      {"convolutional", "conv"}, {"connected", "fc"}};
+  static const std::map<std::string, std::string> short_names = {{"convolutional", "conv"},
+                                                                 {"connected", "fc"}};
   const auto it = short_names.find(type);
   return str(it == short_names.end() ? type : it->second, "_", index);
 }
@@ -140,8 +140,8 @@ Status Importer::picture(const Value& value) const {
 Result<Value*> Importer::layer(int64_t from) {
   const int64_t index = from < 0 ? static_cast<int64_t>(layers_.size()) + from : from;
   if (index < 0 || index >= static_cast<int64_t>(layers_.size())) {
-    return invalid_model(str("layer ", from, " is not before this one, which is layer ",
-                             layers_.size()));
+    return invalid_model(
+        str("layer ", from, " is not before this one, which is layer ", layers_.size()));
   }
   const Layer& found = layers_[static_cast<size_t>(index)];
   if (found.value == nullptr) return unsupported(found.why);
@@ -168,8 +168,8 @@ Result<Value*> Importer::activated(Value* value, const Section& section,
                                    const std::string& fallback) {
   const std::string kind = section.text("activation", fallback);
   static const std::map<std::string, std::string> plain = {
-      {"logistic", "Sigmoid"}, {"relu", "Relu"}, {"tanh", "Tanh"}, {"mish", "Mish"},
-      {"elu", "Elu"},          {"selu", "Selu"}};
+      {"logistic", "Sigmoid"}, {"relu", "Relu"}, {"tanh", "Tanh"},
+      {"mish", "Mish"},        {"elu", "Elu"},   {"selu", "Selu"}};
   if (kind == "linear") return value;
   if (const auto it = plain.find(kind); it != plain.end()) return emit(it->second, "/act", {value});
   if (kind == "leaky") return emit("LeakyRelu", "/act", {value}, {{"alpha", 0.1f}});
@@ -237,8 +237,8 @@ Status Importer::convolutional(const Section& section) {
   const int64_t channels = current_->shape()[1];
   if (filters < 1 || size < 1 || size > 1024 || filters > 1 << 20 || groups < 1 || padding < 0 ||
       padding > 1 << 20 || channels % groups != 0 || filters % groups != 0) {
-    return invalid_model(str("filters=", filters, " size=", size, " groups=", groups, " padding=",
-                             padding, " do not fit ", channels, " channels"));
+    return invalid_model(str("filters=", filters, " size=", size, " groups=", groups,
+                             " padding=", padding, " do not fit ", channels, " channels"));
   }
   RK_ASSIGN(std::vector<float> bias, weights_.take(filters));
   std::vector<float> scale, mean, variance;
@@ -252,13 +252,12 @@ Status Importer::convolutional(const Section& section) {
   std::vector<Value*> inputs = {
       current_, constant("/weights", {filters, channels / groups, size, size}, kernel)};
   if (batch_normalize == 0) inputs.push_back(constant("/bias", {filters}, bias));
-  RK_ASSIGN(Value * value,
-            emit("Conv", "/conv", std::move(inputs),
-                 {{"kernel_shape", std::vector<int64_t>{size, size}},
-                  {"strides", std::vector<int64_t>{stride_y, stride_x}},
-                  {"dilations", std::vector<int64_t>{dilation, dilation}},
-                  {"pads", std::vector<int64_t>{padding, padding, padding, padding}},
-                  {"group", groups}}));
+  RK_ASSIGN(Value * value, emit("Conv", "/conv", std::move(inputs),
+                                {{"kernel_shape", std::vector<int64_t>{size, size}},
+                                 {"strides", std::vector<int64_t>{stride_y, stride_x}},
+                                 {"dilations", std::vector<int64_t>{dilation, dilation}},
+                                 {"pads", std::vector<int64_t>{padding, padding, padding, padding}},
+                                 {"group", groups}}));
   if (batch_normalize != 0) {
     RK_ASSIGN(value, normalized(value, std::move(scale), std::move(bias), std::move(mean),
                                 std::move(variance)));
@@ -325,12 +324,13 @@ Status Importer::maxpool(const Section& section) {
     const int64_t results = (extent + padding - size) / step + 1;
     return std::max<int64_t>((results - 1) * step + size - extent - before, 0);
   };
-  RK_ASSIGN(current_, emit("MaxPool", "/pool", {current_},
-                           {{"kernel_shape", std::vector<int64_t>{size, size}},
-                            {"strides", std::vector<int64_t>{stride_y, stride_x}},
-                            {"pads", std::vector<int64_t>{before, before,
-                                                          after(current_->shape()[2], stride_y),
-                                                          after(current_->shape()[3], stride_x)}}}));
+  RK_ASSIGN(
+      current_,
+      emit("MaxPool", "/pool", {current_},
+           {{"kernel_shape", std::vector<int64_t>{size, size}},
+            {"strides", std::vector<int64_t>{stride_y, stride_x}},
+            {"pads", std::vector<int64_t>{before, before, after(current_->shape()[2], stride_y),
+                                          after(current_->shape()[3], stride_x)}}}));
   RK_ASSIGN(current_, activated(current_, section, "linear"));
   return ok_status();
 }
@@ -378,8 +378,8 @@ Status Importer::route(const Section& section) {
         return invalid_model(str("groups=", groups, " do not divide ", channels, " channels"));
       }
       RK_ASSIGN(part, emit("Slice", str("/group", parts.size()),
-                           {part, ints("/start", {group * each}), ints("/end", {(group + 1) * each}),
-                            ints("/axis", {1})}));
+                           {part, ints("/start", {group * each}),
+                            ints("/end", {(group + 1) * each}), ints("/axis", {1})}));
     }
     parts.push_back(part);
   }
@@ -413,16 +413,17 @@ Status Importer::shortcut(const Section& section) {
     const Shape a = sum->shape(), b = other->shape();
     if (a.rank() == 4 && b.rank() == 4 && a[1] != b[1]) {
       if (b[1] > a[1]) {
-        RK_ASSIGN(other, emit("Slice", "/cut",
-                              {other, ints("/start", {0}), ints("/end", {a[1]}), ints("/axis", {1})}));
+        RK_ASSIGN(other,
+                  emit("Slice", "/cut",
+                       {other, ints("/start", {0}), ints("/end", {a[1]}), ints("/axis", {1})}));
       } else {
         RK_ASSIGN(other, emit("Pad", "/filled",
                               {other, ints("/pads", {0, 0, 0, 0, 0, a[1] - b[1], 0, 0})}));
       }
     }
     if (other->shape() != sum->shape()) {
-      return unsupported(str("adds ", to_string(b), " to ", to_string(a),
-                             "; pictures of one size are taken"));
+      return unsupported(
+          str("adds ", to_string(b), " to ", to_string(a), "; pictures of one size are taken"));
     }
     RK_ASSIGN(sum, emit("Add", "/add", {sum, other}));
   }
@@ -458,8 +459,8 @@ Status Importer::reorg(const Section& section) {
   }
   GraphBuilder& builder = import_.builder();
   RK_ASSIGN(Value * value,
-            reshaped(builder, current_, {s[0], s[1] / (stride * stride), s[2] * stride, s[3] * stride},
-                     "/as_read"));
+            reshaped(builder, current_,
+                     {s[0], s[1] / (stride * stride), s[2] * stride, s[3] * stride}, "/as_read"));
   RK_ASSIGN(value, emit("SpaceToDepth", "/s2d", {value}, {{"blocksize", stride}}));
   RK_ASSIGN(current_,
             reshaped(builder, value, {s[0], s[1] * stride * stride, s[2] / stride, s[3] / stride},
@@ -485,8 +486,8 @@ Status Importer::softmax(const Section& section) {
     RK_ASSIGN(value, reshaped(import_.builder(), value, {shape[0], depth}, "/flat"));
   }
   RK_ASSIGN(value, emit("Softmax", "/softmax", {value}, {{"axis", int64_t{1}}}));
-  RK_ASSIGN(current_, reshaped(import_.builder(), value,
-                               {shape.dims().begin(), shape.dims().end()}, "/shape"));
+  RK_ASSIGN(current_, reshaped(import_.builder(), value, {shape.dims().begin(), shape.dims().end()},
+                               "/shape"));
   return ok_status();
 }
 
@@ -497,8 +498,10 @@ Status Importer::normalization(const Section& section) {
   RK_ASSIGN(const float beta, section.real("beta", 0.75f));
   RK_ASSIGN(const float kappa, section.real("kappa", 1));
   RK_ASSIGN(current_, emit("LRN", "/lrn", {current_},
-                           {{"size", size}, {"alpha", alpha * static_cast<float>(size)},
-                            {"beta", beta}, {"bias", kappa}}));
+                           {{"size", size},
+                            {"alpha", alpha * static_cast<float>(size)},
+                            {"beta", beta},
+                            {"bias", kappa}}));
   return ok_status();
 }
 
@@ -519,11 +522,10 @@ Status Importer::detection(const Section&) {
 Status Importer::import_section(const Section& section) {
   name_ = name_of(section.type, layers_.size());
   const Function function = find(section.type);
-  Status status = function == nullptr
-                      ? unsupported("this kind of layer is not taken")
-                      : (current_ == nullptr && section.type != "route")
-                            ? unsupported(layers_.back().why)
-                            : (this->*function)(section);
+  Status status = function == nullptr ? unsupported("this kind of layer is not taken")
+                  : (current_ == nullptr && section.type != "route")
+                      ? unsupported(layers_.back().why)
+                      : (this->*function)(section);
   if (status.ok()) {
     Graph& graph = import_.graph();
     if (current_->producer() != nullptr && graph.find(name_) == nullptr &&

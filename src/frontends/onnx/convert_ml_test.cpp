@@ -16,17 +16,18 @@ using ::testing::HasSubstr;
 using testing::ModelWriter;
 using testing::run_graph;
 
-onnx::NodeProto& ml_node(ModelWriter& m, const std::string& op, const std::vector<std::string>& outputs) {
+onnx::NodeProto& ml_node(ModelWriter& m, const std::string& op,
+                         const std::vector<std::string>& outputs) {
   onnx::NodeProto& node = m.node(op, {"x"}, outputs);
   node.set_domain("ai.onnx.ml");
   return node;
 }
 
-void strings(onnx::NodeProto& node, const std::string& name, const std::vector<std::string>& values) {
+void strings(onnx::NodeProto& node, const std::string& name,
+             const std::vector<std::string>& values) {
   onnx::AttributeProto& attr = testing::add_attr(node, name, 8);
   for (const std::string& value : values) attr.add_strings(value);
 }
-
 
 std::string refusal(const ModelWriter& m) {
   const auto graph = m.import();
@@ -52,7 +53,8 @@ TEST(MlImport, NormalizerLeavesRowsOfZeros) {
   testing::set_text(ml_node(m, "Normalizer", {"y"}), "norm", "L2");
   const auto graph = m.import();
   ASSERT_IMPORTS(graph);
-  EXPECT_THAT(run_graph(*graph, {Tensor::f32({2, 2}, {3, -4, 0, 0})}), ElementsAre(FloatNear(0.6f, 1e-6f), FloatNear(-0.8f, 1e-6f), 0, 0));
+  EXPECT_THAT(run_graph(*graph, {Tensor::f32({2, 2}, {3, -4, 0, 0})}),
+              ElementsAre(FloatNear(0.6f, 1e-6f), FloatNear(-0.8f, 1e-6f), 0, 0));
 }
 
 TEST(MlImport, LinearRegressorIsAMatrixProduct) {
@@ -96,7 +98,8 @@ TEST(MlImport, SvmRegressorSumsKernels) {
   const auto graph = m.import();
   ASSERT_IMPORTS(graph);
   // Distances of (1, 0): 1 and 1.
-  EXPECT_NEAR(run_graph(*graph, {Tensor::f32({1, 2}, {1, 0})})[0], 2 * std::exp(-0.5f) - std::exp(-0.5f) + 0.25f, 1e-6f);
+  EXPECT_NEAR(run_graph(*graph, {Tensor::f32({1, 2}, {1, 0})})[0],
+              2 * std::exp(-0.5f) - std::exp(-0.5f) + 0.25f, 1e-6f);
 }
 
 TEST(MlImport, SvmClassifierCountsVotesOfPairs) {
@@ -115,12 +118,14 @@ TEST(MlImport, SvmClassifierCountsVotesOfPairs) {
   ASSERT_IMPORTS(graph);
   const Tensor x = Tensor::f32({3, 1}, {0, 1, 3});
   // Kernels are x * (0, 1, 2). (0,1): -x + 0.5; (0,2): -2x + 1; (1,2): x - 2x + 1.5 = -x + 1.5.
-  EXPECT_THAT(run_graph(*graph, {x}, 1), ElementsAre(0.5f, 1, 1.5f, -0.5f, -1, 0.5f, -2.5f, -5, -1.5f));
+  EXPECT_THAT(run_graph(*graph, {x}, 1),
+              ElementsAre(0.5f, 1, 1.5f, -0.5f, -1, 0.5f, -2.5f, -5, -1.5f));
   EXPECT_THAT(run_graph(*graph, {x}), ElementsAre(10, 20, 30));
 }
 
 // x0 <= 1 ? node 1 : node 2; node 1: x1 < 5 ? 3 : 4.
-onnx::NodeProto& trees(ModelWriter& m, const std::string& op, const std::string& prefix, const std::vector<std::string>& outputs) {
+onnx::NodeProto& trees(ModelWriter& m, const std::string& op, const std::string& prefix,
+                       const std::vector<std::string>& outputs) {
   auto& node = ml_node(m, op, outputs);
   testing::set_ints(node, "nodes_treeids", {0, 0, 0, 0, 0});
   testing::set_ints(node, "nodes_nodeids", {0, 1, 2, 3, 4});

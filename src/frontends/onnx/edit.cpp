@@ -4,8 +4,8 @@
 #include <limits>
 #include <set>
 
-#include "frontends/onnx/rk_onnx.pb.h"
 #include "base/suggest.h"
+#include "frontends/onnx/rk_onnx.pb.h"
 
 namespace rk::frontends {
 namespace {

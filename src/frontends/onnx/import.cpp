@@ -353,8 +353,7 @@ Result<Imported> import_onnx_files(std::span<const ModelFile> files, const Impor
         "the file holds no ONNX graph; a TensorFlow .pb belongs to "
         "load_tensorflow, a .caffemodel to load_caffe");
   }
-  RK_ASSIGN(Graph graph,
-            OnnxImporter(model, folder_of(files[0].path), options, registry).run());
+  RK_ASSIGN(Graph graph, OnnxImporter(model, folder_of(files[0].path), options, registry).run());
   return Imported{std::move(graph), {}};
 }
 

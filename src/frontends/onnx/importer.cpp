@@ -6,9 +6,9 @@
 #include "frontends/onnx/export.h"
 #include "frontends/onnx/opset_conversions.h"
 #include "frontends/onnx/tensor_data.h"
+#include "ops/registry.h"
 #include "ops/shared/bounded.h"
 #include "ops/shared/custom.h"
-#include "ops/registry.h"
 
 namespace rk::frontends {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "frontends/graph_builder.h"
 #include "frontends/model_source.h"
 #include "frontends/onnx/attributes.h"
-#include "frontends/graph_builder.h"
 #include "frontends/onnx/node_order.h"
 #include "frontends/onnx/rk_onnx.pb.h"
 

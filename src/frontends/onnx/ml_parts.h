@@ -20,9 +20,10 @@ Result<std::vector<float>> take_numbers(NodeDraft& draft, const std::string& att
 Result<Value*> real_input(NodeDraft& draft, GraphBuilder& builder);
 // The same as a matrix: a vector is one row.
 Result<Value*> matrix_input(NodeDraft& draft, GraphBuilder& builder);
-Result<Value*> emit(NodeDraft& draft, GraphBuilder& builder, std::string_view op, std::string_view suffix,
-                    std::vector<Value*> inputs, AttrMap attrs = {});
-Value* vector(NodeDraft& draft, GraphBuilder& builder, std::string_view suffix, const std::vector<float>& values);
+Result<Value*> emit(NodeDraft& draft, GraphBuilder& builder, std::string_view op,
+                    std::string_view suffix, std::vector<Value*> inputs, AttrMap attrs = {});
+Value* vector(NodeDraft& draft, GraphBuilder& builder, std::string_view suffix,
+              const std::vector<float>& values);
 
 // Names of classes: numbers as they are, texts as their places.
 struct Labels {
@@ -34,9 +35,11 @@ Result<Labels> take_labels(NodeDraft& draft);
 // The draft becomes the scores after `post_transform`.
 Status give_transformed(NodeDraft& draft, GraphBuilder& builder, Value* scores);
 // The draft becomes the label of the largest of `votes`; its second result the transformed scores.
-Status give_classes(NodeDraft& draft, GraphBuilder& builder, Value* votes, Value* scores, const Labels& labels);
+Status give_classes(NodeDraft& draft, GraphBuilder& builder, Value* votes, Value* scores,
+                    const Labels& labels);
 // One score for two classes: the second wins above 0, or above 0.5 where scores are `shares` of 1.
-Status give_two_classes(NodeDraft& draft, GraphBuilder& builder, Value* score, const Labels& labels, bool shares);
+Status give_two_classes(NodeDraft& draft, GraphBuilder& builder, Value* score, const Labels& labels,
+                        bool shares);
 
 }  // namespace rk::frontends::ml
 

@@ -60,7 +60,8 @@ Status Importer::index_nodes() {
   }
   if (nodes_.empty()) {
     return invalid_model(
-        "the graph has no nodes; this is not a GraphDef. A SavedModel must be frozen into one first "
+        "the graph has no nodes; this is not a GraphDef. A SavedModel must be frozen into one "
+        "first "
         "(convert_variables_to_constants)");
   }
   for (const NodeDef& node : file_.node()) {

@@ -155,7 +155,8 @@ Result<std::vector<int64_t>> NodeImport::constant_ints(const std::string& input)
       !it->second->attr().contains("value")) {
     return unsupported("not a Const");
   }
-  RK_ASSIGN(const Tensor tensor, tensor_of(it->second->attr().at("value").tensor(), importer_.import_.builder()));
+  RK_ASSIGN(const Tensor tensor,
+            tensor_of(it->second->attr().at("value").tensor(), importer_.import_.builder()));
   if (!is_integer(tensor.dtype())) return unsupported("not integers");
   return tensor.to_i64();
 }

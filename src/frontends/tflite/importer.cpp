@@ -19,8 +19,8 @@ std::vector<int64_t> declared_dims(const TfTensor& tensor) {
 }  // namespace
 
 std::string Importer::label(const TfOperator& op) const {
-  const std::string name = op.code == Code::kCustom ? str("custom operator '", op.custom_name, "'")
-                                                    : to_string(op.code);
+  const std::string name =
+      op.code == Code::kCustom ? str("custom operator '", op.custom_name, "'") : to_string(op.code);
   return op.outputs.empty() ? name : str(name, " for '", tensor(op.outputs[0]).name, "'");
 }
 
@@ -79,8 +79,8 @@ Status Importer::cut_detections() {
 Status Importer::add_input(int32_t index, size_t place) {
   const TfTensor& from = tensor(index);
   if (from.dtype == DType::kUndefined) {
-    return unsupported(str("input '", from.name, "' is of type ", from.foreign_type,
-                           ", which is not taken"));
+    return unsupported(
+        str("input '", from.name, "' is of type ", from.foreign_type, ", which is not taken"));
   }
   RK_ASSIGN(const std::vector<int64_t> dims,
             import_.input_dims(from.name, place, declared_dims(from)));
@@ -137,8 +137,9 @@ Status Importer::import_operator(const TfOperator& op) {
     // An operator that the caller registered takes the tensors as they lie in the file.
     if (import_.graph().registry().find(op.custom_name) == nullptr) {
       status = unsupported(
-          str(label(op), " is not known; register it with reg_custom_op, or cut the graph before it "
-                         "with outputs"));
+          str(label(op),
+              " is not known; register it with reg_custom_op, or cut the graph before it "
+              "with outputs"));
     } else {
       if (op.has_custom_options) {
         context.note(str(label(op), ": its options are in a form of its own and are ignored"));
@@ -167,14 +168,15 @@ Status Importer::import_operator(const TfOperator& op) {
         advice += str(advice.empty() ? "'" : ", '", tensor(input).name, "'");
       }
     }
-    status = unsupported(
-        str(label(op), " is not taken; cut the graph before it", advice.empty() ? "" : ": outputs=[",
-            advice, advice.empty() ? "" : "]"));
+    status =
+        unsupported(str(label(op), " is not taken; cut the graph before it",
+                        advice.empty() ? "" : ": outputs=[", advice, advice.empty() ? "" : "]"));
   }
   if (status.ok()) return status;
   if (status.code() != rk::Code::kUnsupported) return status.with_context(label(op));
-  const std::string why =
-      status.message().starts_with(label(op)) ? status.message() : str(label(op), ": ", status.message());
+  const std::string why = status.message().starts_with(label(op))
+                              ? status.message()
+                              : str(label(op), ": ", status.message());
   import_.add_unsupported(why);
   bind_unavailable(op, why);
   return ok_status();
@@ -182,12 +184,13 @@ Status Importer::import_operator(const TfOperator& op) {
 
 Result<Tensor> Importer::constant_data(const TfTensor& from) const {
   if (from.is_sparse) {
-    return unsupported(str("constant '", from.name, "' is stored sparse, which is not taken; "
+    return unsupported(str("constant '", from.name,
+                           "' is stored sparse, which is not taken; "
                            "convert the model without sparsity"));
   }
   if (from.dtype == DType::kUndefined) {
-    return unsupported(str("constant '", from.name, "' is of type ", from.foreign_type,
-                           ", which is not taken"));
+    return unsupported(
+        str("constant '", from.name, "' is of type ", from.foreign_type, ", which is not taken"));
   }
   RK_ASSIGN(const Shape shape, Shape::make(from.dims));
   auto data = Tensor::from_bytes({from.dtype, shape}, from.data);
@@ -209,8 +212,8 @@ Result<Tensor> zero_points(const TfTensor& from, const Shape& shape) {
   std::vector<int64_t> points;
   for (const int64_t point : from.zero_point) {
     if (point - shift < least || point - shift > most) {
-      return invalid_model(str("tensor '", from.name, "' has zero point ", point,
-                               ", which its type cannot hold"));
+      return invalid_model(
+          str("tensor '", from.name, "' has zero point ", point, ", which its type cannot hold"));
     }
     points.push_back(point - shift);
   }

@@ -22,8 +22,8 @@ Result<Value*> reordered_columns(OpImport& op, const Shape& picture) {
   if (!source->is_constant()) return nullptr;
   GraphBuilder& builder = op.builder();
   const int64_t rows = source->shape()[0];
-  RK_ASSIGN(Value * moved, reshaped(builder, source, {rows, picture[1], picture[2], picture[3]},
-                                    "/picture"));
+  RK_ASSIGN(Value * moved,
+            reshaped(builder, source, {rows, picture[1], picture[2], picture[3]}, "/picture"));
   RK_ASSIGN(moved, transposed(builder, moved, {0, 3, 1, 2}, "/moved"));
   RK_ASSIGN(moved, reshaped(builder, moved, dims_of(source->shape()), "/columns"));
   if (real == nullptr) return moved;
@@ -82,7 +82,8 @@ Status embedding_lookup(OpImport& op) {
   RK_TRY(op.need_inputs(2));
   RK_ASSIGN(Value* const indices, op.last(0));
   RK_ASSIGN(Value* const table, op.last(1));
-  RK_ASSIGN(Value* const value, op.emit("Gather", "/gather", {table, indices}, {{"axis", int64_t{0}}}));
+  RK_ASSIGN(Value* const value,
+            op.emit("Gather", "/gather", {table, indices}, {{"axis", int64_t{0}}}));
   return op.bind(0, value, Order::kFile);
 }
 
@@ -94,13 +95,15 @@ Result<std::vector<float>> real_numbers(OpImport& op, size_t i, size_t expected)
   const TfTensor& from = op.input(i);
   RK_ASSIGN(Value * value, op.weights(i, [&] {
     std::vector<int64_t> same;
-    for (size_t axis = 0; axis < from.dims.size(); ++axis) same.push_back(static_cast<int64_t>(axis));
+    for (size_t axis = 0; axis < from.dims.size(); ++axis)
+      same.push_back(static_cast<int64_t>(axis));
     return same;
   }()));
   float scale = 1;
   int64_t zero = 0;
   if (const Node* const real = value->producer()) {
-    if (from.scale.size() != 1) return unsupported("weights with a scale per channel are not taken");
+    if (from.scale.size() != 1)
+      return unsupported("weights with a scale per channel are not taken");
     value = &real->input(0);
     scale = from.scale[0];
     zero = from.dtype == DType::kU8 ? from.zero_point[0] - 128 : from.zero_point[0];
@@ -110,7 +113,8 @@ Result<std::vector<float>> real_numbers(OpImport& op, size_t i, size_t expected)
   }
   std::vector<float> out = value->constant().to_f32();
   if (out.size() != expected) {
-    return invalid_model(str("'", from.name, "' has ", out.size(), " elements, expected ", expected));
+    return invalid_model(
+        str("'", from.name, "' has ", out.size(), " elements, expected ", expected));
   }
   if (from.is_quantized()) {
     for (float& x : out) x = (x - static_cast<float>(zero)) * scale;
@@ -148,8 +152,8 @@ Status lstm(OpImport& op, Value* input, bool time_first, bool drops_time) {
   RK_ASSIGN(const float cell_clip, op.option<float>(1, 0));
   RK_ASSIGN(const float output_clip, op.option<float>(2, 0));
   if (activation != 4 || cell_clip != 0 || output_clip != 0) {
-    return unsupported(str("with activation number ", static_cast<int>(activation),
-                           ", cell clip ", cell_clip, " and projection clip ", output_clip,
+    return unsupported(str("with activation number ", static_cast<int>(activation), ", cell clip ",
+                           cell_clip, " and projection clip ", output_clip,
                            " is not taken; tanh (4) without clipping is"));
   }
   if (input->shape().rank() != 3 || !op.has(2) || op.input(2).dims.size() != 2) {
@@ -168,10 +172,10 @@ Status lstm(OpImport& op, Value* input, bool time_first, bool drops_time) {
   b.resize(8 * n, 0.0f);  // the second half is the recurrent bias
   GraphBuilder& builder = op.builder();
   const std::string name = op.output(0).name;
-  std::vector<Value*> inputs = {input,
-                                builder.constant(name + "/w", Tensor::f32({1, 4 * cells, depth}, w)),
-                                builder.constant(name + "/r", Tensor::f32({1, 4 * cells, cells}, r)),
-                                builder.constant(name + "/b", Tensor::f32({1, 8 * cells}, b))};
+  std::vector<Value*> inputs = {
+      input, builder.constant(name + "/w", Tensor::f32({1, 4 * cells, depth}, w)),
+      builder.constant(name + "/r", Tensor::f32({1, 4 * cells, cells}, r)),
+      builder.constant(name + "/b", Tensor::f32({1, 8 * cells}, b))};
   if (op.has(9) || op.has(10) || op.has(11)) {
     // Peepholes: input, forget, output -> input, output, forget.
     std::vector<float> p;
@@ -184,7 +188,8 @@ Status lstm(OpImport& op, Value* input, bool time_first, bool drops_time) {
     inputs.resize(7, nullptr);
     inputs.push_back(builder.constant(name + "/p", Tensor::f32({1, 3 * cells}, p)));
   }
-  RK_ASSIGN(const auto results, op.emit_many("LSTM", std::move(inputs), 1, {{"hidden_size", cells}}));
+  RK_ASSIGN(const auto results,
+            op.emit_many("LSTM", std::move(inputs), 1, {{"hidden_size", cells}}));
   const int64_t time = input->shape()[0], batch = input->shape()[1];
   RK_ASSIGN(Value * value, reshaped(builder, results[0], {time, batch, cells}, "/one_direction"));
   if (!time_first) {
@@ -215,7 +220,8 @@ Status single_lstm(OpImport& op) {
   if (input->shape().rank() != 2) {
     return invalid_model(str("input is ", to_string(input->shape()), "; rank 2 is expected"));
   }
-  RK_ASSIGN(input, reshaped(op.builder(), input, {1, input->shape()[0], input->shape()[1]}, "/step"));
+  RK_ASSIGN(input,
+            reshaped(op.builder(), input, {1, input->shape()[0], input->shape()[1]}, "/step"));
   return lstm(op, input, true, true);
 }
 

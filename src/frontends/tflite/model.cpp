@@ -7,32 +7,165 @@
 namespace rk::frontends::tflite {
 namespace {
 
-constexpr std::array kNames = {
-    "ADD", "AVERAGE_POOL_2D", "CONCATENATION", "CONV_2D", "DEPTHWISE_CONV_2D", "DEPTH_TO_SPACE",
-    "DEQUANTIZE", "EMBEDDING_LOOKUP", "FLOOR", "FULLY_CONNECTED", "HASHTABLE_LOOKUP",
-    "L2_NORMALIZATION", "L2_POOL_2D", "LOCAL_RESPONSE_NORMALIZATION", "LOGISTIC", "LSH_PROJECTION",
-    "LSTM", "MAX_POOL_2D", "MUL", "RELU", "RELU_N1_TO_1", "RELU6", "RESHAPE", "RESIZE_BILINEAR",
-    "RNN", "SOFTMAX", "SPACE_TO_DEPTH", "SVDF", "TANH", "CONCAT_EMBEDDINGS", "SKIP_GRAM", "CALL",
-    "CUSTOM", "EMBEDDING_LOOKUP_SPARSE", "PAD", "UNIDIRECTIONAL_SEQUENCE_RNN", "GATHER",
-    "BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND", "TRANSPOSE", "MEAN", "SUB", "DIV", "SQUEEZE",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM", "STRIDED_SLICE", "BIDIRECTIONAL_SEQUENCE_RNN", "EXP", "TOPK_V2",
-    "SPLIT", "LOG_SOFTMAX", "DELEGATE", "BIDIRECTIONAL_SEQUENCE_LSTM", "CAST", "PRELU", "MAXIMUM",
-    "ARG_MAX", "MINIMUM", "LESS", "NEG", "PADV2", "GREATER", "GREATER_EQUAL", "LESS_EQUAL",
-    "SELECT", "SLICE", "SIN", "TRANSPOSE_CONV", "SPARSE_TO_DENSE", "TILE", "EXPAND_DIMS", "EQUAL",
-    "NOT_EQUAL", "LOG", "SUM", "SQRT", "RSQRT", "SHAPE", "POW", "ARG_MIN", "FAKE_QUANT",
-    "REDUCE_PROD", "REDUCE_MAX", "PACK", "LOGICAL_OR", "ONE_HOT", "LOGICAL_AND", "LOGICAL_NOT",
-    "UNPACK", "REDUCE_MIN", "FLOOR_DIV", "REDUCE_ANY", "SQUARE", "ZEROS_LIKE", "FILL", "FLOOR_MOD",
-    "RANGE", "RESIZE_NEAREST_NEIGHBOR", "LEAKY_RELU", "SQUARED_DIFFERENCE", "MIRROR_PAD", "ABS",
-    "SPLIT_V", "UNIQUE", "CEIL", "REVERSE_V2", "ADD_N", "GATHER_ND", "COS", "WHERE", "RANK", "ELU",
-    "REVERSE_SEQUENCE", "MATRIX_DIAG", "QUANTIZE", "MATRIX_SET_DIAG", "ROUND", "HARD_SWISH", "IF",
-    "WHILE", "NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5", "SCATTER_ND", "SELECT_V2",
-    "DENSIFY", "SEGMENT_SUM", "BATCH_MATMUL", "PLACEHOLDER_FOR_GREATER_OP_CODES", "CUMSUM",
-    "CALL_ONCE", "BROADCAST_TO", "RFFT2D", "CONV_3D", "IMAG", "REAL", "COMPLEX_ABS", "HASHTABLE",
-    "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE", "REDUCE_ALL", "CONV_3D_TRANSPOSE",
-    "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "BROADCAST_ARGS", "RANDOM_STANDARD_NORMAL",
-    "BUCKETIZE", "RANDOM_UNIFORM", "MULTINOMIAL", "GELU", "DYNAMIC_UPDATE_SLICE", "RELU_0_TO_1",
-    "UNSORTED_SEGMENT_PROD", "UNSORTED_SEGMENT_MAX", "UNSORTED_SEGMENT_SUM", "ATAN2",
-    "UNSORTED_SEGMENT_MIN", "SIGN"};
+constexpr std::array kNames = {"ADD",
+                               "AVERAGE_POOL_2D",
+                               "CONCATENATION",
+                               "CONV_2D",
+                               "DEPTHWISE_CONV_2D",
+                               "DEPTH_TO_SPACE",
+                               "DEQUANTIZE",
+                               "EMBEDDING_LOOKUP",
+                               "FLOOR",
+                               "FULLY_CONNECTED",
+                               "HASHTABLE_LOOKUP",
+                               "L2_NORMALIZATION",
+                               "L2_POOL_2D",
+                               "LOCAL_RESPONSE_NORMALIZATION",
+                               "LOGISTIC",
+                               "LSH_PROJECTION",
+                               "LSTM",
+                               "MAX_POOL_2D",
+                               "MUL",
+                               "RELU",
+                               "RELU_N1_TO_1",
+                               "RELU6",
+                               "RESHAPE",
+                               "RESIZE_BILINEAR",
+                               "RNN",
+                               "SOFTMAX",
+                               "SPACE_TO_DEPTH",
+                               "SVDF",
+                               "TANH",
+                               "CONCAT_EMBEDDINGS",
+                               "SKIP_GRAM",
+                               "CALL",
+                               "CUSTOM",
+                               "EMBEDDING_LOOKUP_SPARSE",
+                               "PAD",
+                               "UNIDIRECTIONAL_SEQUENCE_RNN",
+                               "GATHER",
+                               "BATCH_TO_SPACE_ND",
+                               "SPACE_TO_BATCH_ND",
+                               "TRANSPOSE",
+                               "MEAN",
+                               "SUB",
+                               "DIV",
+                               "SQUEEZE",
+                               "UNIDIRECTIONAL_SEQUENCE_LSTM",
+                               "STRIDED_SLICE",
+                               "BIDIRECTIONAL_SEQUENCE_RNN",
+                               "EXP",
+                               "TOPK_V2",
+                               "SPLIT",
+                               "LOG_SOFTMAX",
+                               "DELEGATE",
+                               "BIDIRECTIONAL_SEQUENCE_LSTM",
+                               "CAST",
+                               "PRELU",
+                               "MAXIMUM",
+                               "ARG_MAX",
+                               "MINIMUM",
+                               "LESS",
+                               "NEG",
+                               "PADV2",
+                               "GREATER",
+                               "GREATER_EQUAL",
+                               "LESS_EQUAL",
+                               "SELECT",
+                               "SLICE",
+                               "SIN",
+                               "TRANSPOSE_CONV",
+                               "SPARSE_TO_DENSE",
+                               "TILE",
+                               "EXPAND_DIMS",
+                               "EQUAL",
+                               "NOT_EQUAL",
+                               "LOG",
+                               "SUM",
+                               "SQRT",
+                               "RSQRT",
+                               "SHAPE",
+                               "POW",
+                               "ARG_MIN",
+                               "FAKE_QUANT",
+                               "REDUCE_PROD",
+                               "REDUCE_MAX",
+                               "PACK",
+                               "LOGICAL_OR",
+                               "ONE_HOT",
+                               "LOGICAL_AND",
+                               "LOGICAL_NOT",
+                               "UNPACK",
+                               "REDUCE_MIN",
+                               "FLOOR_DIV",
+                               "REDUCE_ANY",
+                               "SQUARE",
+                               "ZEROS_LIKE",
+                               "FILL",
+                               "FLOOR_MOD",
+                               "RANGE",
+                               "RESIZE_NEAREST_NEIGHBOR",
+                               "LEAKY_RELU",
+                               "SQUARED_DIFFERENCE",
+                               "MIRROR_PAD",
+                               "ABS",
+                               "SPLIT_V",
+                               "UNIQUE",
+                               "CEIL",
+                               "REVERSE_V2",
+                               "ADD_N",
+                               "GATHER_ND",
+                               "COS",
+                               "WHERE",
+                               "RANK",
+                               "ELU",
+                               "REVERSE_SEQUENCE",
+                               "MATRIX_DIAG",
+                               "QUANTIZE",
+                               "MATRIX_SET_DIAG",
+                               "ROUND",
+                               "HARD_SWISH",
+                               "IF",
+                               "WHILE",
+                               "NON_MAX_SUPPRESSION_V4",
+                               "NON_MAX_SUPPRESSION_V5",
+                               "SCATTER_ND",
+                               "SELECT_V2",
+                               "DENSIFY",
+                               "SEGMENT_SUM",
+                               "BATCH_MATMUL",
+                               "PLACEHOLDER_FOR_GREATER_OP_CODES",
+                               "CUMSUM",
+                               "CALL_ONCE",
+                               "BROADCAST_TO",
+                               "RFFT2D",
+                               "CONV_3D",
+                               "IMAG",
+                               "REAL",
+                               "COMPLEX_ABS",
+                               "HASHTABLE",
+                               "HASHTABLE_FIND",
+                               "HASHTABLE_IMPORT",
+                               "HASHTABLE_SIZE",
+                               "REDUCE_ALL",
+                               "CONV_3D_TRANSPOSE",
+                               "VAR_HANDLE",
+                               "READ_VARIABLE",
+                               "ASSIGN_VARIABLE",
+                               "BROADCAST_ARGS",
+                               "RANDOM_STANDARD_NORMAL",
+                               "BUCKETIZE",
+                               "RANDOM_UNIFORM",
+                               "MULTINOMIAL",
+                               "GELU",
+                               "DYNAMIC_UPDATE_SLICE",
+                               "RELU_0_TO_1",
+                               "UNSORTED_SEGMENT_PROD",
+                               "UNSORTED_SEGMENT_MAX",
+                               "UNSORTED_SEGMENT_SUM",
+                               "ATAN2",
+                               "UNSORTED_SEGMENT_MIN",
+                               "SIGN"};
 
 struct TypeRow {
   const char* name;
@@ -56,8 +189,8 @@ constexpr std::array kTypes = {
 Result<std::vector<int64_t>> read_dims(const FlatTable& table, int slot) {
   RK_ASSIGN(const std::vector<int32_t> dims, table.vector<int32_t>(slot));
   if (dims.size() > static_cast<size_t>(kMaxRank)) {
-    return table.slot_error(slot, str("a tensor of ", dims.size(), " dimensions; at most ",
-                                      kMaxRank, " are taken"));
+    return table.slot_error(
+        slot, str("a tensor of ", dims.size(), " dimensions; at most ", kMaxRank, " are taken"));
   }
   return std::vector<int64_t>(dims.begin(), dims.end());
 }
@@ -69,10 +202,11 @@ Status read_quantization(const FlatTable& table, TfTensor& tensor) {
   // Note: files of old converters hold only min and max here; those say nothing of integers.
   if (tensor.scale.empty()) return ok_status();
   if (tensor.zero_point.empty()) tensor.zero_point.assign(tensor.scale.size(), 0);
-  if (tensor.zero_point.size() == 1) tensor.zero_point.resize(tensor.scale.size(), tensor.zero_point[0]);
+  if (tensor.zero_point.size() == 1)
+    tensor.zero_point.resize(tensor.scale.size(), tensor.zero_point[0]);
   if (tensor.zero_point.size() != tensor.scale.size()) {
-    return table.slot_error(3, str(tensor.zero_point.size(), " zero points for ",
-                                   tensor.scale.size(), " scales"));
+    return table.slot_error(
+        3, str(tensor.zero_point.size(), " zero points for ", tensor.scale.size(), " scales"));
   }
   for (const float scale : tensor.scale) {
     if (!(scale >= 0) || scale > 1e30f) return table.slot_error(2, str("scale ", scale));
@@ -183,8 +317,9 @@ Result<TfModel> read_model(const FlatRegion& region) {
     RK_ASSIGN(const ByteSpan data, table.bytes(0));
     RK_ASSIGN(const uint64_t outside, table.scalar<uint64_t>(1, 0));
     if (outside > 1) {
-      return unsupported("the model keeps its weights outside the flatbuffer, as files above 2 GiB do; "
-                         "this is not taken");
+      return unsupported(
+          "the model keeps its weights outside the flatbuffer, as files above 2 GiB do; "
+          "this is not taken");
     }
     buffers.push_back(data);
   }

@@ -99,14 +99,17 @@ class AnswerReader {
     }
     out.kind = static_cast<Datum::Kind>(kind);
     switch (out.kind) {
-      case Datum::Kind::kNone: return ok_status();
+      case Datum::Kind::kNone:
+        return ok_status();
       case Datum::Kind::kBool: {
         RK_ASSIGN(const auto flag, in_.read<uint8_t>());
         out.integer = flag != 0 ? 1 : 0;
         return ok_status();
       }
-      case Datum::Kind::kInt: return assign(out.integer);
-      case Datum::Kind::kDouble: return assign(out.real);
+      case Datum::Kind::kInt:
+        return assign(out.integer);
+      case Datum::Kind::kDouble:
+        return assign(out.real);
       case Datum::Kind::kTensor: {
         auto stored = std::make_shared<StoredTensor>();
         RK_TRY(tensor(*stored));
@@ -129,7 +132,8 @@ class AnswerReader {
         return ok_status();
       }
       case Datum::Kind::kConv:
-      case Datum::Kind::kLinear: return packed(out, depth);
+      case Datum::Kind::kLinear:
+        return packed(out, depth);
     }
     return ok_status();
   }
@@ -184,8 +188,8 @@ class AnswerReader {
     RK_ASSIGN(const Shape shape, Shape::make(out.dims));
     RK_ASSIGN(const uint64_t expected, checked_byte_size(TensorType{out.dtype, shape}));
     if (expected != size) {
-      return invalid_model(str("a tensor of ", to_string(shape), " has ", size, " bytes, expected ",
-                               expected));
+      return invalid_model(
+          str("a tensor of ", to_string(shape), " has ", size, " bytes, expected ", expected));
     }
     return ok_status();
   }

@@ -55,7 +55,18 @@ struct PackedLayer {
 
 struct Datum {
   enum class Kind : uint8_t {
-    kNone, kBool, kInt, kDouble, kText, kTensor, kList, kTuple, kConv, kLinear, kOther, kDict
+    kNone,
+    kBool,
+    kInt,
+    kDouble,
+    kText,
+    kTensor,
+    kList,
+    kTuple,
+    kConv,
+    kLinear,
+    kOther,
+    kDict
   };
   Kind kind = Kind::kNone;
   int64_t integer = 0;  // kBool, kInt

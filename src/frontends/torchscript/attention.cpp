@@ -9,7 +9,8 @@ namespace rk::frontends::torchscript {
 namespace {
 
 constexpr std::string_view kNoFastPath =
-    "with a mask is not taken; trace the model after torch.backends.mha.set_fastpath_enabled(False)";
+    "with a mask is not taken; trace the model after "
+    "torch.backends.mha.set_fastpath_enabled(False)";
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
 // Positions that a causal attention may not see are minus infinity.
@@ -45,7 +46,8 @@ Status attention(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(2));
   const int rank = query->shape().rank();
   if (rank < 2 || key->shape().rank() != rank) return invalid_model("has operands of other ranks");
-  if (call.flag_or(7, false)) return unsupported("with enable_gqa is not taken; repeat the keys and values");
+  if (call.flag_or(7, false))
+    return unsupported("with enable_gqa is not taken; repeat the keys and values");
   const double depth = static_cast<double>(query->shape()[rank - 1]);
   RK_ASSIGN(Value * scores, scores_of(call, query, key, call.real_or(6, 1 / std::sqrt(depth))));
   if (call.flag_or(5, false)) {
@@ -79,16 +81,19 @@ struct SelfAttention {
 // x is [batch, length, depth]; the arguments from `first` on are the weights and bias of all three operands in one, and
 // those of the result.
 Result<SelfAttention> self_attention(Call& call, Value* x, int64_t heads, size_t first) {
-  if (x->shape().rank() != 3) return unsupported(str("of ", to_string(x->shape()), " is not taken"));
+  if (x->shape().rank() != 3)
+    return unsupported(str("of ", to_string(x->shape()), " is not taken"));
   const int64_t batch = x->shape()[0], length = x->shape()[1], depth = x->shape()[2];
-  if (heads < 1 || depth % heads != 0) return invalid_model(str(depth, " channels in ", heads, " heads"));
+  if (heads < 1 || depth % heads != 0)
+    return invalid_model(str(depth, " channels in ", heads, " heads"));
   RK_ASSIGN(Value * all, projected(call, x, first, "/operands"));
   RK_ASSIGN(all, call.reshaped(all, {batch, length, 3, heads, depth / heads}, "/heads"));
   RK_ASSIGN(all, call.transposed(all, {2, 0, 3, 1, 4}, "/by_operand"));
   Value* operands[3] = {};
   for (int i = 0; i < 3; ++i) {
-    RK_ASSIGN(operands[i], call.emit("Gather", str("/operand", i), {all, call.scalar("/place", i, DType::kI64)},
-                                     {{"axis", int64_t{0}}}));
+    RK_ASSIGN(operands[i],
+              call.emit("Gather", str("/operand", i), {all, call.scalar("/place", i, DType::kI64)},
+                        {{"axis", int64_t{0}}}));
   }
   const double scale = 1 / std::sqrt(static_cast<double>(depth / heads));
   RK_ASSIGN(Value* const scores, scores_of(call, operands[0], operands[1], scale));
@@ -106,8 +111,9 @@ Result<SelfAttention> self_attention(Call& call, Value* x, int64_t heads, size_t
 Status multi_head_attention(Call& call) {
   RK_ASSIGN(Value* const query, call.tensor(0));
   if (!call.arg(1).is_tensor() || call.arg(1).value != query || call.arg(2).value != query) {
-    return unsupported("of different operands is not taken; trace the model after "
-                       "torch.backends.mha.set_fastpath_enabled(False)");
+    return unsupported(
+        "of different operands is not taken; trace the model after "
+        "torch.backends.mha.set_fastpath_enabled(False)");
   }
   if (call.has(9)) return unsupported(std::string(kNoFastPath));
   RK_ASSIGN(const int64_t heads, call.integer(4, "the number of heads"));
@@ -116,8 +122,9 @@ Status multi_head_attention(Call& call) {
   if (call.node().outputs.size() < 2) return ok_status();
   if (!call.flag_or(10, true)) return call.give(Item::none(), 1);
   if (call.flag_or(11, true)) {
-    RK_ASSIGN(out.weights, call.emit("ReduceMean", "/weights", {out.weights, call.ints_value("/axes", {1})},
-                                     {{"keepdims", int64_t{0}}}));
+    RK_ASSIGN(out.weights,
+              call.emit("ReduceMean", "/weights", {out.weights, call.ints_value("/axes", {1})},
+                        {{"keepdims", int64_t{0}}}));
   }
   return call.give(Item::of_tensor(out.weights), 1);
 }
@@ -132,8 +139,9 @@ Status encoder_layer(Call& call) {
   const auto normal = [&](Value* value, size_t first, std::string_view suffix) -> Result<Value*> {
     RK_ASSIGN(Value* const scale, call.tensor(first));
     RK_ASSIGN(Value* const bias, call.tensor(first + 1));
-    return call.emit("LayerNormalization", suffix, {value, scale, bias},
-                     {{"axis", int64_t{-1}}, {"epsilon", static_cast<float>(call.real_or(9, 1e-5))}});
+    return call.emit(
+        "LayerNormalization", suffix, {value, scale, bias},
+        {{"axis", int64_t{-1}}, {"epsilon", static_cast<float>(call.real_or(9, 1e-5))}});
   };
   const auto layers = [&](Value* value) -> Result<Value*> {
     RK_ASSIGN(value, projected(call, value, 14, "/wide"));

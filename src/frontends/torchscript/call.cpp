@@ -12,17 +12,28 @@ const Item kNone;
 
 std::string describe(const Item& item) {
   switch (item.kind) {
-    case Item::Kind::kNone: return "None";
-    case Item::Kind::kBool: return item.integer != 0 ? "True" : "False";
-    case Item::Kind::kInt: return str(item.integer);
-    case Item::Kind::kDouble: return str(item.real);
-    case Item::Kind::kText: return str("'", item.text, "'");
-    case Item::Kind::kTensor: return str("a tensor ", to_string(item.value->type()));
-    case Item::Kind::kList: return str("a list of ", item.items->size());
-    case Item::Kind::kTuple: return str("a tuple of ", item.items->size());
-    case Item::Kind::kDict: return str("a dict of ", item.items->size());
-    case Item::Kind::kLayer: return "a packed layer";
-    case Item::Kind::kLost: break;
+    case Item::Kind::kNone:
+      return "None";
+    case Item::Kind::kBool:
+      return item.integer != 0 ? "True" : "False";
+    case Item::Kind::kInt:
+      return str(item.integer);
+    case Item::Kind::kDouble:
+      return str(item.real);
+    case Item::Kind::kText:
+      return str("'", item.text, "'");
+    case Item::Kind::kTensor:
+      return str("a tensor ", to_string(item.value->type()));
+    case Item::Kind::kList:
+      return str("a list of ", item.items->size());
+    case Item::Kind::kTuple:
+      return str("a tuple of ", item.items->size());
+    case Item::Kind::kDict:
+      return str("a dict of ", item.items->size());
+    case Item::Kind::kLayer:
+      return "a packed layer";
+    case Item::Kind::kLost:
+      break;
   }
   return "nothing";
 }
@@ -51,10 +62,14 @@ std::string Call::name() const {
 Result<Value*> Call::tensor_of(const Item& item) {
   if (item.is_tensor()) return item.value;
   switch (item.kind) {
-    case Item::Kind::kDouble: return scalar("/number", item.real);
-    case Item::Kind::kInt: return scalar("/number", static_cast<double>(item.integer), DType::kI64);
-    case Item::Kind::kBool: return scalar("/number", static_cast<double>(item.integer), DType::kBool);
-    default: break;
+    case Item::Kind::kDouble:
+      return scalar("/number", item.real);
+    case Item::Kind::kInt:
+      return scalar("/number", static_cast<double>(item.integer), DType::kI64);
+    case Item::Kind::kBool:
+      return scalar("/number", static_cast<double>(item.integer), DType::kBool);
+    default:
+      break;
   }
   return invalid_model(str("an argument is ", describe(item), "; a tensor is expected"));
 }

@@ -14,7 +14,8 @@ Result<Tensor> filled_tensor(Call& call, DType dtype, const std::vector<int64_t>
   RK_ASSIGN(Tensor out, call.builder().described({dtype, shape}));
   if (value == 0) return out;
   for (int64_t i = 0; i < shape.elements(); ++i) {
-    store_f64(dtype, out.mutable_data<uint8_t>() + static_cast<size_t>(i) * byte_size(dtype), value);
+    store_f64(dtype, out.mutable_data<uint8_t>() + static_cast<size_t>(i) * byte_size(dtype),
+              value);
   }
   return out;
 }
@@ -100,8 +101,8 @@ Status arange(Call& call) {
   }
   const double count = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
   if (!(count >= 0 && count < 1e9)) return invalid_model(str("has ", count, " elements"));
-  return give_numbers(call, dtype_argument(call, own, whole ? DType::kI64 : DType::kF32), numbers[0],
-                      numbers[2], static_cast<int64_t>(count));
+  return give_numbers(call, dtype_argument(call, own, whole ? DType::kI64 : DType::kF32),
+                      numbers[0], numbers[2], static_cast<int64_t>(count));
 }
 
 Status linspace(Call& call) {
@@ -143,7 +144,8 @@ Status sort(Call& call) {
   const size_t at = call.count() > 3 ? 2 : 1;
   RK_ASSIGN(const int64_t axis, call.axis_of(call.integer_or(at, -1), value->shape().rank()));
   if (value->shape().rank() == 0) return unsupported("of a scalar is not taken");
-  return ordered(call, value, value->shape()[static_cast<int>(axis)], axis, call.flag_or(at + 1, false));
+  return ordered(call, value, value->shape()[static_cast<int>(axis)], axis,
+                 call.flag_or(at + 1, false));
 }
 
 Status one_hot(Call& call) {
@@ -151,15 +153,17 @@ Status one_hot(Call& call) {
   RK_ASSIGN(const int64_t classes, call.integer(1, "the number of classes"));
   if (classes < 1) return unsupported("without a number of classes is not taken");
   Value* const values = call.ints_value("/values", {0, 1});
-  RK_ASSIGN(Value* const out, call.emit("OneHot", "/y", {indices, call.ints_value("/classes", {classes}), values},
-                                        {{"axis", int64_t{-1}}}));
+  RK_ASSIGN(Value* const out,
+            call.emit("OneHot", "/y", {indices, call.ints_value("/classes", {classes}), values},
+                      {{"axis", int64_t{-1}}}));
   return call.give(out);
 }
 
 Status meshgrid(Call& call) {
   RK_ASSIGN(const auto values, call.tensors(0));
   const bool xy = call.arg(1).kind == Item::Kind::kText && call.arg(1).text == "xy";
-  if (xy && values.size() > 2) return unsupported("of more than two with indexing 'xy' is not taken");
+  if (xy && values.size() > 2)
+    return unsupported("of more than two with indexing 'xy' is not taken");
   const size_t rank = values.size();
   if (rank > 8) return unsupported("of more than eight is not taken");
   std::vector<int64_t> dims(rank);
@@ -170,7 +174,8 @@ Status meshgrid(Call& call) {
     std::vector<int64_t> own(rank, 1);
     own[axis_of(i)] = values[i]->shape().elements();
     RK_ASSIGN(Value* const row, call.reshaped(values[i], own, "/row"));
-    RK_ASSIGN(Value* const out, call.emit("Expand", "/grid", {row, call.ints_value("/dims", dims)}));
+    RK_ASSIGN(Value* const out,
+              call.emit("Expand", "/grid", {row, call.ints_value("/dims", dims)}));
     items.push_back(Item::of_tensor(out));
   }
   return call.give(Item::of_items(Item::Kind::kList, std::move(items)));
@@ -186,9 +191,11 @@ Status scatter(Call& call) {
   if (source->shape() != indices->shape()) {
     const auto dims = indices->shape().dims();
     if (source->shape().rank() != 0) return unsupported("of a larger source is not taken");
-    RK_ASSIGN(source, call.emit("Expand", "/source", {source, call.ints_value("/dims", {dims.begin(), dims.end()})}));
+    RK_ASSIGN(source, call.emit("Expand", "/source",
+                                {source, call.ints_value("/dims", {dims.begin(), dims.end()})}));
   }
-  RK_ASSIGN(Value* const out, call.emit("ScatterElements", "/y", {value, indices, source}, {{"axis", axis}}));
+  RK_ASSIGN(Value* const out,
+            call.emit("ScatterElements", "/y", {value, indices, source}, {{"axis", axis}}));
   return call.give(out);
 }
 

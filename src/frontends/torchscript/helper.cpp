@@ -28,7 +28,8 @@ constexpr const char* kProgram = "rknn-import-torchscript";
 constexpr uint64_t kMostAnswerBytes = uint64_t{5} << 30;
 constexpr size_t kMostMessageBytes = 4000;
 constexpr std::string_view kRecipe =
-    "save the network itself: torch.jit.trace(model.eval(), torch.rand(1, 3, 224, 224)).save('model.pt'), "
+    "save the network itself: torch.jit.trace(model.eval(), torch.rand(1, 3, 224, "
+    "224)).save('model.pt'), "
     "with an input of your model's shape";
 
 class Fd {
@@ -102,14 +103,15 @@ Result<std::string> find_program() {
     if (access(path.c_str(), X_OK) == 0) return path;
   }
   const char* given = std::getenv("RKNN_IMPORT_TORCHSCRIPT");
-  return Status(Code::kUnavailable,
-                str("TorchScript files are read by the program ", kProgram,
-                    given != nullptr && *given != 0
-                        ? str(", which is not at RKNN_IMPORT_TORCHSCRIPT='", given, "'")
-                        : ", which is neither beside this library nor in PATH",
-                    "; install the Debian package libtorch-dev and build OpenRKNN again (its build "
-                    "leaves the program out where libtorch is missing), or export the model to ONNX "
-                    "and use load_onnx"));
+  return Status(
+      Code::kUnavailable,
+      str("TorchScript files are read by the program ", kProgram,
+          given != nullptr && *given != 0
+              ? str(", which is not at RKNN_IMPORT_TORCHSCRIPT='", given, "'")
+              : ", which is neither beside this library nor in PATH",
+          "; install the Debian package libtorch-dev and build OpenRKNN again (its build "
+          "leaves the program out where libtorch is missing), or export the model to ONNX "
+          "and use load_onnx"));
 }
 
 std::chrono::seconds patience() {
@@ -195,7 +197,8 @@ std::vector<std::string_view> archive_names(ByteSpan bytes) {
 Status check_archive(ByteSpan bytes) {
   constexpr std::string_view kZip = "PK\x03\x04";
   if (bytes.size() < kZip.size() || !std::equal(kZip.begin(), kZip.end(), bytes.begin())) {
-    return invalid_model(str("this is not a TorchScript file, which is a zip archive; in Python, ", kRecipe));
+    return invalid_model(
+        str("this is not a TorchScript file, which is a zip archive; in Python, ", kRecipe));
   }
   bool has_code = false, has_data = false;
   for (const std::string_view name : archive_names(bytes)) {
@@ -210,7 +213,8 @@ Status check_archive(ByteSpan bytes) {
                           text.find("ctorch._utils") != text.npos;
   return invalid_model(str("this was written by torch.save: it holds ",
                            is_weights ? "weights (a state dict)" : "a pickled Python object",
-                           ", but not the network. In Python, where the network's class is, ", kRecipe));
+                           ", but not the network. In Python, where the network's class is, ",
+                           kRecipe));
 }
 
 Result<std::vector<uint8_t>> ask_helper(ByteSpan model) {
@@ -228,15 +232,15 @@ Result<std::vector<uint8_t>> ask_helper(ByteSpan model) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, err.get(), 1);
   posix_spawn_file_actions_adddup2(&actions, err.get(), 2);
-  const Fd in_high(fcntl(in.get(), F_DUPFD_CLOEXEC, 10)), out_high(fcntl(out.get(), F_DUPFD_CLOEXEC, 10));
+  const Fd in_high(fcntl(in.get(), F_DUPFD_CLOEXEC, 10)),
+      out_high(fcntl(out.get(), F_DUPFD_CLOEXEC, 10));
   posix_spawn_file_actions_adddup2(&actions, in_high.get(), 3);
   posix_spawn_file_actions_adddup2(&actions, out_high.get(), 4);
   char model_path[] = "/proc/self/fd/3", answer_path[] = "/proc/self/fd/4";
   std::string name = program;
   char* const arguments[] = {name.data(), model_path, answer_path, nullptr};
   pid_t child = 0;
-  const int failed =
-      posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
+  const int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) {
     return Status(Code::kUnavailable, str("cannot start '", program, "': ", std::strerror(failed)));
@@ -245,20 +249,24 @@ Result<std::vector<uint8_t>> ask_helper(ByteSpan model) {
   const std::string message = message_of(err.get());
   if (WIFSIGNALED(status)) {
     return invalid_model(str("libtorch ended with signal ", WTERMSIG(status), " (",
-                             strsignal(WTERMSIG(status)), ") while reading the file; it is damaged, "
+                             strsignal(WTERMSIG(status)),
+                             ") while reading the file; it is damaged, "
                              "or from a version of PyTorch that libtorch does not know",
                              message.empty() ? "" : ": ", message));
   }
   if (WEXITSTATUS(status) == 127) {
-    return Status(Code::kUnavailable,
-                  str("'", program, "' does not start; is the Debian package libtorch1.13 installed?",
-                      message.empty() ? "" : " ", message));
+    return Status(
+        Code::kUnavailable,
+        str("'", program, "' does not start; is the Debian package libtorch1.13 installed?",
+            message.empty() ? "" : " ", message));
   }
   if (WEXITSTATUS(status) != 0) {
-    return invalid_model(str("libtorch cannot read the file: ", message.empty() ? "no reason was given" : message));
+    return invalid_model(
+        str("libtorch cannot read the file: ", message.empty() ? "no reason was given" : message));
   }
   RK_ASSIGN(std::vector<uint8_t> answer, read_all(out.get(), kMostAnswerBytes));
-  if (!is_answer(answer)) return invalid_model(str(kProgram, " gave no answer", message.empty() ? "" : ": ", message));
+  if (!is_answer(answer))
+    return invalid_model(str(kProgram, " gave no answer", message.empty() ? "" : ": ", message));
   return answer;
 }
 

@@ -39,8 +39,10 @@ bool reads_integers(const TorchNode& node, uint32_t id) {
 // Adds what is made of these values by moving their elements; true where a node takes one of them as indices.
 bool holds_integers(const TorchBlock& block, std::set<uint32_t>& ids) {
   for (const TorchNode& node : block.nodes) {
-    if (std::ranges::any_of(ids, [&](uint32_t id) { return reads_integers(node, id); })) return true;
-    const bool moves = is_view(node.kind) && node.kind != "aten::to" && node.kind != "aten::type_as";
+    if (std::ranges::any_of(ids, [&](uint32_t id) { return reads_integers(node, id); }))
+      return true;
+    const bool moves =
+        is_view(node.kind) && node.kind != "aten::to" && node.kind != "aten::type_as";
     if (moves && node.outputs.size() == 1 && !node.inputs.empty() && ids.contains(node.inputs[0])) {
       ids.insert(node.outputs[0].id);
     }
@@ -149,13 +151,15 @@ void Importer::number_uses(const TorchBlock& block, bool in_loop) {
 Status Importer::add_input(const NamedValue& input, size_t index) {
   const ImportOptions& options = import_.options();
   if (options.input_shapes.empty()) {
-    return invalid_argument(str("input_size_list is not given; TorchScript files hold no shapes of "
-                                "inputs: pass ", kSizeForm));
+    return invalid_argument(
+        str("input_size_list is not given; TorchScript files hold no shapes of "
+            "inputs: pass ",
+            kSizeForm));
   }
   RK_ASSIGN(const std::vector<int64_t> dims, import_.input_dims(input.name, index, {}));
   if (dims.empty()) {
-    return invalid_argument(str("input_size_list has no shape for input '", input.name, "'; pass ",
-                                kSizeForm));
+    return invalid_argument(
+        str("input_size_list has no shape for input '", input.name, "'; pass ", kSizeForm));
   }
   RK_ASSIGN(const Shape shape, Shape::make(dims));
   std::set<uint32_t> ids = {input.id};
@@ -199,7 +203,8 @@ Status Importer::add_inputs() {
     const auto own = std::ranges::find_if(
         tensors, [&](const NamedValue* input) { return input->name == names[i]; });
     const auto state = attribute_data_.find(names[i]);
-    if (own != tensors.end() && !is_tensor_type((*own)->type) && !is_optional_tensor((*own)->type)) {
+    if (own != tensors.end() && !is_tensor_type((*own)->type) &&
+        !is_optional_tensor((*own)->type)) {
       RK_TRY(add_number(**own, i));
     } else if (own != tensors.end()) {
       RK_TRY(add_input(**own, i));
@@ -281,7 +286,8 @@ Status Importer::run_node(const TorchNode& node) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const auto it = items_.find(node.inputs[i]);
     if (it == items_.end()) {
-      return invalid_model(str(label(node), " reads value ", node.inputs[i], ", which nothing computes"));
+      return invalid_model(
+          str(label(node), " reads value ", node.inputs[i], ", which nothing computes"));
     }
     if (it->second.kind != Item::Kind::kLost) continue;
     if (i + 1 == node.inputs.size() && stores(node.kind)) continue;
@@ -316,7 +322,8 @@ Status Importer::run_node(const TorchNode& node) {
   if (node.outputs.empty()) return unsupported(why);  // what it does cannot be left out
   // It may have changed the list it was given.
   const Item* const first = node.inputs.empty() ? nullptr : &items_[node.inputs[0]];
-  if (first != nullptr && first->kind == Item::Kind::kList) first->items->assign(1, Item::lost(why));
+  if (first != nullptr && first->kind == Item::Kind::kList)
+    first->items->assign(1, Item::lost(why));
   import_.add_unsupported(why);
   lose(node, why);
   return ok_status();
@@ -415,8 +422,9 @@ Status Importer::change_in_place(const TorchNode& node, const Item& before) {
     names.push_back(node.outputs[0].id);
   }
   if (!changes_view) return ok_status();
-  const std::string why = "changes a part of a tensor that is read later; write it without assigning to "
-                          "slices, as with torch.cat or torch.where";
+  const std::string why =
+      "changes a part of a tensor that is read later; write it without assigning to "
+      "slices, as with torch.cat or torch.where";
   // Nothing that shares these elements is right any more.
   for (const uint32_t id : names) items_[id] = Item::lost(str(label(node), ": ", why));
   return unsupported(why);
@@ -424,12 +432,18 @@ Status Importer::change_in_place(const TorchNode& node, const Item& before) {
 
 Result<Item> Importer::item_of(const Datum& datum, const std::string& name) {
   switch (datum.kind) {
-    case Datum::Kind::kNone: return Item::none();
-    case Datum::Kind::kBool: return Item::of_bool(datum.integer != 0);
-    case Datum::Kind::kInt: return Item::of_int(datum.integer);
-    case Datum::Kind::kDouble: return Item::of_double(datum.real);
-    case Datum::Kind::kText: return Item::of_text(datum.text);
-    case Datum::Kind::kOther: return Item::lost(str("a value of kind ", datum.text, " is not taken"));
+    case Datum::Kind::kNone:
+      return Item::none();
+    case Datum::Kind::kBool:
+      return Item::of_bool(datum.integer != 0);
+    case Datum::Kind::kInt:
+      return Item::of_int(datum.integer);
+    case Datum::Kind::kDouble:
+      return Item::of_double(datum.real);
+    case Datum::Kind::kText:
+      return Item::of_text(datum.text);
+    case Datum::Kind::kOther:
+      return Item::lost(str("a value of kind ", datum.text, " is not taken"));
     case Datum::Kind::kTensor: {
       RK_ASSIGN(Value* const value, constant(*datum.tensor, name));
       Item out = Item::of_tensor(value);
@@ -516,12 +530,12 @@ Result<Value*> Importer::constant(const StoredTensor& stored, const std::string&
   draft.name = name;
   AttrMap attrs;
   if (per_channel) attrs["axis"] = affine.axis;
-  return builder.emit(draft, "DequantizeLinear", "/real",
-                      {builder.constant(name, std::move(data)),
-                       builder.constant(name + "/scale", Tensor::f32(list, scales)),
-                       builder.constant(name + "/zero_point",
-                                        Tensor::i64(list, points).cast(DType::kI8))},
-                      std::move(attrs));
+  return builder.emit(
+      draft, "DequantizeLinear", "/real",
+      {builder.constant(name, std::move(data)),
+       builder.constant(name + "/scale", Tensor::f32(list, scales)),
+       builder.constant(name + "/zero_point", Tensor::i64(list, points).cast(DType::kI8))},
+      std::move(attrs));
 }
 
 Status Importer::flatten(const Item& item, std::vector<Item>& tensors) const {
@@ -554,7 +568,8 @@ Status Importer::add_outputs() {
       RK_TRY(flatten(it->second, tensors));
     }
     for (const Item& item : tensors) {
-      const bool is_own = item.value->producer() != nullptr && !import_.graph().is_output(*item.value);
+      const bool is_own =
+          item.value->producer() != nullptr && !import_.graph().is_output(*item.value);
       const auto same = [&](const auto& one) { return one.second == item.value; };
       const bool is_new = is_own && std::ranges::none_of(found, same);
       found.emplace_back(is_new ? item.value->name() : str("output_", found.size()), item.value);
@@ -600,7 +615,8 @@ namespace rk::frontends {
 ImportFunction import_torchscript_files;
 
 Result<Imported> import_torchscript_files(std::span<const ModelFile> files,
-                                          const ImportOptions& options, const OpRegistry& registry) {
+                                          const ImportOptions& options,
+                                          const OpRegistry& registry) {
   const ByteSpan bytes = files[0].bytes;
   const bool is_answer = torchscript::is_answer(bytes);
   std::vector<uint8_t> answer;

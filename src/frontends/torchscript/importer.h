@@ -31,7 +31,19 @@ struct QuantScale {
 
 // What a TorchScript value is at import.
 struct Item {
-  enum class Kind { kNone, kBool, kInt, kDouble, kText, kTensor, kList, kTuple, kDict, kLayer, kLost };
+  enum class Kind {
+    kNone,
+    kBool,
+    kInt,
+    kDouble,
+    kText,
+    kTensor,
+    kList,
+    kTuple,
+    kDict,
+    kLayer,
+    kLost
+  };
   Kind kind = Kind::kNone;
   int64_t integer = 0;
   double real = 0;
@@ -58,7 +70,9 @@ struct Item {
 
   bool is_none() const { return kind == Kind::kNone; }
   bool is_tensor() const { return kind == Kind::kTensor; }
-  bool is_list() const { return kind == Kind::kList || kind == Kind::kTuple || kind == Kind::kDict; }
+  bool is_list() const {
+    return kind == Kind::kList || kind == Kind::kTuple || kind == Kind::kDict;
+  }
   bool is_number() const {
     return kind == Kind::kBool || kind == Kind::kInt || kind == Kind::kDouble;
   }

@@ -45,10 +45,14 @@ Status unary(Call& call, std::string_view op, AttrMap attrs = {}) {
 Status unary_real(Call& call, std::string_view op, AttrMap attrs = {}) {
   if (call.arg(0).is_number()) {
     static const std::map<std::string_view, double (*)(double)> functions = {
-        {"Sqrt", [](double x) { return std::sqrt(x); }},  {"Exp", [](double x) { return std::exp(x); }},
-        {"Log", [](double x) { return std::log(x); }},    {"Sin", [](double x) { return std::sin(x); }},
-        {"Cos", [](double x) { return std::cos(x); }},    {"Tan", [](double x) { return std::tan(x); }},
-        {"Atan", [](double x) { return std::atan(x); }},  {"Round", [](double x) { return std::nearbyint(x); }}};
+        {"Sqrt", [](double x) { return std::sqrt(x); }},
+        {"Exp", [](double x) { return std::exp(x); }},
+        {"Log", [](double x) { return std::log(x); }},
+        {"Sin", [](double x) { return std::sin(x); }},
+        {"Cos", [](double x) { return std::cos(x); }},
+        {"Tan", [](double x) { return std::tan(x); }},
+        {"Atan", [](double x) { return std::atan(x); }},
+        {"Round", [](double x) { return std::nearbyint(x); }}};
     if (const auto found = functions.find(op); found != functions.end()) {
       return call.give(Item::of_double(found->second(call.arg(0).as_double())));
     }
@@ -94,7 +98,8 @@ Status add_sub(Call& call, std::string_view op) {
   if (alpha == 1) return binary(call, op);
   RK_ASSIGN(const auto pair, call.operands(0, 1));
   const auto [a, b] = pair;
-  RK_ASSIGN(Value* const scaled, call.emit("Mul", "/scaled", {b, call.scalar("/alpha", alpha, b->dtype())}));
+  RK_ASSIGN(Value* const scaled,
+            call.emit("Mul", "/scaled", {b, call.scalar("/alpha", alpha, b->dtype())}));
   RK_ASSIGN(Value* const out, call.emit(op, "/y", {a, scaled}));
   return call.give_like(out);
 }
@@ -129,7 +134,8 @@ Status divide(Call& call) {
   if (mode.kind == Item::Kind::kText && mode.text == "floor") return floor_divide(call);
   bool done = false;
   if (!mode.is_none() && mode.kind == Item::Kind::kText) {
-    if (mode.text != "trunc") return unsupported(str("rounding mode '", mode.text, "' is not taken"));
+    if (mode.text != "trunc")
+      return unsupported(str("rounding mode '", mode.text, "' is not taken"));
     RK_ASSIGN(const auto pair, call.operands(0, 1));
     auto [a, b] = pair;
     RK_ASSIGN(Value * out, call.emit("Div", "/quotient", {a, b}));
@@ -244,8 +250,9 @@ Status clamp(Call& call, size_t low, size_t high) {
 
 Status clipped(Call& call, double low, double high) {
   RK_ASSIGN(Value* const value, call.tensor(0));
-  RK_ASSIGN(Value* const out, call.emit("Clip", "/y", {value, call.scalar("/min", low, value->dtype()),
-                                                       call.scalar("/max", high, value->dtype())}));
+  RK_ASSIGN(Value* const out, call.emit("Clip", "/y",
+                                        {value, call.scalar("/min", low, value->dtype()),
+                                         call.scalar("/max", high, value->dtype())}));
   return call.give_like(out);
 }
 
@@ -261,7 +268,8 @@ Status hypot(Call& call) {
 Status outer(Call& call) {
   RK_ASSIGN(const auto pair, call.operands(0, 1));
   if (pair.first->shape().rank() != 1 || pair.second->shape().rank() != 1) {
-    return invalid_model(str("of ", to_string(pair.first->shape()), " and ", to_string(pair.second->shape())));
+    return invalid_model(
+        str("of ", to_string(pair.first->shape()), " and ", to_string(pair.second->shape())));
   }
   RK_ASSIGN(Value* const column, call.reshaped(pair.first, {pair.first->shape()[0], 1}, "/column"));
   RK_ASSIGN(Value* const out, call.emit("Mul", "/y", {column, pair.second}));
@@ -328,7 +336,8 @@ Status threshold(Call& call) {
   if (limit == 0 && other == 0) return unary(call, "Relu");
   RK_ASSIGN(Value* const above,
             call.emit("Greater", "/above", {value, call.scalar("/limit", limit, value->dtype())}));
-  RK_ASSIGN(Value* const out, call.emit("Where", "/y", {above, value, call.scalar("/other", other, value->dtype())}));
+  RK_ASSIGN(Value* const out,
+            call.emit("Where", "/y", {above, value, call.scalar("/other", other, value->dtype())}));
   return call.give_like(out);
 }
 
@@ -426,8 +435,9 @@ Status add_product(Call& call, std::string_view op) {
 
 Status where(Call& call) {
   if (call.count() != 3) {
-    return unsupported("of a condition alone gives as many results as it holds at run time, which is "
-                       "not taken");
+    return unsupported(
+        "of a condition alone gives as many results as it holds at run time, which is "
+        "not taken");
   }
   RK_ASSIGN(Value* const condition, bool_tensor(call, 0));
   RK_ASSIGN(const auto pair, call.operands(1, 2));

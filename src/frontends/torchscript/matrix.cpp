@@ -13,7 +13,8 @@ Status linear(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(0));
   RK_ASSIGN(Value* const weight, call.tensor(1));
   if (weight->shape().rank() != 2 || value->shape().rank() < 1) {
-    return invalid_model(str("of ", to_string(value->shape()), " and ", to_string(weight->shape())));
+    return invalid_model(
+        str("of ", to_string(value->shape()), " and ", to_string(weight->shape())));
   }
   std::vector<Value*> inputs = {value, weight};
   if (call.has(2)) {
@@ -21,7 +22,8 @@ Status linear(Call& call) {
     inputs.push_back(bias);
   }
   if (value->shape().rank() == 2) {
-    RK_ASSIGN(Value* const out, call.emit("Gemm", "/gemm", std::move(inputs), {{"transB", int64_t{1}}}));
+    RK_ASSIGN(Value* const out,
+              call.emit("Gemm", "/gemm", std::move(inputs), {{"transB", int64_t{1}}}));
     return call.give(out);
   }
   RK_ASSIGN(Value* const turned, call.transposed(weight, {1, 0}, "/turned"));
@@ -46,7 +48,8 @@ Status addmm(Call& call) {
   const double beta = call.real_or(3, 1), alpha = call.real_or(4, 1);
   if (a->shape().rank() == 2 && b->shape().rank() == 2) {
     RK_ASSIGN(Value* const out, call.emit("Gemm", "/gemm", {a, b, c},
-                                          {{"alpha", static_cast<float>(alpha)}, {"beta", static_cast<float>(beta)}}));
+                                          {{"alpha", static_cast<float>(alpha)},
+                                           {"beta", static_cast<float>(beta)}}));
     return call.give(out);
   }
   RK_ASSIGN(Value * out, call.emit("MatMul", "/matmul", {a, b}));
@@ -107,7 +110,9 @@ Result<Value*> stacked(Call& call, const std::vector<Value*>& parts, const Gates
     RK_ASSIGN(row, call.reshaped(row, dims, "/direction"));
     rows.push_back(row);
   }
-  return rows.size() == 1 ? rows[0] : call.emit("Concat", "/directions", std::move(rows), {{"axis", int64_t{0}}});
+  return rows.size() == 1
+             ? rows[0]
+             : call.emit("Concat", "/directions", std::move(rows), {{"axis", int64_t{0}}});
 }
 
 struct Recurrence {
@@ -147,8 +152,9 @@ Status run_recurrence(Call& call, const Recurrence& form) {
   const size_t per_direction = form.has_biases ? 4 : 2;
   if ((value->shape().rank() != 3 && !unbatched) || form.layers < 1 || form.layers > 64 ||
       form.params.size() != per_direction * static_cast<size_t>(form.layers * directions)) {
-    return unsupported(str("with ", form.params.size(), " parameters for ", form.layers, " layers of ",
-                           directions, " directions is not taken (projections are not)"));
+    return unsupported(str("with ", form.params.size(), " parameters for ", form.layers,
+                           " layers of ", directions,
+                           " directions is not taken (projections are not)"));
   }
   std::vector<Value*> states = form.states;
   if (unbatched) {
@@ -171,7 +177,9 @@ Status run_recurrence(Call& call, const Recurrence& form) {
     std::vector<Value*> kinds[4];  // w_ih, w_hh, b_ih, b_hh of each direction
     for (int64_t direction = 0; direction < directions; ++direction) {
       for (size_t kind = 0; kind < per_direction; ++kind) {
-        kinds[kind].push_back(form.params[static_cast<size_t>(layer * directions + direction) * per_direction + kind]);
+        kinds[kind].push_back(
+            form.params[static_cast<size_t>(layer * directions + direction) * per_direction +
+                        kind]);
       }
     }
     std::vector<Value*> inputs = {value};
@@ -192,18 +200,21 @@ Status run_recurrence(Call& call, const Recurrence& form) {
       if (form.layers > 1) {
         RK_ASSIGN(own, call.emit("Slice", "/state",
                                  {state, call.ints_value("/begin", {layer * directions}),
-                                  call.ints_value("/end", {(layer + 1) * directions}), call.ints_value("/axis", {0})}));
+                                  call.ints_value("/end", {(layer + 1) * directions}),
+                                  call.ints_value("/axis", {0})}));
       }
       inputs.push_back(own);
     }
     AttrMap attrs = form.attrs;
     attrs["hidden_size"] = cells;
     attrs["direction"] = std::string(form.bidirectional ? "bidirectional" : "forward");
-    RK_ASSIGN(const auto results,
-              call.emit_many(form.gates->op, std::move(inputs), states.size() + 1, std::move(attrs)));
+    RK_ASSIGN(const auto results, call.emit_many(form.gates->op, std::move(inputs),
+                                                 states.size() + 1, std::move(attrs)));
     // [time, direction, batch, cells] -> [time, batch, direction * cells]
     RK_ASSIGN(value, call.transposed(results[0], {0, 2, 1, 3}, "/directions_last"));
-    RK_ASSIGN(value, call.reshaped(value, {value->shape()[0], value->shape()[1], directions * cells}, "/joined"));
+    RK_ASSIGN(value,
+              call.reshaped(value, {value->shape()[0], value->shape()[1], directions * cells},
+                            "/joined"));
     for (size_t i = 0; i < states.size(); ++i) last[i].push_back(results[i + 1]);
   }
   if (unbatched) {
@@ -218,7 +229,8 @@ Status run_recurrence(Call& call, const Recurrence& form) {
       RK_ASSIGN(state, call.emit("Concat", "/last", last[i], {{"axis", int64_t{0}}}));
     }
     if (unbatched) {
-      RK_ASSIGN(state, call.reshaped(state, {state->shape()[0], state->shape()[2]}, "/last_unbatched"));
+      RK_ASSIGN(state,
+                call.reshaped(state, {state->shape()[0], state->shape()[2]}, "/last_unbatched"));
     }
     RK_TRY(call.give(Item::of_tensor(state), i + 1));
   }
@@ -261,7 +273,8 @@ Status run_cell(Call& call, const Gates& gates, AttrMap attrs) {
     inputs.push_back(own);
   }
   attrs["hidden_size"] = cells;
-  RK_ASSIGN(const auto results, call.emit_many(gates.op, std::move(inputs), states.size() + 1, std::move(attrs)));
+  RK_ASSIGN(const auto results,
+            call.emit_many(gates.op, std::move(inputs), states.size() + 1, std::move(attrs)));
   for (size_t i = 0; i < states.size() && i < call.node().outputs.size(); ++i) {
     RK_ASSIGN(Value* const state, call.reshaped(results[i + 1], {batch, cells}, "/last"));
     RK_TRY(call.give(Item::of_tensor(state), i));

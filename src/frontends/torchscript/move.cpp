@@ -34,8 +34,8 @@ Result<std::vector<int64_t>> resolved(std::vector<int64_t> dims, const Value* va
   const int64_t elements = value->shape().elements();
   if (open != nullptr) *open = known == 0 ? 0 : elements / known;
   if (open != nullptr ? known * *open != elements : known != elements) {
-    return invalid_model(str("cannot give ", to_string(value->shape()), " another shape of ", known,
-                             " elements"));
+    return invalid_model(
+        str("cannot give ", to_string(value->shape()), " another shape of ", known, " elements"));
   }
   return dims;
 }
@@ -195,7 +195,8 @@ Status squeeze(Call& call) {
   std::vector<int64_t> dims = dims_of(value);
   for (const int64_t axis : axes) {
     RK_ASSIGN(const int64_t found, call.axis_of(axis, rank));
-    if (rank > 0 && value->shape()[static_cast<int>(found)] == 1) dims[static_cast<size_t>(found)] = -1;
+    if (rank > 0 && value->shape()[static_cast<int>(found)] == 1)
+      dims[static_cast<size_t>(found)] = -1;
   }
   std::erase(dims, -1);
   RK_ASSIGN(value, call.reshaped(value, dims));
@@ -216,10 +217,12 @@ Status expanded(Call& call, Value* value, std::vector<int64_t> dims) {
   if (dims.size() < rank) return invalid_model("has fewer extents than the tensor");
   for (size_t i = 0; i < dims.size(); ++i) {
     const bool is_new = i < dims.size() - rank;
-    if (dims[i] == -1 && !is_new) dims[i] = value->shape()[static_cast<int>(i - (dims.size() - rank))];
+    if (dims[i] == -1 && !is_new)
+      dims[i] = value->shape()[static_cast<int>(i - (dims.size() - rank))];
   }
   if (dims == dims_of(value)) return call.give_moved(value);
-  RK_ASSIGN(Value* const out, call.emit("Expand", "/expand", {value, call.ints_value("/dims", dims)}));
+  RK_ASSIGN(Value* const out,
+            call.emit("Expand", "/expand", {value, call.ints_value("/dims", dims)}));
   return call.give_moved(out);
 }
 
@@ -242,7 +245,8 @@ Status repeat(Call& call) {
   while (dims.size() < times.size()) dims.insert(dims.begin(), 1);
   while (times.size() < dims.size()) times.insert(times.begin(), 1);
   RK_ASSIGN(value, call.reshaped(value, dims));
-  RK_ASSIGN(Value* const out, call.emit("Tile", "/tile", {value, call.ints_value("/times", times)}));
+  RK_ASSIGN(Value* const out,
+            call.emit("Tile", "/tile", {value, call.ints_value("/times", times)}));
   return call.give_moved(out);
 }
 
@@ -250,7 +254,8 @@ Status cat(Call& call) {
   RK_ASSIGN(std::vector<Value*> values, call.tensors(0));
   // An empty vector joins anything.
   if (values.size() > 1) {
-    std::erase_if(values, [](const Value* v) { return v->shape().rank() == 1 && v->shape()[0] == 0; });
+    std::erase_if(values,
+                  [](const Value* v) { return v->shape().rank() == 1 && v->shape()[0] == 0; });
   }
   if (values.empty()) return invalid_model("has nothing to join");
   RK_ASSIGN(const int64_t axis, call.axis(1, values[0]->shape().rank()));
@@ -310,7 +315,8 @@ Status tensor_split(Call& call) {
     sizes.push_back(extent - begin);
   } else {
     RK_ASSIGN(const int64_t count, call.integer(1, "the number of parts"));
-    if (count < 1 || count > extent) return invalid_model(str("into ", count, " parts of ", extent));
+    if (count < 1 || count > extent)
+      return invalid_model(str("into ", count, " parts of ", extent));
     for (int64_t i = 0; i < count && sizes.size() < 5000; ++i) {
       sizes.push_back(extent / count + (i < extent % count ? 1 : 0));
     }
@@ -362,7 +368,9 @@ Status slice(Call& call) {
   if (call.arg(0).is_list()) {
     const std::vector<Item>& all = *call.arg(0).items;
     const auto size = static_cast<int64_t>(all.size());
-    const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
+    const auto place = [&](int64_t at) {
+      return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
+    };
     const int64_t end = place(call.integer_or(2, size)), step = call.integer_or(3, 1);
     if (step < 1) return invalid_model(str("has a step of ", step));
     std::vector<Item> items;
@@ -387,7 +395,9 @@ Status slice(Call& call) {
     RK_ASSIGN(step, call.integer(4, "the step"));
   }
   if (step < 1) return invalid_model(str("has a step of ", step));
-  const auto place = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent); };
+  const auto place = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + extent : at, 0, extent);
+  };
   if (place(begin) == 0 && place(end) == extent && step == 1) return call.give_moved(value);
   RK_ASSIGN(Value* const out, sliced(call, value, axis, begin, end, step));
   return call.give_moved(out);
@@ -397,8 +407,8 @@ Status part(Call& call, Value* value, int64_t axis, int64_t begin, int64_t size,
   RK_ASSIGN(const int64_t extent, extent_along(value, axis));
   if (begin < 0) begin += extent;
   if (begin < 0 || size < 0 || begin > extent - size) {
-    return invalid_model(str("takes ", size, " from ", begin, " of axis ", axis, " of ",
-                             to_string(value->shape())));
+    return invalid_model(
+        str("takes ", size, " from ", begin, " of axis ", axis, " of ", to_string(value->shape())));
   }
   Value* out = value;
   if (size != extent) {
@@ -441,12 +451,14 @@ Status gather(Call& call) {
   const int rank = value->shape().rank();
   RK_ASSIGN(const int64_t axis, call.axis(1, rank));
   RK_ASSIGN(Value* const indices, call.tensor(2));
-  if (indices->shape().rank() != rank || rank == 0) return invalid_model("has indices of another rank");
+  if (indices->shape().rank() != rank || rank == 0)
+    return invalid_model("has indices of another rank");
   for (int i = 0; i < rank; ++i) {
     if (i == axis || indices->shape()[i] == value->shape()[i]) continue;
     RK_ASSIGN(value, sliced(call, value, i, 0, indices->shape()[i]));
   }
-  RK_ASSIGN(Value* const out, call.emit("GatherElements", "/y", {value, indices}, {{"axis", axis}}));
+  RK_ASSIGN(Value* const out,
+            call.emit("GatherElements", "/y", {value, indices}, {{"axis", axis}}));
   return call.give_moved(out);
 }
 
@@ -463,8 +475,9 @@ Status index(Call& call) {
     if (item.is_none()) continue;
     RK_ASSIGN(Value * found, call.tensor_of(item));
     if (found->dtype() == DType::kBool || found->dtype() == DType::kU8) {
-      return unsupported("with a mask gives as many elements as it holds at run time; use "
-                         "torch.where");
+      return unsupported(
+          "with a mask gives as many elements as it holds at run time; use "
+          "torch.where");
     }
     RK_ASSIGN(found, call.cast(found, DType::kI64));
     axes.push_back(static_cast<int64_t>(i));
@@ -473,7 +486,8 @@ Status index(Call& call) {
   if (axes.empty()) return call.give_moved(value);
   if (axes.back() >= rank) return invalid_model("has more indices than the tensor has axes");
   if (axes.size() == 1) {
-    RK_ASSIGN(Value* const out, call.emit("Gather", "/y", {value, indices[0]}, {{"axis", axes[0]}}));
+    RK_ASSIGN(Value* const out,
+              call.emit("Gather", "/y", {value, indices[0]}, {{"axis", axes[0]}}));
     return call.give_moved(out);
   }
   if (axes.back() - axes.front() + 1 != static_cast<int64_t>(axes.size())) {
@@ -502,7 +516,8 @@ Status index(Call& call) {
   const auto width = static_cast<int64_t>(wide.size());
   for (int64_t i = 0; i < axes.front(); ++i) back.push_back(width + i);
   for (int64_t i = 0; i < width; ++i) back.push_back(i);
-  for (int64_t i = axes.front(); i < rank - static_cast<int64_t>(axes.size()); ++i) back.push_back(width + i);
+  for (int64_t i = axes.front(); i < rank - static_cast<int64_t>(axes.size()); ++i)
+    back.push_back(width + i);
   RK_ASSIGN(out, call.transposed(out, back));
   return call.give_moved(out);
 }
@@ -512,7 +527,8 @@ Status flip(Call& call) {
   RK_ASSIGN(const auto axes, call.ints(1, "the axes"));
   for (const int64_t given : axes) {
     RK_ASSIGN(const int64_t axis, call.axis_of(given, value->shape().rank()));
-    RK_ASSIGN(value, sliced(call, value, axis, -1, std::numeric_limits<int64_t>::min(), -1, "/flip"));
+    RK_ASSIGN(value,
+              sliced(call, value, axis, -1, std::numeric_limits<int64_t>::min(), -1, "/flip"));
   }
   return call.give_moved(value);
 }
@@ -552,7 +568,8 @@ Status pixel_unshuffle(Call& call) {
   if (f < 1 || f > 1024 || shape[2] % f != 0 || shape[3] % f != 0) {
     return invalid_model(str("a factor of ", f, " does not divide ", to_string(shape)));
   }
-  RK_ASSIGN(value, call.reshaped(value, {shape[0], shape[1], shape[2] / f, f, shape[3] / f, f}, "/blocks"));
+  RK_ASSIGN(value, call.reshaped(value, {shape[0], shape[1], shape[2] / f, f, shape[3] / f, f},
+                                 "/blocks"));
   RK_ASSIGN(value, call.transposed(value, {0, 1, 3, 5, 2, 4}));
   RK_ASSIGN(value, call.reshaped(value, {shape[0], shape[1] * f * f, shape[2] / f, shape[3] / f}));
   return call.give_moved(value);
@@ -607,7 +624,8 @@ Status copy(Call& call) {
   RK_ASSIGN(Value * source, call.tensor(1));
   RK_ASSIGN(source, call.cast(source, value->dtype()));
   if (source->shape() != value->shape()) {
-    RK_ASSIGN(source, call.emit("Expand", "/expand", {source, call.ints_value("/dims", dims_of(value))}));
+    RK_ASSIGN(source,
+              call.emit("Expand", "/expand", {source, call.ints_value("/dims", dims_of(value))}));
   }
   return call.give(source);
 }

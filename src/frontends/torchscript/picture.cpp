@@ -32,8 +32,8 @@ Result<Batched> batched(Call& call, int spatial) {
   const int rank = value->shape().rank();
   if (rank == spatial + 2) return Batched{value, false};
   if (rank != spatial + 1) {
-    return invalid_model(str("its input is ", to_string(value->shape()), "; rank ", spatial + 2,
-                             " is expected"));
+    return invalid_model(
+        str("its input is ", to_string(value->shape()), "; rank ", spatial + 2, " is expected"));
   }
   std::vector<int64_t> dims = {1};
   dims.insert(dims.end(), value->shape().dims().begin(), value->shape().dims().end());
@@ -154,7 +154,8 @@ Status conv_transpose(Call& call, int spatial) {
 Status convolution(Call& call) {
   RK_ASSIGN(const Value* const weight, call.tensor(1));
   const int spatial = weight->shape().rank() - 2;
-  if (spatial < 1 || spatial > 3) return invalid_model(str("its weights are ", to_string(weight->shape())));
+  if (spatial < 1 || spatial > 3)
+    return invalid_model(str("its weights are ", to_string(weight->shape())));
   if (call.arg(4).kind == Item::Kind::kText) return conv(call, spatial);
   const auto n = static_cast<size_t>(spatial);
   ConvForm form;
@@ -185,7 +186,8 @@ Status max_pool(Call& call, int spatial) {
   RK_ASSIGN(out, unbatched(call, picture, out));
   RK_TRY(call.give_moved(out));
   if (call.node().outputs.size() < 2) return ok_status();
-  return call.give(Item::lost(str(call.node().kind, ": its indices are not taken, only its values")), 1);
+  return call.give(
+      Item::lost(str(call.node().kind, ": its indices are not taken, only its values")), 1);
 }
 
 // (x, window, stride, padding, ceil_mode, count_include_pad, divisor_override)
@@ -213,11 +215,12 @@ Result<Value*> uneven_axis(Call& call, Value* value, int64_t axis, int64_t out, 
   for (int64_t i = 0; i < out; ++i) {
     const int64_t begin = i * in / out, end = ((i + 1) * in + out - 1) / out;
     RK_ASSIGN(Value* const window,
-              call.emit("Slice", "/window", {value, call.ints_value("/begin", {begin}),
-                                             call.ints_value("/end", {end}), call.ints_value("/axis", {axis})}));
-    RK_ASSIGN(Value* const one, call.emit(largest ? "ReduceMax" : "ReduceMean", "/one",
-                                          {window, call.ints_value("/axes", {axis})},
-                                          {{"keepdims", int64_t{1}}}));
+              call.emit("Slice", "/window",
+                        {value, call.ints_value("/begin", {begin}), call.ints_value("/end", {end}),
+                         call.ints_value("/axis", {axis})}));
+    RK_ASSIGN(Value* const one,
+              call.emit(largest ? "ReduceMax" : "ReduceMean", "/one",
+                        {window, call.ints_value("/axes", {axis})}, {{"keepdims", int64_t{1}}}));
     parts.push_back(one);
   }
   if (parts.size() == 1) return parts[0];
@@ -262,14 +265,16 @@ Status adaptive_pool(Call& call, int spatial, bool largest) {
   if (!largest) return call.give_like(out);
   RK_TRY(call.give_moved(out));
   if (call.node().outputs.size() < 2) return ok_status();
-  return call.give(Item::lost(str(call.node().kind, ": its indices are not taken, only its values")), 1);
+  return call.give(
+      Item::lost(str(call.node().kind, ": its indices are not taken, only its values")), 1);
 }
 
 // (x, size, [align_corners,] scale per axis...) or (x, size, [align_corners,] list of scales).
 Status resize(Call& call, std::string_view mode, bool exact = false) {
   RK_ASSIGN(Value* const value, call.tensor(0));
   const int spatial = value->shape().rank() - 2;
-  if (spatial < 1 || spatial > 3) return invalid_model(str("its input is ", to_string(value->shape())));
+  if (spatial < 1 || spatial > 3)
+    return invalid_model(str("its input is ", to_string(value->shape())));
   const bool nearest = mode == "nearest";
   const bool align = !nearest && call.flag_or(2, false);
   std::vector<double> scales;
@@ -294,8 +299,9 @@ Status resize(Call& call, std::string_view mode, bool exact = false) {
     return invalid_model("has neither size nor scales");
   }
   AttrMap attrs = {{"mode", std::string(mode)}};
-  attrs["coordinate_transformation_mode"] =
-      std::string(align ? "align_corners" : nearest && !exact ? "asymmetric" : "half_pixel");
+  attrs["coordinate_transformation_mode"] = std::string(align               ? "align_corners"
+                                                        : nearest && !exact ? "asymmetric"
+                                                                            : "half_pixel");
   if (nearest) attrs["nearest_mode"] = std::string(exact ? "round_prefer_ceil" : "floor");
   if (mode == "cubic") attrs["cubic_coeff_a"] = -0.75f;
   std::vector<float> all = {1, 1};
@@ -329,7 +335,8 @@ Status grid_sampler(Call& call) {
   RK_ASSIGN(const int64_t padding, call.integer(3, "the padding mode"));
   constexpr const char* kModes[] = {"linear", "nearest", "cubic"};
   constexpr const char* kPaddings[] = {"zeros", "border", "reflection"};
-  if (mode < 0 || mode > 2 || padding < 0 || padding > 2) return invalid_model("has an unknown mode");
+  if (mode < 0 || mode > 2 || padding < 0 || padding > 2)
+    return invalid_model("has an unknown mode");
   RK_ASSIGN(Value* const out,
             call.emit("GridSample", "/y", {value, grid},
                       {{"mode", std::string(kModes[mode])},
@@ -341,8 +348,9 @@ Status grid_sampler(Call& call) {
 Status affine_grid(Call& call) {
   RK_ASSIGN(Value* const theta, call.tensor(0));
   RK_ASSIGN(const auto size, call.ints(1, "the size"));
-  RK_ASSIGN(Value* const out, call.emit("AffineGrid", "/y", {theta, call.ints_value("/size", size)},
-                                        {{"align_corners", static_cast<int64_t>(call.flag_or(2, false))}}));
+  RK_ASSIGN(Value* const out,
+            call.emit("AffineGrid", "/y", {theta, call.ints_value("/size", size)},
+                      {{"align_corners", static_cast<int64_t>(call.flag_or(2, false))}}));
   return call.give(out);
 }
 
@@ -361,7 +369,8 @@ Status padded(Call& call, size_t pads_argument, std::string_view mode, double nu
   }
   std::vector<Value*> inputs = {value, call.ints_value("/pads", pads)};
   if (mode == "constant") inputs.push_back(call.scalar("/border", number, value->dtype()));
-  RK_ASSIGN(Value* const out, call.emit("Pad", "/pad", std::move(inputs), {{"mode", std::string(mode)}}));
+  RK_ASSIGN(Value* const out,
+            call.emit("Pad", "/pad", std::move(inputs), {{"mode", std::string(mode)}}));
   return call.give_like(out);
 }
 
@@ -374,20 +383,24 @@ Status im2col(Call& call) {
   RK_ASSIGN(const auto padding, call.ints(3, "the padding", 2));
   RK_ASSIGN(const auto stride, call.ints(4, "the stride", 2));
   constexpr int64_t kMost = 4096;
-  if (value->shape().rank() != 4) return unsupported(str("of ", to_string(value->shape()), " is not taken"));
+  if (value->shape().rank() != 4)
+    return unsupported(str("of ", to_string(value->shape()), " is not taken"));
   for (size_t i = 0; i < 2; ++i) {
-    const bool good = kernel[i] > 0 && kernel[i] < kMost && dilation[i] > 0 && dilation[i] < kMost &&
-                      padding[i] >= 0 && padding[i] < kMost && stride[i] > 0 && stride[i] < kMost;
+    const bool good = kernel[i] > 0 && kernel[i] < kMost && dilation[i] > 0 &&
+                      dilation[i] < kMost && padding[i] >= 0 && padding[i] < kMost &&
+                      stride[i] > 0 && stride[i] < kMost;
     if (!good) return invalid_model("has a kernel, dilation, padding or stride that cannot be");
   }
   if (kernel[0] * kernel[1] > kMost) return unsupported("of so many taps is not taken");
   if (padding[0] != 0 || padding[1] != 0) {
-    Value* const pads = call.ints_value("/pads", {0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1]});
+    Value* const pads =
+        call.ints_value("/pads", {0, 0, padding[0], padding[1], 0, 0, padding[0], padding[1]});
     RK_ASSIGN(value, call.emit("Pad", "/padded", {value, pads}));
   }
   int64_t places[2] = {};
   for (size_t i = 0; i < 2; ++i) {
-    const int64_t free = value->shape()[static_cast<int>(i) + 2] - dilation[i] * (kernel[i] - 1) - 1;
+    const int64_t free =
+        value->shape()[static_cast<int>(i) + 2] - dilation[i] * (kernel[i] - 1) - 1;
     if (free < 0) return invalid_model(str("has a kernel larger than ", to_string(value->shape())));
     places[i] = free / stride[i] + 1;
   }
@@ -396,16 +409,20 @@ Status im2col(Call& call) {
   for (int64_t y = 0; y < kernel[0]; ++y) {
     for (int64_t x = 0; x < kernel[1]; ++x) {
       const int64_t top = y * dilation[0], left = x * dilation[1];
-      const std::vector<int64_t> end = {top + (places[0] - 1) * stride[0] + 1, left + (places[1] - 1) * stride[1] + 1};
-      RK_ASSIGN(Value * tap, call.emit("Slice", "/tap", {value, call.ints_value("/begin", {top, left}),
-                                                         call.ints_value("/end", end), call.ints_value("/axes", {2, 3}),
-                                                         call.ints_value("/step", stride)}));
+      const std::vector<int64_t> end = {top + (places[0] - 1) * stride[0] + 1,
+                                        left + (places[1] - 1) * stride[1] + 1};
+      RK_ASSIGN(
+          Value * tap,
+          call.emit("Slice", "/tap",
+                    {value, call.ints_value("/begin", {top, left}), call.ints_value("/end", end),
+                     call.ints_value("/axes", {2, 3}), call.ints_value("/step", stride)}));
       RK_ASSIGN(tap, call.reshaped(tap, {batch, channels, 1, places[0] * places[1]}, "/tap_row"));
       taps.push_back(tap);
     }
   }
   RK_ASSIGN(Value * out, call.emit("Concat", "/taps", std::move(taps), {{"axis", int64_t{2}}}));
-  RK_ASSIGN(out, call.reshaped(out, {batch, channels * kernel[0] * kernel[1], places[0] * places[1]}, "/y"));
+  RK_ASSIGN(out, call.reshaped(
+                     out, {batch, channels * kernel[0] * kernel[1], places[0] * places[1]}, "/y"));
   return call.give(out);
 }
 
@@ -430,7 +447,8 @@ Result<Value*> per_channel(Call& call, size_t i, int64_t channels, float fallbac
 }
 
 Result<int64_t> channels_of(const Value* value) {
-  if (value->shape().rank() < 2) return invalid_model(str("its input is ", to_string(value->shape())));
+  if (value->shape().rank() < 2)
+    return invalid_model(str("its input is ", to_string(value->shape())));
   return value->shape()[1];
 }
 
@@ -450,8 +468,9 @@ Status normalized_by_statistics(Call& call) {
 // (x, weight, bias, mean, variance, training, momentum, eps, cudnn)
 Status batch_norm(Call& call) {
   if (call.flag_or(5, false) || !call.has(3) || !call.has(4)) {
-    return unsupported("in training mode, or without running statistics, is not taken; call eval() "
-                       "before torch.jit.trace");
+    return unsupported(
+        "in training mode, or without running statistics, is not taken; call eval() "
+        "before torch.jit.trace");
   }
   return normalized_by_statistics(call);
 }
@@ -463,9 +482,8 @@ Status instance_norm(Call& call) {
   RK_ASSIGN(const int64_t channels, channels_of(value));
   RK_ASSIGN(Value* const scale, per_channel(call, 1, channels, 1));
   RK_ASSIGN(Value* const bias, per_channel(call, 2, channels, 0));
-  RK_ASSIGN(Value* const out,
-            call.emit("InstanceNormalization", "/y", {value, scale, bias},
-                      {{"epsilon", static_cast<float>(call.real_or(7, 1e-5))}}));
+  RK_ASSIGN(Value* const out, call.emit("InstanceNormalization", "/y", {value, scale, bias},
+                                        {{"epsilon", static_cast<float>(call.real_or(7, 1e-5))}}));
   return call.give(out);
 }
 
@@ -476,9 +494,9 @@ Status group_norm(Call& call) {
   RK_ASSIGN(const int64_t groups, call.integer(1, "the groups"));
   RK_ASSIGN(Value* const scale, per_channel(call, 2, channels, 1));
   RK_ASSIGN(Value* const bias, per_channel(call, 3, channels, 0));
-  RK_ASSIGN(Value* const out,
-            call.emit("GroupNormalization", "/y", {value, scale, bias},
-                      {{"epsilon", static_cast<float>(call.real_or(4, 1e-5))}, {"num_groups", groups}}));
+  RK_ASSIGN(Value* const out, call.emit("GroupNormalization", "/y", {value, scale, bias},
+                                        {{"epsilon", static_cast<float>(call.real_or(4, 1e-5))},
+                                         {"num_groups", groups}}));
   return call.give(out);
 }
 

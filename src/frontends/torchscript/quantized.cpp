@@ -37,16 +37,19 @@ Result<Value*> bias_of(Call& call, const PackedLayer& layer, double input_scale)
   const std::vector<double>& weight_scales = layer.weight.affine.scale;
   const int64_t channels = shape.elements();
   if (shape.rank() != 1 || (weight_scales.size() != 1 && std::ssize(weight_scales) != channels)) {
-    return invalid_model(str("has ", weight_scales.size(), " scales for a bias of ", to_string(shape)));
+    return invalid_model(
+        str("has ", weight_scales.size(), " scales for a bias of ", to_string(shape)));
   }
   Tensor integers = Tensor::make({DType::kI32, shape});
   std::vector<float> scales;
   for (int64_t i = 0; i < channels; ++i) {
-    const double weight_scale = weight_scales[weight_scales.size() == 1 ? 0 : static_cast<size_t>(i)];
+    const double weight_scale =
+        weight_scales[weight_scales.size() == 1 ? 0 : static_cast<size_t>(i)];
     const double scale = input_scale * weight_scale;
     const double steps = std::nearbyint(real.at_f64(i) / scale);
     if (!(std::abs(steps) < 2147483648.0)) {
-      return invalid_model(str("its bias ", real.at_f64(i), " does not fit 32 bits on a scale of ", scale));
+      return invalid_model(
+          str("its bias ", real.at_f64(i), " does not fit 32 bits on a scale of ", scale));
     }
     integers.mutable_data<int32_t>()[i] = static_cast<int32_t>(steps);
     scales.push_back(static_cast<float>(scale));
@@ -77,21 +80,24 @@ Result<Value*> convolved(Call& call, Value* value, const PackedLayer& layer, dou
   for (const auto* list : {&layer.stride, &layer.padding, &layer.dilation}) {
     if (list->size() != spatial || spatial == 0 ||
         std::ranges::any_of(*list, [](int64_t n) { return n < 0 || n > 1 << 20; })) {
-      return invalid_model(str("strides, padding or dilation do not fit weights ", to_string(shape)));
+      return invalid_model(
+          str("strides, padding or dilation do not fit weights ", to_string(shape)));
     }
   }
-  AttrMap attrs = {{"kernel_shape", std::vector<int64_t>(shape.dims().begin() + 2, shape.dims().end())},
-                   {"strides", layer.stride},
-                   {"pads", twice(layer.padding)},
-                   {"dilations", layer.dilation},
-                   {"group", layer.groups}};
+  AttrMap attrs = {
+      {"kernel_shape", std::vector<int64_t>(shape.dims().begin() + 2, shape.dims().end())},
+      {"strides", layer.stride},
+      {"pads", twice(layer.padding)},
+      {"dilations", layer.dilation},
+      {"group", layer.groups}};
   if (layer.transposed) attrs["output_padding"] = layer.output_padding;
   std::vector<Value*> inputs = {value, weight};
   if (layer.bias != nullptr) {
     RK_ASSIGN(Value* const bias, bias_of(call, layer, input_scale));
     inputs.push_back(bias);
   }
-  return call.emit(layer.transposed ? "ConvTranspose" : "Conv", "/conv", std::move(inputs), std::move(attrs));
+  return call.emit(layer.transposed ? "ConvTranspose" : "Conv", "/conv", std::move(inputs),
+                   std::move(attrs));
 }
 
 Result<Value*> with_relu(Call& call, Value* value, bool relu) {
@@ -231,7 +237,8 @@ Status quantized_scalar(Call& call, std::string_view op, bool relu) {
   QuantScale scale = *call.arg(0).quant;
   if (op == "Add") {
     const double steps = std::nearbyint(number / scale.scale);
-    if (!(std::abs(steps) < 1000) || scale.zero_point - steps < -128 || scale.zero_point - steps > 127) {
+    if (!(std::abs(steps) < 1000) || scale.zero_point - steps < -128 ||
+        scale.zero_point - steps > 127) {
       return unsupported("of a number beyond the tensor's range is not taken");
     }
     scale.zero_point -= static_cast<int64_t>(steps);
@@ -342,8 +349,9 @@ Status fake_quantize(Call& call) {
       const auto bound = [&](int64_t step) {
         return scale.scale * static_cast<double>(step - scale.zero_point);
       };
-      RK_ASSIGN(value, call.emit("Clip", "/clip", {value, call.scalar("/min", bound(least)),
-                                                   call.scalar("/max", bound(most))}));
+      RK_ASSIGN(value, call.emit("Clip", "/clip",
+                                 {value, call.scalar("/min", bound(least)),
+                                  call.scalar("/max", bound(most))}));
     }
     scale.zero_point = std::clamp<int64_t>(scale.zero_point, -1000, 1000) - shift;
     RK_ASSIGN(Value* const out, call.rounded(value, scale));
@@ -361,11 +369,14 @@ Status fake_quantize(Call& call) {
     if (point < least || point > most) return invalid_model(str("a zero point is ", point));
     point -= shift;
   }
-  Value* const scale = call.builder().constant(call.name() + "/scale", scales->constant().cast(DType::kF32));
+  Value* const scale =
+      call.builder().constant(call.name() + "/scale", scales->constant().cast(DType::kF32));
   Value* const point = call.builder().constant(
       call.name() + "/zero_point", Tensor::i64(points->shape(), shifted).cast(DType::kI8));
-  RK_ASSIGN(Value* const integers, call.emit("QuantizeLinear", "/quantized", {value, scale, point}, {{"axis", axis}}));
-  RK_ASSIGN(Value* const out, call.emit("DequantizeLinear", "/real", {integers, scale, point}, {{"axis", axis}}));
+  RK_ASSIGN(Value* const integers,
+            call.emit("QuantizeLinear", "/quantized", {value, scale, point}, {{"axis", axis}}));
+  RK_ASSIGN(Value* const out,
+            call.emit("DequantizeLinear", "/real", {integers, scale, point}, {{"axis", axis}}));
   return call.give(out);
 }
 
@@ -373,14 +384,18 @@ Status fake_quantize(Call& call) {
 
 void Importer::note_ranges() {
   if (has_weights_ && !has_asymmetric_weights_) {
-    import_.note("its weights are quantized symmetrically (every zero point is 0): they are taken as they "
-                 "are, but a layer whose weights lie unevenly around 0 uses fewer than 256 steps");
+    import_.note(
+        "its weights are quantized symmetrically (every zero point is 0): they are taken as they "
+        "are, but a layer whose weights lie unevenly around 0 uses fewer than 256 steps");
   }
-  const bool has_signed = std::ranges::any_of(zero_points_, [](int64_t p) { return p > 0 && p < 128; });
+  const bool has_signed =
+      std::ranges::any_of(zero_points_, [](int64_t p) { return p > 0 && p < 128; });
   if (has_weights_ && has_signed && *zero_points_.rbegin() < 128) {
-    import_.note("no zero point of its activations is above 127, as reduce_range=True leaves them: the scales "
-                 "are taken as they are, but only 7 of 8 bits are used; prepare the model for qnnpack "
-                 "(reduce_range=False) for finer steps");
+    import_.note(
+        "no zero point of its activations is above 127, as reduce_range=True leaves them: the "
+        "scales "
+        "are taken as they are, but only 7 of 8 bits are used; prepare the model for qnnpack "
+        "(reduce_range=False) for finer steps");
   }
 }
 

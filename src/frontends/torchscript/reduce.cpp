@@ -72,8 +72,9 @@ Status arg_extreme(Call& call, std::string_view op) {
     RK_ASSIGN(value, call.reshaped(value, {value->shape().elements()}, "/flat"));
     keeps = false;
   }
-  RK_ASSIGN(Value* const out,
-            call.emit(op, "/y", {value}, {{"axis", axis}, {"keepdims", static_cast<int64_t>(keeps)}}));
+  RK_ASSIGN(
+      Value* const out,
+      call.emit(op, "/y", {value}, {{"axis", axis}, {"keepdims", static_cast<int64_t>(keeps)}}));
   return call.give(out);
 }
 
@@ -118,13 +119,15 @@ Status variance(Call& call, bool root) {
   const double correction = call.real_or(has_axes ? 2 : 1, 1);
   const bool keeps = has_axes && call.flag_or(3, false);
   double count = 1;
-  for (const int64_t axis : axes) count *= static_cast<double>(value->shape()[static_cast<int>(axis)]);
+  for (const int64_t axis : axes)
+    count *= static_cast<double>(value->shape()[static_cast<int>(axis)]);
   RK_ASSIGN(Value* const mean, reduced(call, "ReduceMean", value, axes, true, "/mean"));
   RK_ASSIGN(Value* const apart, call.emit("Sub", "/apart", {value, mean}));
   RK_ASSIGN(Value* const squares, call.emit("Mul", "/squares", {apart, apart}));
   RK_ASSIGN(Value * out, reduced(call, "ReduceMean", squares, axes, keeps, "/variance"));
   if (correction != 0) {
-    RK_ASSIGN(out, call.emit("Mul", "/corrected", {out, call.scalar("/factor", count / (count - correction))}));
+    RK_ASSIGN(out, call.emit("Mul", "/corrected",
+                             {out, call.scalar("/factor", count / (count - correction))}));
   }
   if (root) {
     RK_ASSIGN(out, call.emit("Sqrt", "/y", {out}));
@@ -166,17 +169,20 @@ Status pairwise_distance(Call& call) {
   const double p = call.real_or(2, 2);
   if (p != 1 && p != 2) return unsupported(str("of order ", p, " is not taken; 1 and 2 are"));
   RK_ASSIGN(Value * apart, call.emit("Sub", "/apart", {pair.first, pair.second}));
-  RK_ASSIGN(apart, call.emit("Add", "/shifted", {apart, call.scalar("/epsilon", call.real_or(3, 1e-6))}));
+  RK_ASSIGN(apart,
+            call.emit("Add", "/shifted", {apart, call.scalar("/epsilon", call.real_or(3, 1e-6))}));
   const int64_t axis = apart->shape().rank() - 1;
   if (axis < 0) return invalid_model("of scalars");
-  RK_ASSIGN(Value* const out, reduced(call, p == 1 ? "ReduceL1" : "ReduceL2", apart, {axis}, call.flag_or(4, false)));
+  RK_ASSIGN(Value* const out,
+            reduced(call, p == 1 ? "ReduceL1" : "ReduceL2", apart, {axis}, call.flag_or(4, false)));
   return call.give(out);
 }
 
 Status logsumexp(Call& call) {
   RK_ASSIGN(Value* const value, call.tensor(0));
   RK_ASSIGN(const auto axes, axes_of(call, 1, value->shape().rank()));
-  RK_ASSIGN(Value* const out, reduced(call, "ReduceLogSumExp", value, axes, call.flag_or(2, false)));
+  RK_ASSIGN(Value* const out,
+            reduced(call, "ReduceLogSumExp", value, axes, call.flag_or(2, false)));
   return call.give(out);
 }
 
@@ -196,7 +202,8 @@ Status cumsum(Call& call) {
   }
   RK_ASSIGN(const int64_t axis, call.axis(1, value->shape().rank()));
   RK_ASSIGN(Value* const out,
-            call.emit("CumSum", "/y", {value, call.scalar("/axis", static_cast<double>(axis), DType::kI64)}));
+            call.emit("CumSum", "/y",
+                      {value, call.scalar("/axis", static_cast<double>(axis), DType::kI64)}));
   return call.give(out);
 }
 

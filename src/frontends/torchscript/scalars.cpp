@@ -75,14 +75,25 @@ Result<Item> reals(std::string_view op, double a, double b) {
 
 std::optional<DType> dtype_of_torch(int64_t number) {
   switch (number) {
-    case 0: return DType::kU8;
-    case 1: return DType::kI8;
-    case 2: return DType::kI16;
-    case 3: return DType::kI32;
-    case 4: return DType::kI64;
-    case 5: case 6: case 7: case 15: return DType::kF32;
-    case 11: return DType::kBool;
-    default: return std::nullopt;
+    case 0:
+      return DType::kU8;
+    case 1:
+      return DType::kI8;
+    case 2:
+      return DType::kI16;
+    case 3:
+      return DType::kI32;
+    case 4:
+      return DType::kI64;
+    case 5:
+    case 6:
+    case 7:
+    case 15:
+      return DType::kF32;
+    case 11:
+      return DType::kBool;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -167,8 +178,8 @@ Status list_unpack(Call& call) {
   if (!list.is_list()) return invalid_model("unpacks what is no list");
   const std::vector<Item> items = *list.items;
   if (items.size() != call.node().outputs.size()) {
-    return invalid_model(str("unpacks ", items.size(), " elements into ",
-                             call.node().outputs.size()));
+    return invalid_model(
+        str("unpacks ", items.size(), " elements into ", call.node().outputs.size()));
   }
   for (size_t i = 0; i < items.size(); ++i) RK_TRY(call.give(items[i], i));
   return ok_status();
@@ -228,7 +239,8 @@ Status set_item(Call& call) {
 Status extend(Call& call) {
   constexpr size_t kMostItems = 10'000;
   const Item &list = call.arg(0), &more = call.arg(1);
-  if (list.kind != Item::Kind::kList || more.kind != Item::Kind::kList) return invalid_model("needs two lists");
+  if (list.kind != Item::Kind::kList || more.kind != Item::Kind::kList)
+    return invalid_model("needs two lists");
   const std::vector<Item> added = *more.items;  // may be the same list
   const auto is_plain = [](const Item& item) { return !item.is_list(); };
   if (!std::ranges::all_of(added, is_plain)) return unsupported("by lists of lists is not taken");
@@ -261,7 +273,8 @@ Status make_dict(Call& call) {
     items = *from.items;
   } else if (from.kind == Item::Kind::kList) {
     for (const Item& pair : *from.items) {
-      if (!pair.is_list() || pair.items->size() != 2) return unsupported("of what are no pairs is not taken");
+      if (!pair.is_list() || pair.items->size() != 2)
+        return unsupported("of what are no pairs is not taken");
       keys.push_back((*pair.items)[0]);
       items.push_back((*pair.items)[1]);
     }

@@ -50,7 +50,8 @@ Status Importer::add_attribute_input(const std::string& path, const Datum& datum
   if (index < shapes.size() && !shapes[index].empty()) own.clear();  // the caller knows the rank
   RK_ASSIGN(const std::vector<int64_t> dims, import_.input_dims(path, index, own));
   if (dims.empty() && !datum.tensor->dims.empty()) {
-    return invalid_argument(str("attribute '", path, "' is empty before the first call; "
+    return invalid_argument(str("attribute '", path,
+                                "' is empty before the first call; "
                                 "input_size_list must hold its shape"));
   }
   RK_ASSIGN(const Shape shape, Shape::make(dims));
@@ -96,7 +97,8 @@ Status Importer::check_attributes() {
       return unsupported(
           str("forward() keeps '", path, "' between calls",
               found.now.is_tensor() ? str(" (", to_string(found.now.value->type()), ")") : "",
-              ". Name it in inputs, with its shape in input_size_list: then its next value is the output '",
+              ". Name it in inputs, with its shape in input_size_list: then its next value is the "
+              "output '",
               next_name(path), "'. With a value in input_initial_val every call begins with that"));
     }
   }

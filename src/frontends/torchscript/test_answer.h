@@ -67,8 +67,8 @@ class TestAnswer {
     inputs_.write(uint8_t{0});  // no default
     ++input_count_;
   }
-  void node(const std::string& kind, const std::vector<uint32_t>& inputs, const std::vector<uint32_t>& outputs,
-            const TestDatum* datum = nullptr) {
+  void node(const std::string& kind, const std::vector<uint32_t>& inputs,
+            const std::vector<uint32_t>& outputs, const TestDatum* datum = nullptr) {
     nodes_.write_string(kind);
     nodes_.write_string("");
     nodes_.write_vector(inputs);

@@ -67,7 +67,8 @@ TEST_F(TorchHelper, ItsLastWordsAreTheReason) {
   script("echo 'Unknown builtin op: aten::nova' >&2; exit 1");
   const Status status = ask();
   EXPECT_EQ(status.code(), Code::kInvalidModel);
-  EXPECT_THAT(status.message(), HasSubstr("libtorch cannot read the file: Unknown builtin op: aten::nova"));
+  EXPECT_THAT(status.message(),
+              HasSubstr("libtorch cannot read the file: Unknown builtin op: aten::nova"));
 }
 
 TEST_F(TorchHelper, CrashOfLibtorchIsAnErrorMessage) {
@@ -91,7 +92,8 @@ TEST_F(TorchHelper, SilentProgramIsNotBelieved) {
 }
 
 // A zip archive whose directory lists these names; the files themselves are not there.
-std::vector<uint8_t> archive(const std::vector<std::string>& names, const std::string& first_bytes) {
+std::vector<uint8_t> archive(const std::vector<std::string>& names,
+                             const std::string& first_bytes) {
   ByteWriter out;
   out.write_bytes({reinterpret_cast<const uint8_t*>(first_bytes.data()), first_bytes.size()});
   const auto start = static_cast<uint32_t>(out.size());
@@ -114,17 +116,22 @@ std::vector<uint8_t> archive(const std::vector<std::string>& names, const std::s
 }
 
 TEST(TorchArchive, StateDictIsRefusedWithTheRecipe) {
-  const auto bytes = archive({"net/data.pkl", "net/data/0"},
-                             std::string("PK\x03\x04") + "net/data.pkl\x80\x02" "ccollections\nOrderedDict\n");
+  const auto bytes = archive({"net/data.pkl", "net/data/0"}, std::string("PK\x03\x04") +
+                                                                 "net/data.pkl\x80\x02"
+                                                                 "ccollections\nOrderedDict\n");
   const ModelFile file{"net.pth", bytes};
   const auto model = import_files({&file, 1}, "pytorch", {}, ops::registry());
   ASSERT_FALSE(model.ok());
-  EXPECT_THAT(model.status().message(), HasSubstr("written by torch.save: it holds weights (a state dict)"));
-  EXPECT_THAT(model.status().message(), HasSubstr("torch.jit.trace(model.eval(), torch.rand(1, 3, 224, 224))"));
+  EXPECT_THAT(model.status().message(),
+              HasSubstr("written by torch.save: it holds weights (a state dict)"));
+  EXPECT_THAT(model.status().message(),
+              HasSubstr("torch.jit.trace(model.eval(), torch.rand(1, 3, 224, 224))"));
 }
 
 TEST(TorchArchive, PickledModuleIsToldApartFromWeights) {
-  const auto bytes = archive({"net/data.pkl"}, std::string("PK\x03\x04") + "\x80\x02" "c__main__\nNet\n");
+  const auto bytes = archive({"net/data.pkl"}, std::string("PK\x03\x04") +
+                                                   "\x80\x02"
+                                                   "c__main__\nNet\n");
   EXPECT_THAT(check_archive(bytes).message(), HasSubstr("it holds a pickled Python object"));
 }
 
@@ -188,7 +195,8 @@ TEST(TorchAnswer, TensorsMustHaveTheBytesTheirShapeNeeds) {
   datum.write(int64_t{-1});
   datum.write(uint64_t{4});
   datum.write(1.0f);
-  EXPECT_THAT(refusal(with_constant(datum)), HasSubstr("a tensor of [2,3] has 4 bytes, expected 24"));
+  EXPECT_THAT(refusal(with_constant(datum)),
+              HasSubstr("a tensor of [2,3] has 4 bytes, expected 24"));
 }
 
 TEST(TorchAnswer, ListsInListsEndSomewhere) {

@@ -72,7 +72,8 @@ Status prove_bounds(const ConvI8Params& params, PackedConvI8& packed) {
       return unsupported(str("convolution: output channel ", c,
                              " can overflow 64 bits: sum |w + o| * 128 + |bias| is ", bound,
                              " with multiplier ", params.multiplier[c], " / 2^",
-                             params.multiplier_shift, ". The weight offsets or the bias of the file are damaged"));
+                             params.multiplier_shift,
+                             ". The weight offsets or the bias of the file are damaged"));
     }
     largest_v = std::max(largest_v, v);
   }

@@ -145,8 +145,6 @@ void conv_f16(const ConvF16Args& args, IndexRange units) {
   RK_DISPATCH(conv_f16, args, units);
 }
 
-void conv_f32(const ConvF32Args& args, IndexRange units) {
-  RK_DISPATCH(conv_f32, args, units);
-}
+void conv_f32(const ConvF32Args& args, IndexRange units) { RK_DISPATCH(conv_f32, args, units); }
 
 }  // namespace rk::kernels

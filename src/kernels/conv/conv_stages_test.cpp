@@ -124,7 +124,8 @@ std::vector<Case> cases() {
       {"NegativeMultiplier", dense, same,
        with(lookup(silu(1e-4), usual), [](auto& p) { p.lookup->multiplier *= -1; })},
       {"OtherRange", dense, same,
-       with(lookup(silu(1e-4), usual), [](auto& p) { p.lookup->start = -9001, p.lookup->end = 777; })},
+       with(lookup(silu(1e-4), usual),
+            [](auto& p) { p.lookup->start = -9001, p.lookup->end = 777; })},
       {"OtherShift", dense, same,
        with(lookup(silu(1e-4), usual), [](auto& p) { p.multiplier_shift = 11; })},
       {"FineUnits", dense, same,
@@ -139,16 +140,29 @@ std::vector<Case> cases() {
               p.slope->positive_shift = 8, p.slope->negative_shift = 8, p.output.scale.shift = 34;
             })},
       // The output is half of the sum, or a 64th below zero: many halves.
-      {"SlopeTies", {2, 18}, points,
-       with(slope({512}), [](auto& p) { p.output.scale = {16384, 28}; }), 3, 500, 0, 16384},
+      {"SlopeTies",
+       {2, 18},
+       points,
+       with(slope({512}),
+            [](auto& p) {
+              p.output.scale = {16384, 28};
+            }),
+       3,
+       500,
+       0,
+       16384},
       {"SlopeAdded", dense, same, with(slope({4000}), add)},
       {"MultiplierShift", dense, same,
-       with(ConvI8Params{}, [](auto& p) { p.multiplier_shift = 11, p.output = {{17000, 29}, 5}; })},
-      {"MultiplierShiftRelu", point, points,
        with(ConvI8Params{},
             [](auto& p) {
-              p.multiplier_shift = 3, p.activation = Activation::kRelu, p.output = {{17000, 37}, -9};
+              p.multiplier_shift = 11, p.output = {{17000, 29}, 5};
             })},
+      {"MultiplierShiftRelu", point, points,
+       with(
+           ConvI8Params{},
+           [](auto& p) {
+             p.multiplier_shift = 3, p.activation = Activation::kRelu, p.output = {{17000, 37}, -9};
+           })},
   };
 }
 
@@ -173,10 +187,12 @@ Problem make(const Case& c) {
   const ConvExtents& e = c.extents;
   Problem p;
   p.params = c.params;
-  p.weights = draw<int8_t>(random, int64_t{f.out_channels} * f.in_per_group() * f.kernel.h * f.kernel.w,
-                           -c.largest_weight, c.largest_weight);
+  p.weights =
+      draw<int8_t>(random, int64_t{f.out_channels} * f.in_per_group() * f.kernel.h * f.kernel.w,
+                   -c.largest_weight, c.largest_weight);
   p.input = draw<int8_t>(random, int64_t{e.batch} * f.in_channels * e.in.h * e.in.w, -128, 127);
-  p.residual = draw<int8_t>(random, int64_t{e.batch} * f.out_channels * e.out.h * e.out.w, -128, 127);
+  p.residual =
+      draw<int8_t>(random, int64_t{e.batch} * f.out_channels * e.out.h * e.out.w, -128, 127);
   p.offset = draw<int16_t>(random, f.out_channels, -c.largest_offset, c.largest_offset);
   p.multiplier = draw<int16_t>(random, f.out_channels, 64, 16384);
   if (c.multiplier != 0) p.multiplier.assign(p.multiplier.size(), c.multiplier);
@@ -210,11 +226,12 @@ int8_t naive(const Problem& p, const ConvExtents& e, int n, int oc, int oy, int 
     const int ic = oc / f.out_per_group() * f.in_per_group() + i;
     for (int ky = 0; ky < f.kernel.h; ++ky) {
       for (int kx = 0; kx < f.kernel.w; ++kx) {
-        const int y = oy * f.stride.h - e.pad_before.h + ky, x = ox * f.stride.w - e.pad_before.w + kx;
+        const int y = oy * f.stride.h - e.pad_before.h + ky,
+                  x = ox * f.stride.w - e.pad_before.w + kx;
         const bool inside = y >= 0 && x >= 0 && y < e.in.h && x < e.in.w;
         const auto at = static_cast<size_t>(((n * f.in_channels + ic) * e.in.h + y) * e.in.w + x);
-        const auto weight = static_cast<size_t>(
-            ((oc * f.in_per_group() + i) * f.kernel.h + ky) * f.kernel.w + kx);
+        const auto weight =
+            static_cast<size_t>(((oc * f.in_per_group() + i) * f.kernel.h + ky) * f.kernel.w + kx);
         acc += Wide{inside ? p.input[at] : p.params.input_zero_point} *
                (p.weights[weight] + p.offset[c]);
       }
@@ -224,9 +241,9 @@ int8_t naive(const Problem& p, const ConvExtents& e, int n, int oc, int oy, int 
   Wide v = 0;
   if (p.params.slope && product < 0) {
     const ConvSlope& s = *p.params.slope;
-    v = divide_even(divide_even(product, s.negative_multiplier_shift) *
-                        s.factor[s.factor.size() == 1 ? 0 : c],
-                    s.negative_shift);
+    v = divide_even(
+        divide_even(product, s.negative_multiplier_shift) * s.factor[s.factor.size() == 1 ? 0 : c],
+        s.negative_shift);
   } else {
     v = divide_even(product, p.params.multiplier_shift);
     if (p.params.slope) v = divide_even(v, p.params.slope->positive_shift);
@@ -235,8 +252,9 @@ int8_t naive(const Problem& p, const ConvExtents& e, int n, int oc, int oy, int 
   if (p.params.activation == Activation::kRelu && v < 0) v = 0;
   if (p.params.has_residual) {
     const auto at = static_cast<size_t>(((n * f.out_channels + oc) * e.out.h + oy) * e.out.w + ox);
-    v += divide_even(Wide{p.residual[at] + p.params.residual_offset} * p.params.residual_scale.scale,
-                     p.params.residual_scale.shift);
+    v +=
+        divide_even(Wide{p.residual[at] + p.params.residual_offset} * p.params.residual_scale.scale,
+                    p.params.residual_scale.shift);
   }
   if (p.params.relu_after_add && v < 0) v = 0;
   const OutputStage& out = p.params.output;
@@ -344,9 +362,13 @@ TEST(ConvStagesTest, WhatIsNotATableOrASlopeIsRefused) {
   EXPECT_EQ(code([](auto& p) { p.lookup->start = 1; }), Code::kInvalidArgument);
   EXPECT_EQ(code([](auto& p) { p.activation = Activation::kRelu; }), Code::kInvalidArgument);
   EXPECT_EQ(code([](auto& p) { p.multiplier_shift = 63; }), Code::kInvalidArgument);
-  EXPECT_EQ(code([](auto& p) { p.lookup.reset(), p.slope = ConvSlope{1, 1, 1, {1, 2}}; }),
+  EXPECT_EQ(code([](auto& p) {
+              p.lookup.reset(), p.slope = ConvSlope{1, 1, 1, {1, 2}};
+            }),
             Code::kInvalidArgument);
-  EXPECT_EQ(code([](auto& p) { p.lookup->above = {INT32_MAX, 0}, p.lookup->shift = 0; }),
+  EXPECT_EQ(code([](auto& p) {
+              p.lookup->above = {INT32_MAX, 0}, p.lookup->shift = 0;
+            }),
             Code::kUnsupported);
 }
 

@@ -20,9 +20,7 @@ void binary_f16(const BinaryArgs<uint16_t>& args, IndexRange units) {
   RK_DISPATCH(binary_f16, args, units);
 }
 
-void binary_i8(const BinaryI8Args& args, IndexRange units) {
-  RK_DISPATCH(binary_i8, args, units);
-}
+void binary_i8(const BinaryI8Args& args, IndexRange units) { RK_DISPATCH(binary_i8, args, units); }
 
 void affine_f16(const AffineArgs<uint16_t>& args, IndexRange planes) {
   RK_DISPATCH(affine_f16, args, planes);

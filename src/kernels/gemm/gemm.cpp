@@ -12,8 +12,6 @@ int64_t gemm_f32_units(const GemmF32Args& args) {
   return ceil_div(args.m, kTileRows) * ceil_div(args.n, kTileCols);
 }
 
-void gemm_f32(const GemmF32Args& args, IndexRange units) {
-  RK_DISPATCH(gemm_f32, args, units);
-}
+void gemm_f32(const GemmF32Args& args, IndexRange units) { RK_DISPATCH(gemm_f32, args, units); }
 
 }  // namespace rk::kernels

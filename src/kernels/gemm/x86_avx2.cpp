@@ -43,8 +43,7 @@ inline void turn_eight(const float* b, int64_t b_step, float (*panel)[kTileCols]
 void turn_square(const float* b, int64_t b_step, float (*panel)[kTileCols]) {
   for (int64_t k = 0; k < kTurnedSquare; k += 8) {
     for (int64_t c = 0; c < kTurnedSquare; c += 8)
-      turn_eight(b + c * b_step + k, b_step,
-                 reinterpret_cast<float(*)[kTileCols]>(panel[k] + c));
+      turn_eight(b + c * b_step + k, b_step, reinterpret_cast<float(*)[kTileCols]>(panel[k] + c));
   }
 }
 

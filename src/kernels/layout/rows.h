@@ -87,10 +87,17 @@ void rows_to_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w
       Out* const row = blocked_row(output, shape, n, 0, h);
       const int64_t width = shape.extent.w;
       switch (shape.channels) {
-        case 1: row_of_few<1>(source, width, fill, convert, row); continue;
-        case 3: row_of_few<3>(source, width, fill, convert, row); continue;
-        case 4: row_of_few<4>(source, width, fill, convert, row); continue;
-        default: break;
+        case 1:
+          row_of_few<1>(source, width, fill, convert, row);
+          continue;
+        case 3:
+          row_of_few<3>(source, width, fill, convert, row);
+          continue;
+        case 4:
+          row_of_few<4>(source, width, fill, convert, row);
+          continue;
+        default:
+          break;
       }
     }
     for (int32_t block = 0; block < channel_blocks(shape.channels); ++block) {

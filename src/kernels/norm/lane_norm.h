@@ -59,12 +59,13 @@ inline void softmax_row(const float* x, float* y, int64_t length) {
   for (int64_t i = 0; i < length; i += Float::kLanes)
     most = Float::max(most, load_at<Float>(x, i, length, kMinusInfinity));
   const Vector shift = Float::all(Float::largest(most));
-  const double sum = sum_of<Float>(length, [&](int64_t i) __attribute__((always_inline)) {
-    const Vector v =
-        exp_lanes<Float>(Float::sub(load_at<Float>(x, i, length, kMinusInfinity), shift));
-    store_at<Float>(y, i, length, v);
-    return v;
-  });
+  const double sum = sum_of<Float>(
+      length, [&](int64_t i) __attribute__((always_inline)) {
+        const Vector v =
+            exp_lanes<Float>(Float::sub(load_at<Float>(x, i, length, kMinusInfinity), shift));
+        store_at<Float>(y, i, length, v);
+        return v;
+      });
   const Vector factor = Float::all(static_cast<float>(1.0 / sum));
   for (int64_t i = 0; i < length; i += Float::kLanes)
     store_at<Float>(y, i, length, Float::mul(load_at<Float>(y, i, length, 0), factor));
@@ -82,12 +83,13 @@ inline void softmax_part_lanes(const SoftmaxPartArgs& args, IndexRange rows) {
     const float now = Float::largest(most);
     const bool hidden = now == kMinusInfinity;
     const Vector shift = Float::all(hidden ? 0.0f : now);
-    const double sum = sum_of<Float>(args.length, [&](int64_t i) __attribute__((always_inline)) {
-      const Vector v =
-          exp_lanes<Float>(Float::sub(load_at<Float>(x, i, args.length, kMinusInfinity), shift));
-      store_at<Float>(x, i, args.length, v);
-      return v;
-    });
+    const double sum = sum_of<Float>(
+        args.length, [&](int64_t i) __attribute__((always_inline)) {
+          const Vector v = exp_lanes<Float>(
+              Float::sub(load_at<Float>(x, i, args.length, kMinusInfinity), shift));
+          store_at<Float>(x, i, args.length, v);
+          return v;
+        });
     float factor[Float::kLanes];
     Float::store(factor, exp_lanes<Float>(Float::sub(Float::all(before), shift)));
     args.largest[row] = now;

@@ -47,7 +47,7 @@ struct NormalizeArgs {
   const float* scale = nullptr;
   const float* bias = nullptr;  // or null
   float epsilon = 0.0f;
-  bool centered = true;                 // false: the mean counts as 0, as RMSNormalization has it
+  bool centered = true;                // false: the mean counts as 0, as RMSNormalization has it
   float* mean = nullptr;               // of each row, or null
   float* inverse_deviation = nullptr;  // of each row, or null
 };

@@ -70,8 +70,7 @@ KERNEL_TEST(RecurrentTest, TanhAndSigmoidAreGoodToSixUnitsOverTheirRange) {
             gates.begin() + static_cast<std::ptrdiff_t>(3 * count));
   lstm_cell_f32({gates.data(), c.data(), h.data(), static_cast<int64_t>(count)});
   std::vector<float> ones(count, 1.0f), sigmoids(count);
-  reset_state_f32(
-      {arguments.data(), ones.data(), sigmoids.data(), static_cast<int64_t>(count)});
+  reset_state_f32({arguments.data(), ones.data(), sigmoids.data(), static_cast<int64_t>(count)});
   for (size_t i = 0; i < count; ++i) {
     const double t = std::tanh(double{arguments[i]}), again = std::tanh(double{c[i]});
     ASSERT_NEAR(c[i], t, 6 * kUlp * std::fabs(t)) << arguments[i];
@@ -95,8 +94,8 @@ KERNEL_TEST(RecurrentTest, CellsMatchTheirFormulas) {
     EXPECT_NEAR(h[i], sigmoid(at(1, i)) * std::tanh(cell), 1e-6) << i;
   }
   for (const bool after : {false, true}) {
-    const float *const from_input = gates.data() + 2 * kCount,
-                *const from_hidden = gates.data() + 3 * kCount;
+    const float *const from_input = gates.data() + 2 * kCount, *const from_hidden =
+                                                                   gates.data() + 3 * kCount;
     h = before;
     gru_cell_f32({gates.data(), from_input, after ? from_hidden : nullptr, h.data(), kCount});
     for (size_t i = 0; i < h.size(); ++i) {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/shared/evaluate.h"
 #include "ops/registry.h"
+#include "ops/shared/evaluate.h"
 
 namespace rk::ops {
 namespace {

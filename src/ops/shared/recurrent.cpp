@@ -46,7 +46,9 @@ Status check_shape(const Node& node, size_t i, const Shape& expected) {
 class Strips {
  public:
   Strips(const float* matrix, int64_t rows, int64_t columns)
-      : rows_(rows), columns_(columns), elements_(static_cast<size_t>(strips() * columns * kStrip)) {
+      : rows_(rows),
+        columns_(columns),
+        elements_(static_cast<size_t>(strips() * columns * kStrip)) {
     for (int64_t row = 0; row < rows; ++row) {
       float* const to = elements_.data() + row / kStrip * columns * kStrip + row % kStrip;
       for (int64_t k = 0; k < columns; ++k) to[k * kStrip] = matrix[row * columns + k];

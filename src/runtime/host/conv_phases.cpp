@@ -157,8 +157,8 @@ std::optional<ConvPhases> find_phases(const kernels::ConvFilter& filter,
   p.filter.stride = {1, 1};
   p.filter.kernel = {taps_of_phase(kernel.h, stride.h), taps_of_phase(kernel.w, stride.w)};
   const bool whole_blocks = filter.out_channels >= kernels::kHostBlock;
-  p.phase_channels = whole_blocks ? align_up(filter.out_channels, kernels::kHostBlock)
-                                  : filter.out_channels;
+  p.phase_channels =
+      whole_blocks ? align_up(filter.out_channels, kernels::kHostBlock) : filter.out_channels;
   const int64_t channels = count * p.phase_channels;
   if (channels > kMostChannels) return std::nullopt;
   p.filter.out_channels = static_cast<int32_t>(channels);
@@ -183,10 +183,12 @@ std::optional<ConvPhases> find_phases(const kernels::ConvFilter& filter,
 
 void to_phases(const ConvPhases& phases, kernels::ConvF16Params& params, PhaseConstantsF16& held) {
   if (params.weights_f16 != nullptr) {
-    spread_weights(phases, params.weights_f16, [](int32_t) { return uint16_t{0}; }, held.half);
+    spread_weights(
+        phases, params.weights_f16, [](int32_t) { return uint16_t{0}; }, held.half);
     params.weights_f16 = held.half.data();
   } else {
-    spread_weights(phases, params.weights_f32, [](int32_t) { return 0.0f; }, held.whole);
+    spread_weights(
+        phases, params.weights_f32, [](int32_t) { return 0.0f; }, held.whole);
     params.weights_f32 = held.whole.data();
   }
   if (params.bias != nullptr) {
@@ -202,8 +204,7 @@ void to_phases(const ConvPhases& phases, kernels::ConvF16Params& params, PhaseCo
 bool to_phases(const ConvPhases& phases, kernels::ConvI8Params& params, PhaseConstantsI8& held) {
   const auto channels = static_cast<size_t>(phases.given.out_channels);
   std::vector<int16_t> offset(channels, 0);
-  if (params.weight_offset != nullptr)
-    std::copy_n(params.weight_offset, channels, offset.begin());
+  if (params.weight_offset != nullptr) std::copy_n(params.weight_offset, channels, offset.begin());
   // A tap that a phase does not have multiplies by w + o = 0.
   for (const int16_t o : offset) {
     if (-o < -128 || -o > 127) return false;

@@ -21,9 +21,9 @@ struct ConvPhases {
   kernels::ConvFilter filter;    // of the plain convolution
   kernels::ConvExtents extents;  // likewise
   kernels::ConvFilter given;
-  kernels::ConvExtents target;  // of the transposed one
+  kernels::ConvExtents target;      // of the transposed one
   kernels::Extent2 first = {0, 0};  // (o + pad) / stride of the plain convolution's first output
-  int32_t phase_channels = 0;   // channels of one phase, whole blocks where there are many
+  int32_t phase_channels = 0;       // channels of one phase, whole blocks where there are many
 };
 
 // Nothing where the transposed form is as fast, or where the weights would grow several times.

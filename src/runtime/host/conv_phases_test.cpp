@@ -26,9 +26,12 @@ struct Case {
 
 // The last two have more padding in front than the kernel is long, and a stride longer than the kernel.
 const Case kCases[] = {
-    {5, 1, {1, 256}, {1, 256}, {1, 7}, {0, 0}},      {20, 3, {4, 16}, {4, 8}, {3, 5}, {1, 4}},
-    {17, 16, {8, 8}, {8, 8}, {2, 3}, {0, 0}},        {16, 33, {5, 7}, {3, 4}, {4, 3}, {2, 3}, {1, 2}},
-    {3, 18, {16, 16}, {8, 8}, {3, 3}, {4, 4}, {4, 4}}, {4, 2, {1, 9}, {1, 8}, {1, 6}, {0, 13}},
+    {5, 1, {1, 256}, {1, 256}, {1, 7}, {0, 0}},
+    {20, 3, {4, 16}, {4, 8}, {3, 5}, {1, 4}},
+    {17, 16, {8, 8}, {8, 8}, {2, 3}, {0, 0}},
+    {16, 33, {5, 7}, {3, 4}, {4, 3}, {2, 3}, {1, 2}},
+    {3, 18, {16, 16}, {8, 8}, {3, 3}, {4, 4}, {4, 4}},
+    {4, 2, {1, 9}, {1, 8}, {1, 6}, {0, 13}},
     {6, 20, {5, 8}, {4, 8}, {3, 4}, {3, 5}, {0, 1}},
 };
 
@@ -142,8 +145,8 @@ TEST(ConvPhases, IntegersAreThoseOfTheTransposedForm) {
     ASSERT_TRUE(to_phases(*phases, params, held));
     auto plain = kernels::pack_conv_i8(params);
     ASSERT_TRUE(plain.ok()) << plain.status().message();
-    const auto step = run_phases(
-        *phases, std::make_shared<const kernels::PackedConvI8>(std::move(*plain)), 0, 1);
+    const auto step =
+        run_phases(*phases, std::make_shared<const kernels::PackedConvI8>(std::move(*plain)), 0, 1);
     expect_equal(c, want, run(step, input, output_elements(c)));
   }
 }
@@ -185,7 +188,8 @@ TEST(ConvPhases, HalvesAreThoseOfTheTransposedForm) {
 
 TEST(ConvPhases, WhatWouldGrowOrIsShortOrIsGroupedStaysAsItIs) {
   const Case wide = {8, 4, {1, 1}, {16, 16}, {2, 2}, {0, 0}};
-  EXPECT_FALSE(find_phases(filter_of(wide), extents_of(wide), false));  // 255 of 256 phases are empty
+  EXPECT_FALSE(
+      find_phases(filter_of(wide), extents_of(wide), false));  // 255 of 256 phases are empty
   const Case usual = {8, 4, {4, 4}, {2, 2}, {2, 2}, {1, 1}};
   EXPECT_FALSE(find_phases(filter_of(usual), extents_of(usual), false));
   Case long_steps = {8, 4, {8, 8}, {8, 8}, {2, 2}, {0, 0}};

@@ -17,7 +17,6 @@ namespace {
 
 using program::ConvParams;
 
-
 kernels::ConvFilter filter_of(const StepContext& context, const ConvParams& p) {
   return {.in_channels = static_cast<int32_t>(context.input(0).shape[1]),
           .out_channels = static_cast<int32_t>(context.output().shape[1]),
@@ -114,7 +113,7 @@ void set_stages(const ConvParams& p, kernels::ConvI8Params& params) {
   params.multiplier_shift = p.multiplier_shift;
   if (p.lookup) {
     const program::LookupStage& s = *p.lookup;
-    params.lookup = kernels::ConvLookup{s.multiplier, s.addend, s.shift, s.start, s.end,
+    params.lookup = kernels::ConvLookup{s.multiplier,  s.addend, s.shift, s.start, s.end,
                                         s.entry_shift, s.low,    s.high,  s.below, s.above};
   }
   if (p.slope) {
@@ -152,7 +151,7 @@ Result<kernels::PackedConvI8> pack_i8(const StepContext& context, const ConvPara
   params.pool = context.constants.pool;
   RK_TRY(kernels::check_conv_filter(params.filter));
   PhaseConstantsI8 held;
-  if (phases && !to_phases(*phases, params, held)) 
+  if (phases && !to_phases(*phases, params, held))
     return unsupported("a constant of the phases leaves its type");
   RK_ASSIGN(kernels::PackedConvI8 packed, kernels::pack_conv_i8(params));
   const auto extra = static_cast<int64_t>(packed.weights.size()) - std::ssize(constants.weights);
@@ -187,8 +186,7 @@ Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p)
     RK_TRY(kernels::check_conv_extents(phases->extents));
     auto plain = pack_i8(context, p, phases);
     if (plain.ok()) {
-      return run_phases(*phases,
-                        std::make_shared<const kernels::PackedConvI8>(std::move(*plain)),
+      return run_phases(*phases, std::make_shared<const kernels::PackedConvI8>(std::move(*plain)),
                         context.step.inputs[0], context.step.outputs[0]);
     }
     if (plain.status().code() != Code::kUnsupported) return plain.status();
@@ -281,8 +279,8 @@ Result<kernels::PackedConvF16> pack_f16(const StepContext& context, const ConvPa
 
 Result<std::shared_ptr<const kernels::PackedConvF16>> packed_f16(const StepContext& context,
                                                                  const ConvParams& p) {
-  return context.constants.conv<kernels::PackedConvF16>(key_of(context, p),
-                                                        [&] { return pack_f16(context, p, std::nullopt); });
+  return context.constants.conv<kernels::PackedConvF16>(
+      key_of(context, p), [&] { return pack_f16(context, p, std::nullopt); });
 }
 
 Result<StepFunction> prepare_f16(const StepContext& context, const ConvParams& p) {

@@ -27,9 +27,9 @@ struct Recurrence {
   bool reset_after = false;  // GRU's linear_before_reset
   bool reverse = false;
   int64_t steps = 0, batch = 0, input = 0, hidden = 0, directions = 1, gates = 0;
-  int64_t padded = 0;  // hidden, to whole panels
-  Tensor by_input;     // [directions][gates][padded / 64][input][64]
-  Tensor by_hidden;    // [directions][gates][padded / 64][hidden][64]
+  int64_t padded = 0;              // hidden, to whole panels
+  Tensor by_input;                 // [directions][gates][padded / 64][input][64]
+  Tensor by_hidden;                // [directions][gates][padded / 64][hidden][64]
   std::vector<float> bias;         // [directions][gates * padded], what the sums begin with
   std::vector<float> bias_hidden;  // the recurrence's own of the candidate, [directions][padded]
 
@@ -87,8 +87,7 @@ std::variant<Recurrence, Refusal> recurrence_of(const StepContext& context,
       return Refusal{"input or state is not fp16 in plain order"};
   }
   for (const int32_t output : context.step.outputs) {
-    if (!is_plain_half(context, output))
-      return Refusal{"an output is not fp16 in plain order"};
+    if (!is_plain_half(context, output)) return Refusal{"an output is not fp16 in plain order"};
   }
   for (const size_t i : {kByInput, kByHidden, kBias}) {
     if (context.has_input(i) && !is_float_constant(context.input(i)))
@@ -122,8 +121,7 @@ void each_row(const Recurrence& r, const Place& place) {
 // A weight in panels, kept beside other constants; no file has these bytes.
 Result<Tensor> pack_panels(const StepContext& context, const Recurrence& r, size_t input,
                            int64_t depth) {
-  const TensorType type{DType::kF32,
-                        {r.directions, r.gates, r.panels(), depth, kRecurrentColumns}};
+  const TensorType type{DType::kF32, {r.directions, r.gates, r.panels(), depth, kRecurrentColumns}};
   return context.constants.tensor(
       {context.input(input).weight, DType::kUndefined, type, 0, 0}, [&]() -> Result<Tensor> {
         RK_ASSIGN(const Tensor stored, stored_constant(context, input));
@@ -151,8 +149,8 @@ Status pack_weights(const StepContext& context, Recurrence& r) {
   RK_ASSIGN(const Tensor stored, stored_constant(context, kBias));
   const Tensor bias = stored.cast(DType::kF32);
   each_row(r, [&](int64_t direction, int64_t gate, int64_t unit) {
-    const float* const from = bias.data<float>() + direction * 2 * r.gates * r.hidden +
-                              gate * r.hidden + unit;
+    const float* const from =
+        bias.data<float>() + direction * 2 * r.gates * r.hidden + gate * r.hidden + unit;
     const float by_hidden = from[r.gates * r.hidden];
     const bool apart = !r.lstm && r.reset_after && gate == 2;
     r.bias[static_cast<size_t>(direction * r.stacked() + gate * r.padded + unit)] =
@@ -211,8 +209,7 @@ class Walk {
 
  private:
   const float* panels(int64_t direction, int64_t gate) const {
-    return r_.by_hidden.data<float>() +
-           (direction * r_.gates + gate) * r_.padded * r_.hidden;
+    return r_.by_hidden.data<float>() + (direction * r_.gates + gate) * r_.padded * r_.hidden;
   }
 
   void lstm(int64_t direction, const float* from_input, bool backwards) {
@@ -233,8 +230,8 @@ class Walk {
       x = reset;
       begin = candidate;
     }
-    kernels::row_product_f32({x, r_.hidden, panels(direction, 2), r_.panels(), begin,
-                              hidden_.data(), backwards});
+    kernels::row_product_f32(
+        {x, r_.hidden, panels(direction, 2), r_.panels(), begin, hidden_.data(), backwards});
     if (r_.reset_after) {
       kernels::gru_cell_f32({gates_.data(), candidate, hidden_.data(), h_.data(), r_.padded});
     } else {

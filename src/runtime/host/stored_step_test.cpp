@@ -209,7 +209,8 @@ TEST_P(StoredStepTest, SplitsABatchWhosePartsHaveScalesOfTheirOwn) {
   for (size_t i = 0; i < first.size(); ++i) {
     ASSERT_EQ(first[i], storage.stored(values[i])) << i;
     const float kept = storage.stored(values[first.size() + i]);
-    const float again = static_cast<float>(quantize_f32(kept, kOther, kOtherZero) - kOtherZero) * kOther;
+    const float again =
+        static_cast<float>(quantize_f32(kept, kOther, kOtherZero) - kOtherZero) * kOther;
     ASSERT_FLOAT_EQ(second[i], bytes ? again : kept) << i;
   }
 }

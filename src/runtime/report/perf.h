@@ -11,7 +11,7 @@
 namespace rk::runtime {
 
 enum class PerfTimes {
-  kHost,       // measured on this machine, in the session's last run, which must have collected step durations
+  kHost,  // measured on this machine, in the session's last run, which must have collected step durations
   kPredicted,  // of the chip, from counted cycles and traffic (program/cost.h)
 };
 

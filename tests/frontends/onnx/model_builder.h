@@ -8,8 +8,8 @@
 
 #include "frontends/frontend.h"
 #include "frontends/onnx/rk_onnx.pb.h"
-#include "ops/shared/evaluate.h"
 #include "ops/registry.h"
+#include "ops/shared/evaluate.h"
 
 namespace rk::frontends::testing {
 

@@ -75,7 +75,8 @@ int run(const std::string& folder, size_t count) {
     std::vector<uint8_t> file = bases[random.below(bases.size())];
     mutate(file, {0, file.size()}, false, random);
     std::filesystem::remove(answer);
-    std::ofstream(model, std::ios::binary).write(reinterpret_cast<const char*>(file.data()), std::ssize(file));
+    std::ofstream(model, std::ios::binary)
+        .write(reinterpret_cast<const char*>(file.data()), std::ssize(file));
     const int status = run_child(model, answer);
     if (status == -1) {
       ++counts.hung;
@@ -90,13 +91,17 @@ int run(const std::string& folder, size_t count) {
       const frontends::ModelFile part{"", *bytes};
       frontends::ImportOptions options;
       options.input_shapes = {{1, 4, 9, 7}};
-      if (frontends::import_files({&part, 1}, "pytorch", options, ops::registry()).ok()) ++counts.imported;
+      if (frontends::import_files({&part, 1}, "pytorch", options, ops::registry()).ok())
+        ++counts.imported;
     }
   }
-  std::printf("FIGURE damaged .pt files (seed %llu): crash or hang of the toolkit | 0 of %zu; libtorch refused %zu, "
-              "answered %zu (%zu imported), crashed in its own process %zu, was ended after %d s %zu | 0 | ok\n",
-              static_cast<unsigned long long>(kSeed), count, counts.refused, counts.answered, counts.imported,
-              counts.crashed, kSeconds, counts.hung);
+  std::printf(
+      "FIGURE damaged .pt files (seed %llu): crash or hang of the toolkit | 0 of %zu; libtorch "
+      "refused %zu, "
+      "answered %zu (%zu imported), crashed in its own process %zu, was ended after %d s %zu | 0 | "
+      "ok\n",
+      static_cast<unsigned long long>(kSeed), count, counts.refused, counts.answered,
+      counts.imported, counts.crashed, kSeconds, counts.hung);
   return counts.refused > 0 && counts.answered > 0 ? 0 : 1;
 }
 

@@ -26,7 +26,8 @@ TEST_P(TorchFiles, GiveTheNumbersOfLibtorch) {
   auto model = import_model({folder + GetParam() + ".pt"}, "", options, ops::registry());
   if (!found->refusal.empty()) {
     ASSERT_FALSE(model.ok());
-    EXPECT_NE(model.status().message().find(found->refusal), std::string::npos) << model.status().message();
+    EXPECT_NE(model.status().message().find(found->refusal), std::string::npos)
+        << model.status().message();
     return;
   }
   ASSERT_TRUE(model.ok()) << model.status().message();
@@ -36,13 +37,15 @@ TEST_P(TorchFiles, GiveTheNumbersOfLibtorch) {
   for (size_t k = 0; k < outputs->size(); ++k) {
     ASSERT_EQ((*outputs)[k].shape(), found->outputs[k].shape());
     for (int64_t i = 0; i < found->outputs[k].elements(); ++i) {
-      ASSERT_NEAR((*outputs)[k].at_f64(i), found->outputs[k].at_f64(i), found->tolerance) << k << " " << i;
+      ASSERT_NEAR((*outputs)[k].at_f64(i), found->outputs[k].at_f64(i), found->tolerance)
+          << k << " " << i;
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, TorchFiles,
-                         testing::Values("conv2d", "quantized_conv", "half_weights", "refused_operator"));
+                         testing::Values("conv2d", "quantized_conv", "half_weights",
+                                         "refused_operator"));
 
 TEST(TorchFilesDamaged, AreRefusedWithLibtorchsOwnWords) {
   auto bytes = read_file(RK_SOURCE_DIR "/tests/frontends/torchscript/conv2d.pt");

@@ -19,14 +19,16 @@ namespace {
 // "torch.relu" and "ops.quantized.add", as saved modules spell them.
 struct Namespaces : torch::jit::SugaredValue {
   std::string kind() const override { return "ops"; }
-  std::shared_ptr<torch::jit::SugaredValue> attr(const torch::jit::SourceRange&, torch::jit::GraphFunction&,
+  std::shared_ptr<torch::jit::SugaredValue> attr(const torch::jit::SourceRange&,
+                                                 torch::jit::GraphFunction&,
                                                  const std::string& field) override {
     return std::make_shared<torch::jit::BuiltinModule>(field);
   }
 };
 
 struct Names : torch::jit::Resolver {
-  std::shared_ptr<torch::jit::SugaredValue> resolveValue(const std::string& name, torch::jit::GraphFunction&,
+  std::shared_ptr<torch::jit::SugaredValue> resolveValue(const std::string& name,
+                                                         torch::jit::GraphFunction&,
                                                          const torch::jit::SourceRange&) override {
     if (name == "torch") return std::make_shared<torch::jit::BuiltinModule>("aten");
     if (name == "ops") return std::make_shared<Namespaces>();
@@ -58,8 +60,10 @@ at::Tensor drawn(std::istringstream& in) {
   }
   if (kind == "qint8" || kind == "symmetric") {
     const int64_t n = dims[0];
-    const at::Tensor points = kind == "qint8" ? at::randint(-20, 20, {n}, at::kLong) : at::zeros({n}, at::kLong);
-    return at::quantize_per_channel(normal, at::rand({n}, at::kDouble).mul(0.02).add(0.01), points, 0, at::kQInt8);
+    const at::Tensor points =
+        kind == "qint8" ? at::randint(-20, 20, {n}, at::kLong) : at::zeros({n}, at::kLong);
+    return at::quantize_per_channel(normal, at::rand({n}, at::kDouble).mul(0.02).add(0.01), points,
+                                    0, at::kQInt8);
   }
   return normal;
 }
@@ -77,8 +81,8 @@ void write_npy(const std::string& path, const at::Tensor& from) {
   while ((header.size() + 11) % 64 != 0) header += ' ';
   header += '\n';
   std::ofstream out(path, std::ios::binary);
-  out << "\x93NUMPY\x01" << '\0' << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8)
-      << header;
+  out << "\x93NUMPY\x01" << '\0' << static_cast<char>(header.size() & 255)
+      << static_cast<char>(header.size() >> 8) << header;
   out.write(static_cast<const char*>(data.data_ptr()), static_cast<std::streamsize>(data.nbytes()));
 }
 

@@ -35,7 +35,8 @@ ImportOptions shapes(std::vector<std::vector<int64_t>> list) {
 // The elements of all outputs, one after the other.
 std::vector<float> run(const Imported& model, const std::vector<std::vector<float>>& inputs) {
   std::vector<Tensor> tensors;
-  for (const auto& values : inputs) tensors.push_back(Tensor::f32({static_cast<int64_t>(values.size())}, values));
+  for (const auto& values : inputs)
+    tensors.push_back(Tensor::f32({static_cast<int64_t>(values.size())}, values));
   const auto outputs = evaluator::evaluate(model.graph, tensors, {});
   EXPECT_TRUE(outputs.ok()) << outputs.status().message();
   std::vector<float> out;
@@ -61,7 +62,8 @@ std::vector<uint8_t> accumulator() {
 
 TEST(TorchState, TensorThatIsKeptIsRefusedWithTheWayOut) {
   const std::string message = refusal(accumulator(), shapes({{2}}));
-  EXPECT_THAT(message, HasSubstr("forward() keeps 'cell.s' between calls (f32[2]). Name it in inputs"));
+  EXPECT_THAT(message,
+              HasSubstr("forward() keeps 'cell.s' between calls (f32[2]). Name it in inputs"));
   EXPECT_THAT(message, HasSubstr("its next value is the output 'cell.s_next'"));
 }
 
@@ -141,7 +143,8 @@ TEST(TorchState, NumberThatCountsCallsIsRefused) {
   answer.constant(3, TestDatum::of_int(1));
   answer.node("aten::add", {2, 3}, {4});
   answer.set_state("calls", 4);
-  EXPECT_THAT(refusal(answer.bytes({1}), shapes({{2}})), HasSubstr("sets 'calls' to another number at every call"));
+  EXPECT_THAT(refusal(answer.bytes({1}), shapes({{2}})),
+              HasSubstr("sets 'calls' to another number at every call"));
 }
 
 std::vector<uint8_t> with_rate() {
@@ -153,12 +156,15 @@ std::vector<uint8_t> with_rate() {
 }
 
 TEST(TorchArguments, NumberWithoutValueIsRefusedWithTheWayOut) {
-  EXPECT_THAT(refusal(with_rate(), shapes({{2}})),
-              HasSubstr("forward() takes 'rate' of type int; only tensors can be inputs. Give it a value with "
-                        "input_initial_val"));
+  EXPECT_THAT(
+      refusal(with_rate(), shapes({{2}})),
+      HasSubstr(
+          "forward() takes 'rate' of type int; only tensors can be inputs. Give it a value with "
+          "input_initial_val"));
   ImportOptions options = shapes({{2}, {}});
   options.input_initial_values = {std::nullopt, std::nullopt};
-  EXPECT_THAT(refusal(with_rate(), options), HasSubstr("input_initial_val must hold one number for it"));
+  EXPECT_THAT(refusal(with_rate(), options),
+              HasSubstr("input_initial_val must hold one number for it"));
 }
 
 TEST(TorchArguments, NumberTakesTheGivenValue) {
@@ -207,7 +213,8 @@ TEST(TorchLists, DictGivesItsItemsByKey) {
   EXPECT_THAT(run(*model, {{1, 3}}), ElementsAre(-1, -3));
   answer.constant(7, TestDatum::of_text("none"));
   answer.node("aten::__getitem__", {4, 7}, {8});
-  EXPECT_THAT(refusal(answer.bytes({8}), shapes({{2}})), HasSubstr("a key that the dict does not have"));
+  EXPECT_THAT(refusal(answer.bytes({8}), shapes({{2}})),
+              HasSubstr("a key that the dict does not have"));
 }
 
 TEST(TorchLists, DictOfPairsAndListsThatAreCopied) {

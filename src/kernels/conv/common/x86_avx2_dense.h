@@ -53,7 +53,8 @@ constexpr int64_t kFewBandPixels = 512;  // where channels are few
 constexpr int64_t kFewPixels = 48;       // a smaller band would read the weights too often
 constexpr int64_t kTileBlocks = kTile / kLanes;
 constexpr int64_t kStepWeights = kLanes * kLanes;  // a step is one tap of one input block
-constexpr int64_t kPartBytes = 16 << 10;  // of weights, which stay in the first-level cache while all pixels pass
+constexpr int64_t kPartBytes =
+    16 << 10;  // of weights, which stay in the first-level cache while all pixels pass
 
 inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -91,8 +92,8 @@ struct Pass {
   const typename Kernel::Weight* weights;  // of the first block
   int64_t last_weights;                    // of one of the last steps
   int64_t next_block;                      // weights to those of the next block
-  typename Kernel::Sum (*acc)[kLanes];  // of pixel 0
-  bool first, last;                     // of the sum
+  typename Kernel::Sum (*acc)[kLanes];     // of pixel 0
+  bool first, last;                        // of the sum
   Target<typename Kernel::Stored> target;
 };
 
@@ -275,8 +276,7 @@ class DenseConv {
         out_blocks_(channel_blocks(filter_.out_channels)),
         in_plane_(int64_t{extents_.in.h} * extents_.in.w * kLanes),
         out_plane_(int64_t{extents_.out.h} * extents_.out.w * kLanes),
-        in_stride_(args.input_batch_stride != 0 ? args.input_batch_stride
-                                                : in_blocks_ * in_plane_),
+        in_stride_(args.input_batch_stride != 0 ? args.input_batch_stride : in_blocks_ * in_plane_),
         out_stride_(args.output_batch_stride != 0 ? args.output_batch_stride
                                                   : out_blocks_ * out_plane_),
         few_(few_channels(filter_)),
@@ -401,7 +401,7 @@ class DenseConv {
     fill_steps(band.scratch_pixels(), band.scratch_columns);
     const Stored* const image = args_.input + n * in_stride_;
     sum_tiles(band.pixels(), band.scratch_pixels(), place_of(band, n), tiles,
-              [&](int64_t block, Lane (*to)[kLanes]) {
+              [&](int64_t block, Lane(*to)[kLanes]) {
                 load_block<Kernel>(filter_, extents_, band, image + block * in_plane_, border_, to);
               });
   }
@@ -432,7 +432,7 @@ class DenseConv {
     find_sources(first, pixels);
     fill_steps(pixels, pixels);
     const Stored* const image = args_.input + (units_.matrix_product ? 0 : n * in_stride_);
-    sum_tiles(pixels, pixels, place, tiles, [&](int64_t block, Lane (*to)[kLanes]) {
+    sum_tiles(pixels, pixels, place, tiles, [&](int64_t block, Lane(*to)[kLanes]) {
       const Stored* const plane = image + block * in_plane_;
       for (int64_t i = 0; i < pixels; ++i) Kernel::widen(plane + scratch_.source[i], to[i]);
     });
@@ -444,9 +444,9 @@ class DenseConv {
       for (int64_t i = 0; i < pixels; ++i) scratch_.source[i] = (first + i) * in_stride_;
       return;
     }
-    const int64_t down = (int64_t{filter_.stride.h} * extents_.in.w -
-                          int64_t{extents_.out.w} * filter_.stride.w) *
-                         kLanes;
+    const int64_t down =
+        (int64_t{filter_.stride.h} * extents_.in.w - int64_t{extents_.out.w} * filter_.stride.w) *
+        kLanes;
     const int64_t y = first / extents_.out.w;
     int64_t x = first % extents_.out.w;
     int64_t at = (y * filter_.stride.h * extents_.in.w + x * filter_.stride.w) * kLanes;
@@ -485,8 +485,7 @@ class DenseConv {
     const int64_t channels = filter_.in_channels, row = row_lanes();
     scratch_.places.fill(band, y_.step, x_.step, extents_.out.w);
     for (int64_t ky = 0; ky < y_.kernel; ++ky) {
-      scratch_.step_offset[ky] =
-          static_cast<int32_t>(y_.tap(ky) * band.scratch_columns * channels);
+      scratch_.step_offset[ky] = static_cast<int32_t>(y_.tap(ky) * band.scratch_columns * channels);
     }
     load_few(band, args_.input + n * in_stride_);
     const int64_t end = smaller(tiles.end * kTileBlocks, out_blocks_);

@@ -27,18 +27,18 @@ class DenseFinish {
   const float* start(int64_t block) const { return bias_ + block * kLanes; }
 
   template <int kPixels, int kVectors>
-  inline __attribute__((always_inline)) void tile(
-      const __m256 (&sum)[kPixels][kVectors], const avx2_dense::Target<uint16_t>& target,
-      const int32_t* places) const {
+  inline __attribute__((always_inline)) void tile(const __m256 (&sum)[kPixels][kVectors],
+                                                  const avx2_dense::Target<uint16_t>& target,
+                                                  const int32_t* places) const {
     target.residual != nullptr ? finish<true>(sum, target, places)
                                : finish<false>(sum, target, places);
   }
 
  private:
   template <bool kResidual, int kPixels, int kVectors>
-  inline __attribute__((always_inline)) void finish(
-      const __m256 (&sum)[kPixels][kVectors], const avx2_dense::Target<uint16_t>& target,
-      const int32_t* places) const {
+  inline __attribute__((always_inline)) void finish(const __m256 (&sum)[kPixels][kVectors],
+                                                    const avx2_dense::Target<uint16_t>& target,
+                                                    const int32_t* places) const {
     const avx2_f16::Stages stages = stages_;
     uint16_t* const output = target.output;
     const uint16_t* const residual = target.residual;

@@ -12,7 +12,8 @@ namespace rk::kernels::avx2_f16 {
 namespace {
 
 constexpr int kRows = 2, kColumns = 3, kTaps = 9;
-constexpr int64_t kNarrow = 42;    // output columns of pictures that are copied, a multiple of kColumns
+constexpr int64_t kNarrow =
+    42;  // output columns of pictures that are copied, a multiple of kColumns
 constexpr int64_t kCopiedRows = 8;  // of the output, at a time
 // Of the input, with the larger stride.
 constexpr int64_t kMostHigh = (kCopiedRows - 1) * 2 + 3, kMostWide = (kNarrow - 1) * 2 + 3;
@@ -70,7 +71,8 @@ inline __attribute__((always_inline)) void sum_tile(const uint16_t* from, int64_
 template <int kStride, bool kResidual>
 class DepthwiseConv {
  public:
-  explicit DepthwiseConv(const ConvF16Args& args) : e_(args.extents), stages_(args.packed->params) {}
+  explicit DepthwiseConv(const ConvF16Args& args)
+      : e_(args.extents), stages_(args.packed->params) {}
 
   // Rows oy..oy + rows of one block.
   void run(const Picture& picture, int64_t oy, int64_t rows, uint16_t* copy) const {
@@ -140,8 +142,7 @@ class DepthwiseConv {
     // Tiles that read nothing but the picture.
     int64_t first = (e_.pad_before.w + kStride - 1) / kStride, last = first;
     if (inside_rows && first >= 0) {
-      while (last + kColumns <= e_.out.w &&
-             last * kStride - e_.pad_before.w + kWide <= e_.in.w)
+      while (last + kColumns <= e_.out.w && last * kStride - e_.pad_before.w + kWide <= e_.in.w)
         last += kColumns;
     }
     if (last == first) first = last = e_.out.w;

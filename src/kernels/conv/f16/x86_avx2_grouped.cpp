@@ -69,7 +69,8 @@ inline __attribute__((always_inline)) void add_lane(const float* const (&x)[kCou
   constexpr int kSpread = kLane * 0x55;  // that lane of each four
 #pragma GCC unroll 6
   for (int p = 0; p < kCount; ++p) {
-    sum[p][0] = _mm256_fmadd_ps(_mm256_permute_ps(_mm256_load_ps(x[p] + at), kSpread), w0, sum[p][0]);
+    sum[p][0] =
+        _mm256_fmadd_ps(_mm256_permute_ps(_mm256_load_ps(x[p] + at), kSpread), w0, sum[p][0]);
     sum[p][1] =
         _mm256_fmadd_ps(_mm256_permute_ps(_mm256_load_ps(x[p] + at + 8), kSpread), w1, sum[p][1]);
   }
@@ -155,9 +156,9 @@ class GroupedConv {
         out_plane_(int64_t{e_.out.h} * e_.out.w * kLanes) {}
 
   void run(IndexRange units, int64_t planes) {
-    for_each_band(
-        f_, e_, {f_, e_, kConvF16Tile}, {kBandPixels, kScratchPixels / planes, true}, units,
-        [&](const Band& band, TileRange tiles, int64_t n) { run_band(band, tiles, n); });
+    for_each_band(f_, e_, {f_, e_, kConvF16Tile}, {kBandPixels, kScratchPixels / planes, true},
+                  units,
+                  [&](const Band& band, TileRange tiles, int64_t n) { run_band(band, tiles, n); });
   }
 
  private:
@@ -204,8 +205,7 @@ class GroupedConv {
   void spread_quads(const GroupLanes& lanes, int32_t at, int64_t pixels, float (*to)[kLanes]) {
     for (int32_t q = 0; q < kQuad; ++q) {
       const int32_t channel = lanes.first[q] + at;
-      const auto* const from =
-          scratch_.pixels + (channel / kLanes - lanes.blocks.begin) * pixels;
+      const auto* const from = scratch_.pixels + (channel / kLanes - lanes.blocks.begin) * pixels;
       for (int64_t i = 0; i < pixels; ++i)
         _mm_store_ps(to[i] + q * kQuad, _mm_load_ps(from[i] + channel % kLanes));
     }

@@ -13,9 +13,9 @@
 
 #include "kernels/arm64_neon.h"
 
+#include "kernels/conv/common/lane_limits.h"
 #include "kernels/conv/i8/arm64_i16.h"
 #include "kernels/conv/i8/lane_finish.h"
-#include "kernels/conv/common/lane_limits.h"
 
 RK_ISA_BEGIN
 

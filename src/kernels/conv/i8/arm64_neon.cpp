@@ -2,9 +2,9 @@
 // conv_i8 with NEON through lane_tiles.h, on every 64-bit ARM.
 #if defined(__aarch64__)
 
+#include "kernels/conv/common/lane_limits.h"
 #include "kernels/conv/i8/arm64_i16.h"
 #include "kernels/conv/i8/lane_finish.h"
-#include "kernels/conv/common/lane_limits.h"
 
 namespace rk::kernels {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/conv/conv.h"
 #include "kernels/conv/common/lane_tiles.h"
+#include "kernels/conv/conv.h"
 #include "kernels/conv/i8/lane_lookup.h"
 #include "kernels/conv/i8/lane_winograd.h"
 
@@ -80,7 +80,8 @@ class FinishWide {
   Numbers by_pixels(Numbers sums, Numbers totals, int64_t channel) const {
     if constexpr (kTotals) sums = Double::add_product(sums, totals, offset_[channel]);
     const auto magic = Double::all(kMagic), bias = Double::all(bias_[channel]);
-    const auto scale = Double::all(multiplier_[channel] * unit_), out_scale = Double::all(out_scale_);
+    const auto scale = Double::all(multiplier_[channel] * unit_),
+               out_scale = Double::all(out_scale_);
     const auto finished = [&](auto x) __attribute__((always_inline)) {
       auto v = Double::sub(Double::fused(Double::add(x, bias), scale, magic), magic);
       v = Double::at_least(Double::at_most(Double::at_least(v, low_), high_), low_after_);
@@ -120,7 +121,7 @@ class FinishWide {
   const int32_t* const bias_;
   const int32_t* const multiplier_;
   const int32_t* const offset_;
-  const double unit_;  // of the multipliers
+  const double unit_;        // of the multipliers
   const double low_, high_;  // before the residual
   const double residual_offset_, residual_scale_;
   const double low_after_;
@@ -234,7 +235,8 @@ class FinishLookup {
       const Vector v = Float::sub(
           Float::fused(Float::from(acc + c), Float::load(scale_ + block * kLanes + c), magic),
           magic);
-      t[i] = Float::at_most(Float::at_least(Float::fused(v, index_scale, magic), lowest_), highest_);
+      t[i] =
+          Float::at_most(Float::at_least(Float::fused(v, index_scale, magic), lowest_), highest_);
     }
     store_bytes_at<Float>(t, bytes_, base_, output);
   }
@@ -487,9 +489,9 @@ inline void run_lanes_i8(const ConvI8Args& args, IndexRange units) {
   const LaneConstants constants = lane_constants(args);
   const typename Isa::DefaultRounding mode;
   constexpr bool kTotals = Isa::kRow > kLanes;
-  with_finish<typename Isa::FloatLanes, kTotals>(
-      *args.packed, constants,
-      [&](const auto& finish) { run_lanes_i8<Isa>(args, constants, finish, units); });
+  with_finish<typename Isa::FloatLanes, kTotals>(*args.packed, constants, [&](const auto& finish) {
+    run_lanes_i8<Isa>(args, constants, finish, units);
+  });
 }
 
 }  // namespace

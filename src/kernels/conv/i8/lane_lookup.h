@@ -37,8 +37,8 @@ inline typename Float::Vector interpolate(typename Float::Vector t, const Lookup
       const int32_t distance = static_cast<int32_t>(lanes[i]) - table.start;
       const int32_t pair = table.pairs[distance >> table.shift];
       const int32_t rest = distance & table.rest;
-      lanes[i] = static_cast<float>(
-          static_cast<int16_t>(pair) + scale_round(pair >> 16, rest, table.shift));
+      lanes[i] = static_cast<float>(static_cast<int16_t>(pair) +
+                                    scale_round(pair >> 16, rest, table.shift));
     }
     return Float::load(lanes);
   }

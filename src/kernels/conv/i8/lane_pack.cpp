@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "kernels/conv/common/bands.h"
-#include "kernels/conv/i8/exact_stages.h"
 #include "kernels/conv/common/lane_limits.h"
+#include "kernels/conv/i8/exact_stages.h"
 #include "kernels/conv/i8/pack_lanes.h"
 #include "kernels/conv/i8/winograd_form.h"
 

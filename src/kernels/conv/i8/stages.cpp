@@ -66,7 +66,8 @@ bool make_pairs(const ConvLookup& s, int32_t* pairs) {
     const int32_t base = table[at];
     const int32_t step = at + 1 < kLookupEntries ? table[at + 1] - base : 0;
     if (step != static_cast<int16_t>(step)) return false;
-    pairs[k] = static_cast<int32_t>(static_cast<uint32_t>(step) << 16 | static_cast<uint16_t>(base));
+    pairs[k] =
+        static_cast<int32_t>(static_cast<uint32_t>(step) << 16 | static_cast<uint16_t>(base));
   }
   return true;
 }
@@ -85,8 +86,7 @@ void fill_bytes(const ConvLookup& s, const OutputStage& output, const StageConst
     // Lines end at every multiple of a piece, counted from 0.
     const int64_t last = std::min<int64_t>(c.highest, (t >> s.entry_shift) * piece + piece - 1);
     const int8_t first_byte = byte_at(t), last_byte = byte_at(last);
-    for (; t <= last; ++t)
-      bytes[t - c.lowest] = first_byte == last_byte ? first_byte : byte_at(t);
+    for (; t <= last; ++t) bytes[t - c.lowest] = first_byte == last_byte ? first_byte : byte_at(t);
   }
 }
 
@@ -107,9 +107,9 @@ bool lookup_holds(const PackedConvI8& packed, const ConvLookup& s, StageConstant
   c.lowest = static_cast<int32_t>(s.start - below);
   // Every v beyond 2^22 lies beyond both ends of t.
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
-  const int32_t largest = *std::max_element(
-      multiplier, multiplier + p.filter.out_channels,
-      [](int32_t a, int32_t b) { return magnitude(a) < magnitude(b); });
+  const int32_t largest =
+      *std::max_element(multiplier, multiplier + p.filter.out_channels,
+                        [](int32_t a, int32_t b) { return magnitude(a) < magnitude(b); });
   const int64_t v = scaled_bound(packed.acc_bound, {largest, p.multiplier_shift});
   const int64_t reached = scale_round(kExact - 1, s.multiplier, s.shift);
   if (v >= kExact && (reached < c.highest || -reached > c.lowest)) return false;
@@ -125,7 +125,9 @@ bool slope_holds(const PackedConvI8& packed, float* positive, float* negative, S
   if (packed.acc_bound >= kExactSum || p.has_residual || p.relu_after_add) return false;
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
   const double unit = std::ldexp(p.output.scale.scale, -p.output.scale.shift);
-  const auto moved_by = [&](double factor) { return (0.5 * std::abs(factor) + 0.5) * std::abs(unit); };
+  const auto moved_by = [&](double factor) {
+    return (0.5 * std::abs(factor) + 0.5) * std::abs(unit);
+  };
   double moved = moved_by(c.positive_scale), largest = 0;
   for (int32_t i = 0; i < p.filter.out_channels; ++i) {
     if (multiplier[i] < 0) return false;
@@ -167,8 +169,8 @@ Status check_stages(const ConvI8Params& p) {
     RK_TRY(check_shift("positive shift", s.positive_shift));
     RK_TRY(check_shift("negative shift", s.negative_shift));
     if (s.factor.size() != 1 && std::ssize(s.factor) != p.filter.out_channels) {
-      return invalid_argument(
-          str("convolution: ", s.factor.size(), " slopes for ", p.filter.out_channels, " channels"));
+      return invalid_argument(str("convolution: ", s.factor.size(), " slopes for ",
+                                  p.filter.out_channels, " channels"));
     }
   }
   return ok_status();
@@ -179,8 +181,8 @@ int64_t stages_bound(const ConvI8Params& params, int64_t bound, int32_t multipli
   if (params.lookup) return lookup_bound(*params.lookup, v);
   if (!params.slope) return v;
   const ConvSlope& s = *params.slope;
-  const int64_t below = scaled_bound(
-      scaled_bound(bound, {multiplier, s.negative_multiplier_shift}), {32768, s.negative_shift});
+  const int64_t below = scaled_bound(scaled_bound(bound, {multiplier, s.negative_multiplier_shift}),
+                                     {32768, s.negative_shift});
   return v < 0 || below < 0 ? -1 : std::max(v, below);
 }
 

@@ -52,7 +52,7 @@ struct StageConstants {
   double positive_scale = 1, negative_first_scale = 1;
   // Entry k: the table at start + (k << entry_shift) in the low half, the way to the next entry in the high half.
   const int32_t* pairs = nullptr;
-  const int8_t* bytes = nullptr;  // of t = lowest and on; 3 more may be read
+  const int8_t* bytes = nullptr;           // of t = lowest and on; 3 more may be read
   const double* negative_scale = nullptr;  // factor / 2^negative_shift per output channel
   // From sums to the output's unit, per output channel, and how close to a whole number the result must be.
   const float *positive = nullptr, *negative = nullptr;

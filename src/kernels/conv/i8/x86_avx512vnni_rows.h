@@ -76,8 +76,8 @@ RK_INLINE const T& in_memory(const T& object) {
 // Finishes vector v of four pixels from number `first` of a tile on.
 template <bool kSums>
 RK_INLINE void finish_neighbors(const Ending& ending, const DirectRoute& stages,
-                                 const TilePlace& at, int first, int v, __m512i sum0, __m512i sum1,
-                                 __m512i sum2, __m512i sum3) {
+                                const TilePlace& at, int first, int v, __m512i sum0, __m512i sum1,
+                                __m512i sum2, __m512i sum3) {
   const Ending& k = in_memory(ending);
   const DirectRoute& route = in_memory(stages);
   const int64_t channel = k.channel + v * kVector;
@@ -134,7 +134,7 @@ struct TileSums {
     constexpr int first = kGroup / kVectors * 4, v = kGroup % kVectors;
     if (first == 0 || first < at.left) {
       finish_neighbors<kSums>(ending, route, at, first, v, sum[first][v], sum[first + 1][v],
-                               sum[first + 2][v], sum[first + 3][v]);
+                              sum[first + 2][v], sum[first + 3][v]);
     }
   }
 };

@@ -35,10 +35,14 @@ bool read_arguments(int argc, char** argv, Arguments* out) {
     }
     if (i + 1 == argc) return false;
     const char* const value = argv[++i];
-    if (word == "--model") out->model = value;
-    else if (word == "--save") out->save = value;
-    else if (word == "--loops") out->loops = atoi(value);
-    else return false;
+    if (word == "--model")
+      out->model = value;
+    else if (word == "--save")
+      out->save = value;
+    else if (word == "--loops")
+      out->loops = atoi(value);
+    else
+      return false;
   }
   return out->loops > 0;
 }
@@ -81,7 +85,9 @@ int compare_with_simulator(const Arguments& arguments, const RknnApp& app,
     same += difference.same_bytes;
     printf("output %zu '%s': cosine %.6f, largest difference %g: %s\n", i, app.outputs()[i].name,
            difference.cosine, difference.largest,
-           !difference.comparable ? "OTHER TYPE OR SHAPE" : ok ? "agrees" : "DIFFERS");
+           !difference.comparable ? "OTHER TYPE OR SHAPE"
+           : ok                   ? "agrees"
+                                  : "DIFFERS");
   }
   const bool ok = agree == outputs.size();
   printf("%s with the simulator: %zu of %zu outputs, %zu with equal bytes\n",

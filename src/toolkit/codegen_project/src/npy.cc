@@ -80,7 +80,14 @@ bool write_npy(const std::string& path, const NpyArray& array) {
       "{'descr': '" + array.type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   header.resize((header.size() + 11 + 63) / 64 * 64 - 11, ' ');
   header += '\n';
-  const uint8_t start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0,
+  const uint8_t start[10] = {0x93,
+                             'N',
+                             'U',
+                             'M',
+                             'P',
+                             'Y',
+                             1,
+                             0,
                              static_cast<uint8_t>(header.size() & 255),
                              static_cast<uint8_t>(header.size() >> 8)};
   FILE* file = fopen(path.c_str(), "wb");

@@ -26,17 +26,17 @@ bool read_pnm(const std::string& path, Picture* picture) {
   if (file == nullptr) return fail(path, "no such file, or no right to read it");
   char kind = 0;
   int limit = 0;
-  const bool header = fscanf(file, "P%c %d %d %d", &kind, &picture->width, &picture->height,
-                             &limit) == 4 &&
-                      fgetc(file) != EOF && (kind == '5' || kind == '6') && limit == 255 &&
-                      picture->width > 0 && picture->height > 0 && picture->width <= 16384 &&
-                      picture->height <= 16384;
+  const bool header =
+      fscanf(file, "P%c %d %d %d", &kind, &picture->width, &picture->height, &limit) == 4 &&
+      fgetc(file) != EOF && (kind == '5' || kind == '6') && limit == 255 && picture->width > 0 &&
+      picture->height > 0 && picture->width <= 16384 && picture->height <= 16384;
   bool whole = false;
   if (header) {
     picture->channels = kind == '6' ? 3 : 1;
     picture->pixels.resize(static_cast<size_t>(picture->width) * picture->height *
                            picture->channels);
-    whole = fread(picture->pixels.data(), 1, picture->pixels.size(), file) == picture->pixels.size();
+    whole =
+        fread(picture->pixels.data(), 1, picture->pixels.size(), file) == picture->pixels.size();
   }
   fclose(file);
   if (!header) return fail(path, "it is neither .npy nor a binary PPM or PGM file of 8 bits");
@@ -94,7 +94,8 @@ double value_of(const NpyArray& array, size_t i) {
 }  // namespace
 
 bool load_input(const std::string& path, const rknn_tensor_attr& attr, NpyArray* array) {
-  if (path.size() > 4 && path.compare(path.size() - 4, 4, ".npy") == 0) return read_npy(path, array);
+  if (path.size() > 4 && path.compare(path.size() - 4, 4, ".npy") == 0)
+    return read_npy(path, array);
   if (attr.n_dims != 4 || attr.fmt != RKNN_TENSOR_NHWC) {
     return fail(path, "this input is not a picture; give an .npy file");
   }

@@ -143,7 +143,8 @@ bool RknnApp::choose_shapes(const std::vector<NpyArray>& arrays) {
 }
 
 bool RknnApp::bind(const std::vector<NpyArray>& arrays) {
-  const auto bind_one = [&](rknn_tensor_attr* attr, size_t size, std::vector<rknn_tensor_mem*>* to) {
+  const auto bind_one = [&](rknn_tensor_attr* attr, size_t size,
+                            std::vector<rknn_tensor_mem*>* to) {
     attr->size = static_cast<uint32_t>(size);  // a board checks the memory by it
     const uint32_t bytes = std::max(attr->size, attr->size_with_stride);
     rknn_tensor_mem* const memory =
@@ -153,9 +154,8 @@ bool RknnApp::bind(const std::vector<NpyArray>& arrays) {
       return false;
     }
     to->push_back(memory);
-    return check("rknn_set_io_mem", timed("rknn_set_io_mem", [&] {
-                   return rknn_set_io_mem(context_, memory, attr);
-                 }));
+    return check("rknn_set_io_mem",
+                 timed("rknn_set_io_mem", [&] { return rknn_set_io_mem(context_, memory, attr); }));
   };
   for (size_t i = 0; i < inputs_.size(); ++i) {
     rknn_tensor_attr& attr = inputs_[i];
@@ -180,8 +180,7 @@ bool RknnApp::bind(const std::vector<NpyArray>& arrays) {
 bool RknnApp::set_input(size_t i, const NpyArray& array) {
   const rknn_tensor_attr& attr = inputs_[i];
   rknn_tensor_type type;
-  if (!find_type(array.type, &type) || type != attr.type ||
-      array.shape.size() != attr.n_dims ||
+  if (!find_type(array.type, &type) || type != attr.type || array.shape.size() != attr.n_dims ||
       !std::equal(array.shape.begin(), array.shape.end(), attr.dims)) {
     fprintf(stderr, "input %zu: the array is %s %s, expected %s %s\n", i, array.type.c_str(),
             shape_text(array.shape.data(), array.shape.size()).c_str(), npy_type(attr.type).c_str(),
