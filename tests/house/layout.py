@@ -13,12 +13,15 @@ import sys
 
 PROGRAM = "clang-format-14"
 SUFFIXES = (".c", ".cc", ".cpp", ".h")
+TEMPLATES = os.path.join("src", "toolkit", "codegen_project")  # @NAMES@ in them are not C++ yet
 FOLDERS = ("bench", "examples", "include", "python", "server", "src", "tests", "tools", "packaging")
 
 
 def sources(root):
     for folder in FOLDERS:
         for path, _, names in os.walk(os.path.join(root, folder)):
+            if TEMPLATES in path:
+                continue
             yield from (os.path.join(path, name) for name in sorted(names) if name.endswith(SUFFIXES))
 
 
