@@ -46,7 +46,7 @@ help:
 INSTALL = missing=$$(for p in $(1); do \
 	  dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'install ok installed' || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
-	  if [ -n "$(NO_INSTALL)" ]; then echo "missing Debian packages (make deps installs them):" $$missing; exit 1; fi; \
+	  if [ -n "$(NO_INSTALL)" ]; then echo "missing Debian packages (without NO_INSTALL they are installed):" $$missing; exit 1; fi; \
 	  echo "installing Debian packages:" $$missing; \
 	  $(SUDO) apt-get update -qq && \
 	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \

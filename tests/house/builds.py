@@ -47,7 +47,8 @@ def main():
                   "tools/rknn/rknn")
     if shutil.which("clang++-14"):
         good &= build("clang", ["-DCMAKE_C_COMPILER=clang-14", "-DCMAKE_CXX_COMPILER=clang++-14",
-                                "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DRK_BUILD_TOOLKIT=OFF", "-DRK_BUILD_TOOLS=OFF"], ["rknnrt"], "src/capi/librknnrt.so")
+                                "-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DRK_BUILD_TOOLKIT=OFF", "-DRK_BUILD_TOOLS=OFF"],
+                      ["rknnrt"], "src/capi/librknnrt.so")
     else:
         print("SKIP clang: clang++-14 (Debian's clang-14) is not installed")
     return 0 if good else 1
