@@ -182,19 +182,17 @@ Status Importer::import_operator(const TfOperator& op) {
   return ok_status();
 }
 
-Result<Tensor> Importer::constant_data(const TfTensor& from) const {
-  if (from.is_sparse) {
-    return unsupported(str("constant '", from.name,
-                           "' is stored sparse, which is not taken; "
-                           "convert the model without sparsity"));
-  }
+Result<Tensor> Importer::constant_data(const TfTensor& from) {
   if (from.dtype == DType::kUndefined) {
     return unsupported(
         str("constant '", from.name, "' is of type ", from.foreign_type, ", which is not taken"));
   }
   RK_ASSIGN(const Shape shape, Shape::make(from.dims));
-  auto data = Tensor::from_bytes({from.dtype, shape}, from.data);
-  if (!data.ok()) return data.status().with_context(str("constant '", from.name, "'"));
+  auto data = from.sparsity ? import_.builder().described({from.dtype, shape})
+                            : Tensor::from_bytes({from.dtype, shape}, from.data);
+  Status status = data.status();
+  if (data.ok() && from.sparsity) status = expand(*from.sparsity, from.data, *data);
+  if (!status.ok()) return status.with_context(str("constant '", from.name, "'"));
   if (from.dtype != DType::kU8 || !from.is_quantized()) return data;
   Tensor shifted = Tensor::make({DType::kI8, shape});
   for (int64_t i = 0; i < shape.elements(); ++i) {

@@ -41,7 +41,7 @@ class Importer {
   Result<Held*> held(int32_t tensor);
   Result<Held> constant(const TfTensor& tensor);
   // The integers (or floats) of a constant as the graph has them.
-  Result<Tensor> constant_data(const TfTensor& tensor) const;
+  Result<Tensor> constant_data(const TfTensor& tensor);
   // Integers -> real numbers; `axis` is that of a scale per channel.
   Result<Value*> dequantized(const TfTensor& tensor, Value* integers, int64_t axis);
   // Rounded to the tensor's scale.

@@ -241,7 +241,9 @@ Result<TfTensor> read_tensor(const FlatTable& table, const std::vector<ByteSpan>
   RK_ASSIGN(auto quantization, table.table(4, "QuantizationParameters"));
   if (quantization) RK_TRY(read_quantization(*quantization, tensor));
   RK_ASSIGN(auto sparsity, table.table(6, "SparsityParameters"));
-  tensor.is_sparse = sparsity.has_value();
+  if (sparsity) {
+    RK_ASSIGN(tensor.sparsity, read_sparsity(*sparsity));
+  }
   RK_ASSIGN(tensor.signature, read_dims(table, 7));
   if (tensor.signature.size() != tensor.dims.size()) tensor.signature.clear();
   return tensor;

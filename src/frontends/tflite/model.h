@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/flat_reader.h"
+#include "frontends/tflite/sparse.h"
 #include "ir/type.h"
 
 namespace rk::frontends::tflite {
@@ -136,9 +137,9 @@ struct TfTensor {
   std::vector<int64_t> dims;       // as stored; 1 where the size is open
   std::vector<int64_t> signature;  // -1 where it is open; empty: as dims
   DType dtype = DType::kUndefined;
-  std::string foreign_type;  // of a type that graphs do not have: its name
-  ByteSpan data;             // empty: computed at run time
-  bool is_sparse = false;
+  std::string foreign_type;          // of a type that graphs do not have: its name
+  ByteSpan data;                     // empty: computed at run time
+  std::optional<Sparsity> sparsity;  // of a constant that is stored without its zeros
   // Quantization: one scale, or one per index of axis `axis`. Empty: none.
   std::vector<float> scale;
   std::vector<int64_t> zero_point;

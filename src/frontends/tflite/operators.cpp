@@ -99,7 +99,8 @@ Status cast(OpImport& op) {
   return layers::cast(op, dtype);
 }
 
-// Quantized tensors are real numbers already; float16 constants are converted where they are used.
+// Quantized tensors are real numbers already; float16 constants are converted where they are used, and constants stored
+// without zeros are in full (DENSIFY).
 Status dequantize(OpImport& op) {
   RK_TRY(op.need_inputs(1));
   RK_ASSIGN(const Held* const held, op.held(0));
@@ -268,6 +269,7 @@ OpFunction find_operator(Code code) {
       {Code::kCast, cast},
       {Code::kQuantize, [](OpImport& op) { return layers::passed_on(op); }},
       {Code::kDequantize, dequantize},
+      {Code::kDensify, dequantize},
       {Code::kFakeQuant, fake_quant},
 
       {Code::kMean, [](OpImport& op) { return reduced(op, layers::reduce, "ReduceMean"); }},

@@ -379,5 +379,68 @@ for name, code, options, custom, text in (
     net.op(code, ids, [y], options, custom=custom)
     pack.add(name, [net.bytes([y])], refusal=text)
 
+# Weights without their zeros: (order of axes, block_map, levels) and the values, each worked out by hand from the matrix.
+INDEX_KINDS = {"i": 1, "H": 2, "B": 3}
+
+
+def dense(size):
+    return {0: ("b", 0), 1: ("i", size)}
+
+
+def compressed(kind, segments, indices):
+    return {0: ("b", 1), 2: ("B", INDEX_KINDS[kind]), 3: ("table", {0: ("vector:" + kind, segments)}),
+            4: ("B", INDEX_KINDS[kind]), 5: ("table", {0: ("vector:" + kind, indices)})}
+
+
+def sparse_net(values, shape, order, block_map, levels, densify):
+    """y = x * transposed matrix, through DENSIFY or read by FULLY_CONNECTED itself."""
+    net = Net()
+    rows, columns = shape
+    ids = [net.input("x", (2, columns))]
+    values = np.asarray(values)
+    matrix = net.tensor("w", shape, values.dtype.name, values, sparsity={
+        0: ("vector:i", order), 1: ("vector:i", block_map), 2: ("tables", levels)})
+    if densify:
+        full = net.tensor("full", shape, values.dtype.name)
+        net.op(124, [matrix], [full])
+        matrix = full
+    if values.dtype == np.float16:
+        real = net.tensor("real", shape)
+        net.op(6, [matrix], [real])
+        matrix = real
+    y = net.tensor("y", (2, rows))
+    net.op(9, ids + [matrix, -1], [y], {0: ("b", NONE)})
+    return net, y
+
+
+rows_form = np.array([[0, 2, 0, 0], [0, 0, 0, 0], [-1, 0, 0.5, 3]], np.float32)
+blocks_form = np.array([[0, 0, 1, 2], [3, 0, 0, 0], [0, 0, 0, 4]], np.float32)
+x = normal(2, 4)
+for kind, dtype, densify in (("i", np.float32, True), ("H", np.float16, True), ("B", np.float32, False)):
+    net, y = sparse_net(np.array([2, -1, 0.5, 3], dtype), (3, 4), [0, 1], [],
+                        [dense(3), compressed(kind, [0, 1, 1, 4], [1, 0, 2, 3])], densify)
+    add("sparse_rows_" + kind, net, [y], [x], [x @ rows_form.T])
+# Blocks of 1 x 2 along the second axis; then the same matrix by columns of blocks.
+net, y = sparse_net(np.array([1, 2, 3, 0, 0, 4], np.float32), (3, 4), [0, 1, 2], [1],
+                    [dense(3), compressed("B", [0, 1, 2, 3], [1, 0, 1]), dense(2)], True)
+add("sparse_blocks", net, [y], [x], [x @ blocks_form.T])
+net, y = sparse_net(np.array([3, 0, 1, 2, 0, 4], np.float32), (3, 4), [1, 0, 2], [1],
+                    [dense(2), compressed("B", [0, 1, 3], [1, 0, 2]), dense(2)], True)
+add("sparse_columns_of_blocks", net, [y], [x], [x @ blocks_form.T])
+ROWS = [dense(3), compressed("i", [0, 1, 1, 4], [1, 0, 2, 3])]
+for name, count, order, block_map, levels, text in (
+        ("few_values", 3, [0, 1], [], ROWS, "needs more than the 3 values that are stored"),
+        ("many_values", 5, [0, 1], [], ROWS, "has room for 4 values of 5 stored ones"),
+        ("index", 4, [0, 1], [], [ROWS[0], compressed("i", [0, 1, 1, 4], [4, 0, 2, 3])], "index 4 of axis 1"),
+        ("index_twice", 4, [0, 1], [], [ROWS[0], compressed("i", [0, 1, 1, 4], [1, 2, 2, 3])], "index 2 of axis 1"),
+        ("segments", 4, [0, 1], [], [ROWS[0], compressed("i", [0, 3, 1, 4], [0, 1, 2, 3])], "segments of level 1"),
+        ("short_segments", 4, [0, 1], [], [ROWS[0], compressed("i", [0, 1, 4], [1, 0, 2, 3])], "segments of level 1"),
+        ("axis_twice", 4, [0, 0], [], ROWS, "axis 0 of its sparse form is unknown or named twice"),
+        ("levels", 4, [0, 1], [], ROWS[:1], "2 axes and 1 levels; 2 are needed"),
+        ("dense_size", 4, [0, 1], [], [dense(7), ROWS[1]], "has 7 entries"),
+        ("block", 6, [0, 1, 2], [1], [dense(3), compressed("B", [0, 1, 2, 3], [1, 0, 1]), dense(3)], "size 3 on axis 1")):
+    net, y = sparse_net(np.ones(count, np.float32), (3, 4), order, block_map, levels, True)
+    pack.add("refused_sparse_" + name, [net.bytes([y])], refusal=text)
+
 pack.write(os.path.join(HERE, "cases.bin"))
 print("%d cases, %d bytes" % (len(pack.cases), os.path.getsize(os.path.join(HERE, "cases.bin"))))

@@ -89,7 +89,8 @@ class Net:
         self.tensors, self.buffers, self.codes, self.operators = [], [b""], [], []
         self.inputs, self.outputs, self.names = [], [], []
 
-    def tensor(self, name, shape, dtype="float32", data=None, scale=None, zero_point=None, axis=0, signature=None):
+    def tensor(self, name, shape, dtype="float32", data=None, scale=None, zero_point=None, axis=0, signature=None,
+               sparsity=None):
         fields = {0: ("vector:i", list(shape)), 1: ("b", TYPES[dtype]), 3: ("string", name)}
         if data is not None:
             fields[2] = ("I", len(self.buffers))
@@ -98,6 +99,8 @@ class Net:
             scale = np.atleast_1d(scale).tolist()
             zero_point = [0] * len(scale) if zero_point is None else np.atleast_1d(zero_point).tolist()
             fields[4] = ("table", {2: ("vector:f", scale), 3: ("vector:q", zero_point), 6: ("i", axis)})
+        if sparsity is not None:
+            fields[6] = ("table", sparsity)
         if signature is not None:
             fields[7] = ("vector:i", list(signature))
         self.tensors.append(fields)
