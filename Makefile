@@ -72,10 +72,10 @@ demo: configure-release
 	@$(call NINJA,release,signs_demo rknn)
 	@$(BUILD)/release/examples/signs_demo examples/signs $(BUILD)/demo
 
-# The layout of code is part of it: tests/house/layout.py.
+# The layout of code is part of it (tests/house/layout.py), and clang-tidy on what the last commits touch (tidy.py).
 .PHONY: test test-packages
 test-packages:
-	@$(call INSTALL,clang-format-14)
+	@$(call INSTALL,clang-format-14 clang-tidy-14)
 test: test-packages dev release
 	@$(PYTHON) tests/run.py --dev $(BUILD)/dev --release $(BUILD)/release
 
@@ -391,24 +391,23 @@ docs: configure-release
 # The tree itself: words, sizes, guides, options declared once, variants tested, files of older versions, an outside
 # project against an installed prefix, a runtime-only build.
 .PHONY: check-house
-check-house: configure-release
+check-house: test-packages configure-release
 	@$(call NINJA,release,all)
 	@$(PYTHON) tests/check.py check-house \
 	  -- $(PYTHON) tests/house/check.py . \
 	  -- ctest --test-dir $(BUILD)/release -R '^(layers.*|options_page|operators_page|python_(options|signatures|wheel)|golden.*|install|abi_.*|units_kernels.*|op_paths)$$' \
 	     --no-tests=error --output-on-failure -j $(JOBS) \
+	  -- $(PYTHON) tests/house/tidy.py $(BUILD)/release --all \
 	  -- $(PYTHON) tests/house/builds.py . $(BUILD)/house
 
 # Layout of code is decided by .clang-format (Debian's clang-format 14); `make tidy` runs the checks of .clang-tidy on
 # what differs from BASE.
 BASE ?= origin/main
 .PHONY: format tidy
-format:
-	@command -v clang-format-14 >/dev/null || { echo "make format needs the Debian package clang-format-14"; exit 1; }
+format: test-packages
 	@$(PYTHON) tests/house/layout.py . --change
-tidy: configure-release
-	@command -v clang-tidy >/dev/null || { echo "make tidy needs the Debian package clang-tidy"; exit 1; }
-	@git diff --name-only --diff-filter=AM $(BASE) -- '*.cpp' | xargs -r clang-tidy -p $(BUILD)/release --quiet
+tidy: test-packages configure-release
+	@$(PYTHON) tests/house/tidy.py $(BUILD)/release $$(git diff --name-only --diff-filter=AM $(BASE) -- '*.cpp')
 
 .PHONY: clean
 clean:
