@@ -68,15 +68,20 @@ Result<std::vector<int64_t>> GraphImport::input_dims(const std::string& name, si
   return dims;
 }
 
+Result<Tensor> initial_value(const Tensor& given, const std::string& name, const TensorType& type) {
+  const bool is_one = given.elements() == 1 && type.shape.elements() == 1;
+  if (given.shape() != type.shape && !is_one) {
+    return invalid_argument(str("input_initial_val of input '", name, "' is ",
+                                to_string(given.type()), ", the input is ", to_string(type)));
+  }
+  return given.reshaped(type.shape).cast(type.dtype);
+}
+
 Result<Value*> GraphImport::add_input(const std::string& name, size_t index,
                                       const TensorType& type) {
   if (index < options_.input_initial_values.size() && options_.input_initial_values[index]) {
-    const Tensor& initial = *options_.input_initial_values[index];
-    if (initial.shape() != type.shape) {
-      return invalid_argument(str("input_initial_val of input '", name, "' is ",
-                                  to_string(initial.type()), ", the input is ", to_string(type)));
-    }
-    return builder_.constant(name, initial.cast(type.dtype));
+    RK_ASSIGN(Tensor initial, initial_value(*options_.input_initial_values[index], name, type));
+    return builder_.constant(name, std::move(initial));
   }
   return graph_.add_input(name, {computing_dtype(type.dtype), type.shape});
 }

@@ -13,6 +13,10 @@
 
 namespace rk::frontends {
 
+// The constant that the caller gives in place of input `name`, converted to the input's type. A single number fits every
+// input of one element, whatever its rank.
+Result<Tensor> initial_value(const Tensor& given, const std::string& name, const TensorType& type);
+
 class GraphImport {
  public:
   // `options` and `registry` outlive the object.

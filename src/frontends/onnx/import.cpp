@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/suggest.h"
+#include "frontends/graph_import.h"
 #include "frontends/onnx/importer.h"
 #include "frontends/onnx/tensor_data.h"
 
@@ -221,12 +222,8 @@ Status OnnxImporter::add_input(const std::string& name, size_t index) {
   RK_ASSIGN(TensorType type, input_type(name, index));
   main_.constants.erase(name);
   if (index < options_.input_initial_values.size() && options_.input_initial_values[index]) {
-    const Tensor& initial = *options_.input_initial_values[index];
-    if (initial.shape() != type.shape) {
-      return invalid_argument(str("input_initial_val of input '", name, "' is ",
-                                  to_string(initial.type()), ", the input is ", to_string(type)));
-    }
-    main_.values[name] = {builder_.constant(name, initial.cast(type.dtype)), nullptr, nullptr};
+    RK_ASSIGN(Tensor initial, initial_value(*options_.input_initial_values[index], name, type));
+    main_.values[name] = {builder_.constant(name, std::move(initial)), nullptr, nullptr};
     return ok_status();
   }
   type.dtype = computing_dtype(type.dtype);

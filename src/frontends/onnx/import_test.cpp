@@ -204,6 +204,9 @@ TEST(OnnxImport, InitialValuesTurnInputsIntoConstants) {
   const auto graph = m.import(options);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_EQ(graph->inputs().size(), 1u);
+  // A number where the model wants one element.
+  options.input_initial_values = {std::nullopt, Tensor::i64({}, {2})};
+  EXPECT_TRUE(m.import(options).ok());
   options.input_initial_values = {std::nullopt, Tensor::i64({2}, {1, 2})};
   EXPECT_EQ(m.failure(options),
             "input_initial_val of input 'shape' is i64[2], the input is i64[1]");
