@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "kernels/kernel_test.h"
 #include "kernels/layout/convert.h"
 
 namespace rk::kernels {
@@ -117,7 +118,7 @@ void check_gather(int32_t in_channels, const std::vector<int32_t>& source) {
   }
 }
 
-TEST(MoveTest, ChannelsAreGatheredFromAnyBlocks) {
+KERNEL_TEST(MoveTest, ChannelsAreGatheredFromAnyBlocks) {
   std::vector<int32_t> shuffle, slice(58), far, one = {5};
   for (int32_t c = 0; c < 58; ++c) shuffle.insert(shuffle.end(), {c, 58 + c});
   std::iota(slice.begin(), slice.end(), 58);
