@@ -46,7 +46,8 @@ std::string_view wish_for(const Node& node, const CompileOptions& options) {
 
 Status check_op_target(const Graph& graph, const CompileOptions& options) {
   const auto nodes = graph.nodes();
-  for (const auto& [name, where] : options.op_target) {
+  for (const auto& entry : options.op_target) {
+    const std::string &name = entry.first, &where = entry.second;
     if (where != "npu" && where != "cpu" && where != "gpu" && where != "auto") {
       return invalid_argument(
           str("op_target['", name, "'] is '", where, "', expected 'npu', 'cpu', 'gpu' or 'auto'"));
