@@ -159,7 +159,9 @@ WeightBlocks weight_blocks(const Chip& chip, const Geometry& g) {
   const int64_t bytes = element_bytes(g.precision);
   const int64_t least = chip.least_lanes / bytes;
   if (g.depthwise) return {1, chip.depthwise_group / bytes, least};
-  return {chip.kernel_group / bytes, 32, least};
+  constexpr int64_t kInputBlock = 32;
+  const int64_t inputs = chip.input_block_bytes == 0 ? kInputBlock : chip.input_block_bytes / bytes;
+  return {chip.kernel_group / bytes, inputs, least};
 }
 
 // [OC, IC, taps], or [C, taps] for a depthwise weight.

@@ -29,16 +29,9 @@ const Chip& chip_of(const format::FileModel& model) {
                                 .kernel_group = 16,
                                 .depthwise_group = 32,
                                 .least_lanes = 8,
+                                .input_block_bytes = 32,
                                 .is_rk3566 = true};
   return model.platform == "rk3588" ? kRk3588 : kRk3566;
-}
-
-bool uses_halves(const target::RegisterFile& r, uint32_t units) {
-  namespace reg = target::reg;
-  if ((units & format::kUnitPpu) != 0)
-    return r.get(reg::PPU_RDMA_RDMA_DATA_FORMAT__IN_PRECISION) != 1;
-  return r.get(reg::DPU_DATA_FORMAT__PROC_PRECISION) != 0 ||
-         r.get(reg::DPU_DATA_FORMAT__OUT_PRECISION) != 0;
 }
 
 int64_t row_pixels(const FileTensor& picture) {
@@ -181,8 +174,6 @@ Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
   const target::RegisterFile registers =
       chip.is_rk3566 ? registers_of_task(core.registers) : core.registers;
   const Unit unit{registers, core.tables, memory_, ties_, chip};
-  if (chip.is_rk3566 && uses_halves(registers, task.units))
-    return unsupported("other numbers than int8 on rk3566");
   if ((task.units & format::kUnitPpu) != 0) {
     RK_TRY(pool(unit));
     return writes_output(task, target::reg::PPU_DST_BASE_ADDR) ? TaskResult::kDone

@@ -55,11 +55,11 @@ RegisterFile registers_of_task(const RegisterFile& raw) {
   p.set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, p.raw(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL));
   p.set(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA, p.raw(reg::DPU_DATA_CUBE_WIDTH__WIDTH));
   p.set(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA, p.raw(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT));
-  // Types of operands and of pooled features are counted from zero.
+  // Types of operands are counted from zero, and so is int8 of pooled features.
   p.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE,
         p.raw(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE) + 1);
-  p.set(reg::PPU_RDMA_RDMA_DATA_FORMAT__IN_PRECISION,
-        p.raw(reg::PPU_RDMA_RDMA_DATA_FORMAT__IN_PRECISION) + 1);
+  const uint32_t pooled = p.raw(reg::PPU_RDMA_RDMA_DATA_FORMAT__IN_PRECISION);
+  p.set(reg::PPU_RDMA_RDMA_DATA_FORMAT__IN_PRECISION, pooled == 0 ? 1 : pooled);
   return p.out();
 }
 

@@ -19,7 +19,8 @@ struct Chip {
   int64_t bias_group = 8;     // channels of a bias block
   int64_t kernel_group = 32;  // output channels of a block of int8 weights
   int64_t depthwise_group = 64;
-  int64_t least_lanes = 16;  // of the last block of input channels
+  int64_t least_lanes = 16;       // of the last block of input channels, in int8
+  int64_t input_block_bytes = 0;  // of a block's input channels; 0: 32 channels of any type
   bool is_rk3566 = false;
 };
 

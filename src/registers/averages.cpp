@@ -45,7 +45,8 @@ Result<LayerTasks> half_average_tasks(const program::Program& program,
   const Shape shape{1, layer.in.channels, p.kernel.h, p.kernel.w};
   LayerTasks tasks;
   RK_ASSIGN(HelperConstant weights,
-            half_blocks(shape, program::WeightUse::kDepthwise, [&](int64_t) { return share; }));
+            half_blocks(*layer.in.chip, shape, program::WeightUse::kDepthwise,
+                        [&](int64_t) { return share; }));
   weights.name = out.name + "_pool_weight";
   layer.weight_bytes = weights.bytes.size();
   RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));

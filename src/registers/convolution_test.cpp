@@ -344,21 +344,19 @@ TEST(RegisterRk3566, AConvolutionWithAnAddendHasTheWordsOfTheVendorsFile) {
   ASSERT_EQ(tiles->size(), 1U);
   const auto task = write_convolution(layer, tiles->front());
   ASSERT_TRUE(task.ok());
-  const auto listed = for_rk3566(*task);
-  ASSERT_TRUE(listed.ok()) << listed.status().message();
-  EXPECT_EQ(listed->units, 0x1fU);
-  EXPECT_EQ(listed->commands.size(), 133U);
+  const RegisterTask listed = for_rk3566(*task);
+  EXPECT_EQ(listed.units, 0x1fU);
+  EXPECT_EQ(listed.commands.size(), 133U);
   expect_words(
-      *listed,
-      {{0x1004, 0xe},      {0x1010, 0x40},       {0x1024, 0xf0010},    {0x1040, 0x71},
-       {0x1044, 0x18000c}, {0x104c, 0xa},        {0x1068, 0xff800011}, {0x1078, 0x171c07},
-       {0x107c, 0x18},     {0x1080, 0x240},      {0x200c, 1},          {0x3010, 0x170017},
-       {0x3014, 0xf},      {0x400c, 0x108},      {0x4024, 0x1200},     {0x403c, 0xf000f},
-       {0x4040, 0x148},    {0x4070, 0x900000d0}, {0x4078, 0x5663f},    {0x40c0, 0x2400},
-       {0x5014, 0xf},      {0x5024, 0xf},        {0x5028, 1},          {0x5034, 0x40000000},
-       {0x503c, 0x11f8},   {0x5040, 0x1200},     {0x5044, 0x4000},     {0x504c, 0}});
+      listed, {{0x1004, 0xe},      {0x1010, 0x40},       {0x1024, 0xf0010},    {0x1040, 0x71},
+               {0x1044, 0x18000c}, {0x104c, 0xa},        {0x1068, 0xff800011}, {0x1078, 0x171c07},
+               {0x107c, 0x18},     {0x1080, 0x240},      {0x200c, 1},          {0x3010, 0x170017},
+               {0x3014, 0xf},      {0x400c, 0x108},      {0x4024, 0x1200},     {0x403c, 0xf000f},
+               {0x4040, 0x148},    {0x4070, 0x900000d0}, {0x4078, 0x5663f},    {0x40c0, 0x2400},
+               {0x5014, 0xf},      {0x5024, 0xf},        {0x5028, 1},          {0x5034, 0x40000000},
+               {0x503c, 0x11f8},   {0x5040, 0x1200},     {0x5044, 0x4000},     {0x504c, 0}});
   // The operand comes from its first plane on.
-  const Command* const addend = listed->find(target::reg::DPU_RDMA_RDMA_EW_BASE_ADDR);
+  const Command* const addend = listed.find(target::reg::DPU_RDMA_RDMA_EW_BASE_ADDR);
   EXPECT_EQ(addend->operand, Operand::kAddend);
   EXPECT_EQ(addend->value, 0U);
 }
@@ -368,33 +366,31 @@ TEST(RegisterRk3566, PoolingAndCopiesHaveTheWordsOfTheVendorsFile) {
   pool.in = pool.out = {.channels = 40, .height = 8, .width = 8, .chip = &kRk3566};
   pool.params.kernel = {3, 3};
   pool.params.pads = {1, 1, 1, 1};
-  const auto pooled = for_rk3566(write_pool(pool, {0, 8}));
-  ASSERT_TRUE(pooled.ok());
-  EXPECT_EQ(pooled->commands.size(), 29U);
-  expect_words(*pooled, {{0x6014, 0x27},
-                         {0x6024, 0x11},
-                         {0x6044, 0x7ff80},
-                         {0x6050, 0x7ff80},
-                         {0x607c, 0x200},
-                         {0x6084, 0x200},
-                         {0x7018, 1},
-                         {0x7024, 0x40},
-                         {0x7028, 0x200},
-                         {0x7030, 0}});
+  const RegisterTask pooled = for_rk3566(write_pool(pool, {0, 8}));
+  EXPECT_EQ(pooled.commands.size(), 29U);
+  expect_words(pooled, {{0x6014, 0x27},
+                        {0x6024, 0x11},
+                        {0x6044, 0x7ff80},
+                        {0x6050, 0x7ff80},
+                        {0x607c, 0x200},
+                        {0x6084, 0x200},
+                        {0x7018, 1},
+                        {0x7024, 0x40},
+                        {0x7028, 0x200},
+                        {0x7030, 0}});
   DpuTask copy{.channels = 16, .height = 16, .width = 16, .chip = &kRk3566, .real_channels = 12};
   copy.source_plane = copy.out_plane = 256;
   const auto written = write_dpu(copy);
   ASSERT_TRUE(written.ok());
-  const auto copied = for_rk3566(*written);
-  ASSERT_TRUE(copied.ok());
-  expect_words(*copied, {{0x400c, 0x109},
-                         {0x4024, 0x800},
-                         {0x403c, 0xb000f},
-                         {0x4040, 0x53},
-                         {0x40c0, 0x800},
-                         {0x501c, 1},
-                         {0x5028, 1},
-                         {0x5044, 0x4001}});
+  const RegisterTask copied = for_rk3566(*written);
+  expect_words(copied, {{0x400c, 0x109},
+                        {0x4024, 0x800},
+                        {0x403c, 0xb000f},
+                        {0x4040, 0x53},
+                        {0x40c0, 0x800},
+                        {0x501c, 1},
+                        {0x5028, 1},
+                        {0x5044, 0x4001}});
 }
 
 // The tables of yolo_relu's Sigmoid: a list for each, 71 registers with the links counted apart, 515 words of data.
@@ -406,28 +402,76 @@ TEST(RegisterRk3566, TablesAreLoadedOneByOne) {
   ASSERT_TRUE(load.ok());
   ASSERT_TRUE(loads_tables(*load));
   const auto loads = table_loads_for_rk3566(*load);
-  ASSERT_TRUE(loads.ok());
-  ASSERT_EQ(loads->size(), 2U);
-  for (const RegisterTask& one : *loads) {
+  ASSERT_EQ(loads.size(), 2U);
+  for (const RegisterTask& one : loads) {
     EXPECT_EQ(one.commands.size(), 584U);
     expect_words(one, {{0x400c, 0x109}, {0x4024, 8}, {0x403c, 0x70007}, {0x40c0, 8}, {0x5014, 7}});
   }
-  const std::vector<Command>& first = (*loads)[0].commands;
+  const std::vector<Command>& first = loads[0].commands;
   EXPECT_EQ(first[69], (Command{0x4100, 0x20000}));
   EXPECT_EQ(first[70].value, 59U);
   EXPECT_EQ(first[582].value, 16384U);
   EXPECT_EQ(first[583].value, 60U);
-  EXPECT_EQ((*loads)[1].commands[69], (Command{0x4100, 0x30000}));
-  EXPECT_EQ((*loads)[1].commands[583].value, 16484U);
+  EXPECT_EQ(loads[1].commands[69], (Command{0x4100, 0x30000}));
+  EXPECT_EQ(loads[1].commands[583].value, 16484U);
 }
 
-TEST(RegisterRk3566, RefusesFloat16) {
-  DpuTask copy{.channels = 8, .height = 4, .width = 4, .is_float = true, .chip = &kRk3566};
+// The same layers of the signs (ConvReluAdd of 12 channels, Concat) and of the digits (MaxPool) in the vendor's files.
+TEST(RegisterRk3566, Float16HasTheWordsOfTheVendorsFile) {
+  const Feature feature{
+      .channels = 12, .height = 80, .width = 80, .is_float = true, .chip = &kRk3566};
+  ConvLayer layer{.params = {}, .in = feature, .out = feature};
+  layer.params.kernel = {3, 3};
+  layer.params.pads = {1, 1, 1, 1};
+  layer.params.activation = program::Activation::kRelu;
+  layer.has_addend = true;
+  layer.weight_bytes = 0xd80;
+  const auto tiles = tile_convolution(layer);
+  ASSERT_TRUE(tiles.ok()) << tiles.status().message();
+  const auto task = write_convolution(layer, tiles->front());
+  ASSERT_TRUE(task.ok());
+  const RegisterTask listed = for_rk3566(*task);
+  EXPECT_EQ(listed.units, 0x1fU);
+  EXPECT_EQ(listed.commands.size(), 133U);
+  expect_words(listed,
+               {{0x100c, 0x220},      {0x1034, 0x120},      {0x200c, 0x2001},     {0x300c, 0x2000},
+                {0x3010, 0x4f004f},   {0x3014, 0xf},        {0x4010, 0x48000002}, {0x4024, 0xc800},
+                {0x403c, 0xb000f},    {0x4040, 0x158},      {0x4050, 0x126},      {0x4060, 0x12},
+                {0x4070, 0x100002d0}, {0x4084, 1},          {0x40c0, 0x19000},    {0x501c, 2},
+                {0x5024, 7},          {0x5034, 0x40000004}, {0x503c, 0xc7f8},     {0x5040, 0xc800},
+                {0x5044, 0x14040}});
+  layer.has_addend = layer.has_bias = false;
+  const auto bare = write_convolution(layer, tiles->front());
+  ASSERT_TRUE(bare.ok());
+  const RegisterTask without_reader = for_rk3566(*bare);
+  EXPECT_EQ(without_reader.units, 0xfU);
+  EXPECT_EQ(without_reader.commands.size(), 113U);
+
+  DpuTask copy{.channels = 12, .height = 80, .width = 80, .is_float = true, .chip = &kRk3566};
+  copy.source_plane = copy.out_plane = 6400;
   const auto written = write_dpu(copy);
   ASSERT_TRUE(written.ok());
-  const auto listed = for_rk3566(*written);
-  ASSERT_FALSE(listed.ok());
-  EXPECT_EQ(listed.status().message(), "no register form for float16 on RK3566");
+  expect_words(for_rk3566(*written), {{0x400c, 0x109},
+                                      {0x4010, 0x48000002},
+                                      {0x4024, 0xc800},
+                                      {0x403c, 0xb000b},
+                                      {0x4084, 1},
+                                      {0x5014, 0xb},
+                                      {0x5044, 0x14041}});
+  PoolLayer pool;
+  pool.in =
+      pool.out = {.channels = 32, .height = 14, .width = 14, .is_float = true, .chip = &kRk3566};
+  pool.out.height = pool.out.width = 7;
+  pool.out.plane_align = 4;
+  pool.params.kernel = pool.params.stride = {2, 2};
+  expect_words(for_rk3566(write_pool(pool, {0, 7})), {{0x6044, 0xfbff},
+                                                      {0x6050, 0xfbff},
+                                                      {0x607c, 0x1a0},
+                                                      {0x6084, 0x1a2},
+                                                      {0x7018, 1},
+                                                      {0x7024, 0x70},
+                                                      {0x7028, 0x620},
+                                                      {0x7030, 2}});
 }
 
 }  // namespace

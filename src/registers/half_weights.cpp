@@ -26,24 +26,26 @@ Result<std::vector<int64_t>> block_places(const std::vector<int32_t>& native, co
   return elements;
 }
 
-// Blocks of float16 weights, as vendor files for RK3588 have them. What is left of the input channels takes a quarter of a
+// Blocks of float16 weights, as vendor files for the chip have them. What is left of the input channels takes a quarter of a
 // block, half or all of it.
-target::WeightLayout half_layout(const Shape& shape) {
+target::WeightLayout half_layout(const Chip& chip, const Shape& shape) {
   target::WeightLayout layout{.oc2 = 16, .oc2_min = 1, .ic2 = 32};
-  layout.ic_small = shape[1] % layout.ic2 <= 8 ? 8 : 16;
-  layout.first_layer_ic = 8;
-  layout.depthwise_c2 = 32;
+  if (chip.is_rk3566) layout = {.oc2 = 8, .oc2_min = 1, .ic2 = 16};
+  const int quarter = layout.ic2 / 4;
+  layout.ic_small = shape[1] % layout.ic2 <= quarter ? quarter : 2 * quarter;
+  layout.first_layer_ic = quarter;
+  layout.depthwise_c2 = layout.ic2;
   return layout;
 }
 
 }  // namespace
 
-Result<HelperConstant> half_blocks(const Shape& shape, program::WeightUse use,
+Result<HelperConstant> half_blocks(const Chip& chip, const Shape& shape, program::WeightUse use,
                                    const std::function<uint16_t(int64_t)>& half_of) {
   HelperConstant blocks{.dtype = DType::kF16};
   blocks.layout = program::Layout::kWeight;
   blocks.shape = shape;
-  blocks.native_shape = program::native_weight_shape(half_layout(shape), shape, use);
+  blocks.native_shape = program::native_weight_shape(half_layout(chip, shape), shape, use);
   RK_ASSIGN(const std::vector<int64_t> places, block_places(blocks.native_shape, shape));
   blocks.bytes.resize(places.size() * sizeof(uint16_t));
   for (size_t i = 0; i < places.size(); ++i) {

@@ -91,7 +91,7 @@ Status add_float_constants(const program::Program& program, const program::Varia
     const int64_t tap = taps - 1 - i % taps, kernel = i / taps;
     return (turned ? kernel % inputs * outputs + kernel / inputs : kernel) * taps + tap;
   };
-  RK_ASSIGN(HelperConstant blocks, half_blocks(shape, use, [&](int64_t i) {
+  RK_ASSIGN(HelperConstant blocks, half_blocks(*layer.in.chip, shape, use, [&](int64_t i) {
               return half_at(weight, bytes, static_cast<size_t>(given_place(i)));
             }));
   blocks.name = weight.name;
@@ -218,13 +218,6 @@ Result<LayerTasks> tasks_of(const program::Program& program, const program::Vari
   return table_tasks(program, variant, step);
 }
 
-Result<std::vector<RegisterTask>> one_list(Result<RegisterTask> list) {
-  if (!list.ok()) return list.status();
-  std::vector<RegisterTask> lists;
-  lists.push_back(*std::move(list));
-  return lists;
-}
-
 }  // namespace
 
 Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
@@ -240,10 +233,10 @@ Result<LayerTasks> layer_tasks(const program::Program& program, const program::V
       continue;
     }
     const bool loads = loads_tables(bound.task);
-    auto lists = loads ? table_loads_for_rk3566(bound.task) : one_list(for_rk3566(bound.task));
-    if (!lists.ok()) return no_form(step, "float16 or a missing bias on RK3566");
-    tasks.loads += loads ? lists->size() - 1 : 0;
-    for (RegisterTask& list : *lists) {
+    auto lists = loads ? table_loads_for_rk3566(bound.task)
+                       : std::vector<RegisterTask>{for_rk3566(bound.task)};
+    tasks.loads += loads ? lists.size() - 1 : 0;
+    for (RegisterTask& list : lists) {
       listed.push_back(bound);
       listed.back().listed = std::move(list);
     }

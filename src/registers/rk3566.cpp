@@ -14,7 +14,10 @@ namespace {
 namespace reg = target::reg;
 using target::RegisterField;
 
-constexpr uint32_t kConvolves = 0x1d, kConvolvesThere = 0x1f, kPools = 0x60;
+constexpr uint32_t kCsc = 0x2, kPools = 0x60;  // bits of units
+constexpr uint32_t kHalf = 2;                  // of precision fields: float16
+constexpr uint16_t kReader = 0x5000;           // registers of the DPU's reader lie from here on,
+constexpr uint16_t kPooling = 0x6000;          // and those of the pooling unit from here
 
 // Registers of lists, in their order.
 constexpr uint16_t kConvolutionOrder[] = {
@@ -68,8 +71,10 @@ class Translation {
     for (const uint16_t pointer : {kCnaPointer, kCscPointer, kCorePointer})
       image_.set(pointer, image_.get(reg::DPU_S_POINTER).value);
     const bool is_depthwise = get(reg::CORE_MISC_CFG__DW_EN) != 0;
-    image_.set(kCscConfig, is_depthwise ? 3 : 1);
-    image_.set(kCoreConfig, is_depthwise ? 2 : 0);
+    constexpr int kPrecisionShift = 12;
+    const uint32_t precision = get(reg::CORE_MISC_CFG__PROC_PRECISION) << kPrecisionShift;
+    image_.set(kCscConfig, precision | (is_depthwise ? 3 : 1));
+    image_.set(kCoreConfig, precision | (is_depthwise ? 2 : 0));
     image_.set(kCoreUnnamed, 0);
     fetch();
     // Borders of depthwise layers come in pairs of bytes on RK3588.
@@ -83,8 +88,14 @@ class Translation {
     const bool all = get(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE) != 1;
     const uint32_t channels = get(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL) + 1;
     image_.set(kBiasUnits, (all ? channels : channels / 2) - 1);
-    if (get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0) addend();
-    return in_order(kConvolutionOrder, kConvolvesThere);
+    if (has_operand()) {
+      addend();
+    } else if (precision != 0) {
+      // What the reader brings is the bias alone.
+      constexpr int64_t kF32 = 5;
+      image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, kF32);
+    }
+    return in_order(kConvolutionOrder, task_.units | kCsc);
   }
 
   RegisterTask dpu() {
@@ -93,19 +104,22 @@ class Translation {
     image_.set(reg::DPU_RDMA_RDMA_BRDMA_CFG, kOff);
     image_.set(kBiasUnits, 0);
     image_.set(kAddendEnd, 0);
-    if (get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0) types();
+    if (has_operand()) types();
     return in_order(kDpuOrder, task_.units);
   }
 
   RegisterTask pooling() {
     shared();
-    // The least int8 with the bits that mark it as the border of a MaxPool.
-    constexpr uint32_t kBorder = 0x7ff80;
+    // The least int8 with the bits that mark it as the border of a MaxPool, and the least half.
+    constexpr uint32_t kInt8Border = 0x7ff80, kHalfBorder = 0xfbff;
+    const bool halves = get(reg::PPU_DATA_FORMAT__PROC_PRECISION) == kHalf;
+    const bool largest = get(reg::PPU_OPERATION_MODE_CFG__POOLING_METHOD) == 1;
+    const uint32_t border = !largest ? 0 : halves ? kHalfBorder : kInt8Border;
     for (const uint16_t offset : {reg::PPU_PADDING_VALUE_1_CFG, reg::PPU_PADDING_VALUE_2_CFG,
                                   kPoolingBorder3, kPoolingBorder4})
-      image_.set(offset, kBorder);
+      image_.set(offset, border);
     image_.set(kSourceMode, 1);
-    image_.set(reg::PPU_RDMA_RDMA_DATA_FORMAT, 0);
+    image_.set(reg::PPU_RDMA_RDMA_DATA_FORMAT, halves ? kHalf : 0);
     return in_order(kPoolingOrder, task_.units);
   }
 
@@ -114,6 +128,11 @@ class Translation {
   uint32_t get(const RegisterField& field) const {
     const Command* const command = task_.find(field.offset);
     return command == nullptr ? 0 : field.get(command->value);
+  }
+
+  bool has_operand() const {
+    return task_.find(reg::DPU_RDMA_RDMA_ERDMA_CFG) != nullptr &&
+           get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0;
   }
 
   // Moved fields, strides in bytes, shorter bursts.
@@ -135,6 +154,9 @@ class Translation {
     image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__BURST_LEN, kReaderBurst);
     image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__MRDMA_DISABLE, 0);
     image_.set(reg::DPU_RDMA_RDMA_NRDMA_CFG, 1);
+    // Halves become float32 and halves again without being told.
+    image_.set(reg::DPU_OUT_CVT_SCALE__FP32TOFP16_EN, 0);
+    image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__MRDMA_FP16TOFP32_EN, 0);
   }
 
   void fetch() {
@@ -145,27 +167,30 @@ class Translation {
     image_.set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, 0);
     constexpr uint32_t kThreeChannels = 10, kPerPixel = 9;
     image_.set(kPictureBytes, picture == kThreeChannels ? rows * width * kPerPixel : 0);
-    // Rows of a picture of one channel are fetched in whole units.
-    constexpr uint32_t kOneChannel = 8, kUnit = 8;
-    const uint32_t fetched = picture == kOneChannel ? (width + kUnit - 1) / kUnit * kUnit : width;
+    // Rows of a picture of one channel are fetched in whole units of eight bytes.
+    constexpr uint32_t kOneChannel = 8;
+    const uint32_t element = get(reg::CNA_CONV_CON1__IN_PRECISION) == kHalf ? 2 : 1;
+    const uint32_t unit = 8 / element;
+    const uint32_t fetched = picture == kOneChannel ? (width + unit - 1) / unit * unit : width;
     image_.set(reg::CNA_CBUF_CON1, fetched << 16 | (get(kEntries) & 0xffff));
     image_.set(reg::CNA_FC_DATA_SIZE0__DMA_WIDTH, fetched);
     constexpr uint32_t kBursts = 0x171c07;
     image_.set(reg::CNA_DMA_CON0, kBursts);
     // Rows of a feature one by one, of a picture in units of eight bytes; planes from start to start.
     const uint32_t line = get(reg::CNA_DMA_CON1__LINE_STRIDE);
-    image_.set(reg::CNA_DMA_CON1, picture != 0 ? (line * (picture - 7) + 7) / 8 : line);
+    image_.set(reg::CNA_DMA_CON1, picture != 0 ? (line * (picture - 7) * element + 7) / 8 : line);
     image_.set(reg::CNA_DMA_CON2,
                get(reg::CNA_DMA_CON2__SURF_STRIDE) + (picture != 0 ? line : width));
   }
 
-  // An operand of int8, and where its last pixel begins.
+  // Operands are counted from zero, int8 first; and where their last pixel begins.
   void types() {
     const uint32_t pixels =
         (get(reg::DPU_DATA_CUBE_WIDTH__WIDTH) + 1) * (get(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT) + 1);
     image_.set(kAddendEnd, static_cast<uint32_t>((pixels - 1) * kRk3566.atom_bytes));
     image_.set(reg::DPU_EW_CFG__EDATA_SIZE, 0);
-    image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, 0);
+    image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE,
+               get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE) - 1);
   }
 
   // One stream brings the operand, from its first plane on.
@@ -181,7 +206,11 @@ class Translation {
   RegisterTask in_order(std::span<const uint16_t> order, uint32_t units) const {
     RegisterTask out;
     out.units = units;
-    for (const uint16_t offset : order) out.commands.push_back(image_.get(offset));
+    constexpr uint32_t kReads = 0x10;
+    for (const uint16_t offset : order) {
+      const bool is_readers = offset >= kReader && offset < kPooling;
+      if (!is_readers || (units & kReads) != 0) out.commands.push_back(image_.get(offset));
+    }
     return out;
   }
 
@@ -192,20 +221,12 @@ class Translation {
   RegisterImage image_;
 };
 
-bool is_half(const RegisterTask& task) {
-  const Command* const format = task.find(reg::DPU_DATA_FORMAT);
-  return format != nullptr && reg::DPU_DATA_FORMAT__PROC_PRECISION.get(format->value) != 0;
-}
-
 }  // namespace
 
-Result<RegisterTask> for_rk3566(const RegisterTask& task) {
-  if (is_half(task)) return unsupported("no register form for float16 on RK3566");
+RegisterTask for_rk3566(const RegisterTask& task) {
   Translation translation(task);
   if (task.units == kPools) return translation.pooling();
-  if (task.units == kConvolves) return translation.convolution();
-  if ((task.units & 1) != 0)
-    return unsupported("no register form for a convolution without bias on RK3566");
+  if ((task.units & 1) != 0) return translation.convolution();
   return translation.dpu();
 }
 
@@ -213,8 +234,8 @@ bool loads_tables(const RegisterTask& task) {
   return std::ranges::count(task.commands, reg::DPU_LUT_ACCESS_DATA, &Command::offset) > 1;
 }
 
-Result<std::vector<RegisterTask>> table_loads_for_rk3566(const RegisterTask& task) {
-  RK_ASSIGN(RegisterTask empty, for_rk3566(task));
+std::vector<RegisterTask> table_loads_for_rk3566(const RegisterTask& task) {
+  RegisterTask empty = for_rk3566(task);
   // One atom is moved to its own place.
   const auto last = static_cast<uint32_t>(kRk3566.atom_bytes - 1);
   for (Command& command : empty.commands) {

@@ -5,17 +5,15 @@
 
 #include <vector>
 
-#include "base/status.h"
 #include "registers/task.h"
 
 namespace rk::registers {
 
-// kUnsupported for lists of float16, whose form there is not written.
-Result<RegisterTask> for_rk3566(const RegisterTask& task);
+RegisterTask for_rk3566(const RegisterTask& task);
 
 // A list that fills both tables of the DPU is two there, one for each. After the last entry comes the second once more, as
 // in vendor files.
 bool loads_tables(const RegisterTask& task);
-Result<std::vector<RegisterTask>> table_loads_for_rk3566(const RegisterTask& task);
+std::vector<RegisterTask> table_loads_for_rk3566(const RegisterTask& task);
 
 }  // namespace rk::registers

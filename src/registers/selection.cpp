@@ -29,8 +29,8 @@ Status add_constants(const target::Target& target, const Selection& s, LayerTask
   if (s.in.is_float) {
     constexpr uint16_t kOne = 0x3c00;
     RK_ASSIGN(HelperConstant halves,
-              half_blocks(Shape{channels, s.in.channels, 1, s.taps}, program::WeightUse::kDense,
-                          [&](int64_t i) -> uint16_t {
+              half_blocks(*s.in.chip, Shape{channels, s.in.channels, 1, s.taps},
+                          program::WeightUse::kDense, [&](int64_t i) -> uint16_t {
                             const int64_t pick = s.picks[static_cast<size_t>(i / kernel)];
                             const int64_t lane = i % kernel / s.taps, tap = i % s.taps;
                             return pick == tap * s.in.channels + lane ? kOne : 0;

@@ -217,6 +217,11 @@ Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
     add_chunks(layer, cut, tile, tiles);
     row += tile.out_rows;
   }
+  if (layer.in.chip->is_rk3566 && cut.chunk < layer.out.channels) {
+    // All rows of a block before the next block.
+    std::ranges::stable_sort(tiles, {}, &ConvTile::first_channel);
+    for (ConvTile& tile : tiles) tile.reuses_weights = tile.first_out_row > 0;
+  }
   return tiles;
 }
 

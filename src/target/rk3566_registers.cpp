@@ -5,11 +5,13 @@ namespace rk::target {
 
 std::span<const MovedField> rk3566_moved_fields() {
   static constexpr MovedField kMoved[] = {
+      {reg::CNA_CONV_CON1__PROC_PRECISION, {"PROC_PRECISION", 0x100c, 8, 10}},
       {reg::CNA_CVT_CON0__CVT_BYPASS, {"CVT_BYPASS", 0x104c, 1, 1}},
       {reg::CNA_CVT_CON0__CVT_TYPE, {"CVT_TYPE", 0x104c, 0, 0}},
       {{"PAD_VALUE", reg::CNA_PAD_CON1, 0, 15}, {"PAD_VALUE", reg::CNA_PAD_CON0, 16, 31}},
       {reg::CORE_MISC_CFG__QD_EN, {"QD_EN", 0x200c, 0, 0}},
       {reg::CORE_MISC_CFG__DW_EN, {"DW_EN", 0x200c, 1, 1}},
+      {reg::CORE_MISC_CFG__PROC_PRECISION, {"PROC_PRECISION", 0x300c, 12, 14}},
       {{"DATAOUT", reg::CORE_DATAOUT_SIZE_0, 0, 31}, {"DATAOUT", 0x3010, 0, 31}},
       {{"DATAOUT_CHANNEL", reg::CORE_DATAOUT_SIZE_1, 0, 31}, {"DATAOUT_CHANNEL", 0x3014, 0, 31}},
       {reg::DPU_FEATURE_MODE_CFG__OUTPUT_MODE, {"OUTPUT_MODE", 0x400c, 2, 3}},

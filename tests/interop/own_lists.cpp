@@ -3,7 +3,7 @@
 //
 //   own_lists FILE.rknn[=VENDOR.rknn] ...      written by rknn convert --for-board; the vendor's file of the same network
 //   own_lists --float16 FILE.rknn[=VENDOR.rknn] ...      the same of float16 files
-//   own_lists --tasks CHIP FILE.rknn ...       of another chip: nodes without a list are counted and not judged
+//   own_lists --tasks KIND FILE.rknn ...       of another chip: nodes without a list are counted and not judged
 //
 // And each file read as a vendor's would be, without our section: the lifted steps must give the same bytes. Nodes that
 // the vendor's compiler leaves to the CPU, by name, need no list.
@@ -233,7 +233,7 @@ int main(int argc, char** argv) {
                                    : std::string("own files");
   files.erase(files.begin(), files.begin() + (halves ? 1 : other ? 2 : 0));
   if (files.empty()) {
-    std::cerr << "usage: own_lists [--float16 | --tasks CHIP] FILE.rknn[=VENDOR.rknn] ...\n";
+    std::cerr << "usage: own_lists [--float16 | --tasks KIND] FILE.rknn[=VENDOR.rknn] ...\n";
     return 2;
   }
   return rk::interop::run(kind, !other, files);

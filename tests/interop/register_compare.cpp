@@ -403,6 +403,19 @@ int run(const std::vector<std::string>& folders) {
   good = print_figure("MaxPool on RK3566", lite.equal_pools, lite.pools) && good;
   good = print_figure("Concat and Add on RK3566", lite.equal_joins, lite.joins) && good;
   print_counts(lite);
+  std::printf("RK3566, float16\n");
+  const Tally lite_halves = compare_files(folders, "rk3566/fp16");
+  print(lite_halves);
+  good = print_figure(str(lite_halves.same_tiles, " float16 convolutions of ", lite_halves.files,
+                          " files for RK3566 with the vendor's tiles"),
+                      lite_halves.equal, lite_halves.compared) &&
+         good;
+  good = print_figure("MaxPool in float16 on RK3566", lite_halves.equal_pools, lite_halves.pools) &&
+         good;
+  good = print_figure("Concat and Add in float16 on RK3566", lite_halves.equal_joins,
+                      lite_halves.joins) &&
+         good;
+  print_counts(lite_halves);
   return good ? 0 : 1;
 }
 
