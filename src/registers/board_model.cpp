@@ -14,6 +14,7 @@
 #include "registers/layer_tasks.h"
 #include "registers/places.h"
 #include "registers/pooling.h"
+#include "registers/softmax.h"
 
 namespace rk::registers {
 namespace {
@@ -59,6 +60,8 @@ uint64_t written_end(const Chip& chip, const RegisterTask& task) {
   const Command* const to = task.find(reg::DPU_DST_BASE_ADDR);
   if ((task.units & format::kUnitDpu) == 0 || to == nullptr) return 0;
   const auto atom_bytes = static_cast<uint64_t>(chip.atom_bytes);
+  if (field_of(task, reg::DPU_FEATURE_MODE_CFG__NONALIGN) != 0)
+    return to->value + field_of(task, reg::DPU_FEATURE_MODE_CFG__SURF_LEN) * atom_bytes;
   const uint64_t element = field_of(task, reg::DPU_DATA_FORMAT__OUT_PRECISION) == 0 ? 1 : 2;
   const uint64_t channels = field_of(task, reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA) + 1;
   const uint64_t width = field_of(task, reg::DPU_WDMA_SIZE_1__WIDTH_WDMA) + 1;
@@ -495,8 +498,9 @@ Result<BoardModel> make_board_model(const program::Program& program) {
   return BoardBuilder(program).build();
 }
 
-Result<std::vector<uint8_t>> write_board_file(const program::Program& program,
+Result<std::vector<uint8_t>> write_board_file(const program::Program& given,
                                               std::vector<LayerReport>* layers) {
+  const program::Program program = with_numbers_of_lists(given);
   RK_ASSIGN(BoardModel board, make_board_model(program));
   if (layers != nullptr) *layers = board.layers;
   RK_ASSIGN(const std::vector<uint8_t> region, format::write_model(board.model));

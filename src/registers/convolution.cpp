@@ -197,9 +197,8 @@ void ConvWriter::write_buffer() {
   image_.set(reg::CNA_CBUF_CON0__DATA_BANK, tile_.data_banks);
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_BANK, tile_.weight_banks);
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_REUSE, tile_.reuses_weights ? 1 : 0);
-  const int64_t entries = layer_.in.is_picture && !chip_.is_rk3566
-                              ? tile_.in_rows * align_up<int64_t>(width_, layer_.in.lanes())
-                              : entries_;
+  const int64_t row = layer_.in.is_packed ? width_ : align_up(width_, layer_.in.lanes());
+  const int64_t entries = layer_.in.is_picture && !chip_.is_rk3566 ? tile_.in_rows * row : entries_;
   image_.set(reg::CNA_CBUF_CON1,
              static_cast<uint32_t>(entries));  // a picture's needs more than the field has
 }

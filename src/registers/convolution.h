@@ -20,6 +20,7 @@ struct Feature {
   int64_t plane = 0;        // pixels from one block to the next where that is not the rule
   int64_t row_gap = 0;      // of an output: pixels between two rows
   bool is_picture = false;  // packed NHWC, a model input of 1, 3 or 4 channels
+  bool is_packed = false;   // a picture whose rows follow each other without padding
   bool is_model_input = false;
   int32_t zero_point = 0;
   bool is_float = false;  // float16 in place of int8

@@ -2,6 +2,7 @@
 #include "registers/dpu.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/checked_math.h"
 
@@ -33,7 +34,10 @@ void write_extents(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_DATA_CUBE_WIDTH__WIDTH, t.width - 1);
   image.set(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT, t.height - 1);
   image.set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, t.channels - 1);
-  const bool counts = t.chip->is_rk3566 && t.real_channels != 0;
+  const bool counts = (t.chip->is_rk3566 || t.beyond || t.to_half) && t.real_channels != 0;
+  image.set(reg::DPU_OFFSET_PEND__OFFSET_PEND, t.beyond.value_or(0));
+  image.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0, t.out_row_gap);
+  image.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_1, t.out_row_gap);
   image.set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL, (counts ? t.real_channels : t.channels) - 1);
   image.set(reg::DPU_BS_OW_CFG__OD_BYPASS, 1);
   image.set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, t.channels - 1);
@@ -50,8 +54,17 @@ void write_extents(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_RDMA_RDMA_WEIGHT, 0x01010101);
 }
 
+void write_half_source(const DpuTask& t, RegisterImage& image) {
+  const bool adds = !t.to_int8;
+  image.set(reg::DPU_BS_CFG__BS_ALU_ALGO, adds ? kAddition : 0);
+  image.set(reg::DPU_BS_CFG__BS_ALU_BYPASS, adds ? 0 : 1);
+  image.set(reg::DPU_BS_ALU_CFG, adds ? std::bit_cast<uint32_t>(t.half_source->addend) : 0);
+  image.set(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND, t.half_source->factor);
+}
+
 void write_source(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_BS_CFG__BS_RELU_BYPASS, 1);
+  if (t.half_source) return write_half_source(t, image);
   if (!t.source) {
     image.set(reg::DPU_BS_CFG__BS_BYPASS, 1);
     image.set(reg::DPU_BS_CFG__BS_ALU_BYPASS, 1);
@@ -74,6 +87,13 @@ constexpr int64_t kTableStart = -16384, kEntryShift = 5, kPerByte = 128, kEntrie
 
 void write_lookup(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_BN_CFG__BN_RELU_BYPASS, 1);
+  if (t.to_int8) {
+    image.set(reg::DPU_BN_CFG__BN_ALU_ALGO, kAddition);
+    image.set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 1);
+    image.set(reg::DPU_BN_ALU_CFG,
+              std::bit_cast<uint32_t>(static_cast<float>(t.output.zero_point)));
+    return;
+  }
   if (!t.looks_up && t.lookup_factor == 0) {
     image.set(reg::DPU_BN_CFG__BN_BYPASS, 1);
     image.set(reg::DPU_BN_CFG__BN_ALU_BYPASS, 1);
@@ -83,9 +103,8 @@ void write_lookup(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_BN_CFG__BN_ALU_ALGO, kAddition);
   image.set(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND, t.looks_up ? kPerByte : t.lookup_factor);
   if (!t.looks_up) {
-    constexpr uint32_t kMinusZero = 0x80000000;
     constexpr int64_t kResultShift = 15;
-    image.set(reg::DPU_BN_ALU_CFG, kMinusZero);
+    image.set(reg::DPU_BN_ALU_CFG, std::bit_cast<uint32_t>(t.lookup_addend));
     image.set(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP, kResultShift);
   }
   image.set(reg::DPU_LUT_CFG__LUT_LO_LE_MUX, 2);
@@ -95,6 +114,14 @@ void write_lookup(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_LUT_INFO__LUT_LO_INDEX_SELECT, kEntryShift);
   image.set(reg::DPU_LUT_LE_START, static_cast<uint32_t>(kTableStart));
   image.set(reg::DPU_LUT_LO_END, static_cast<uint32_t>(-kTableStart));
+}
+
+int64_t algorithm_of(Join join) {
+  constexpr int64_t kQuotient = 3, kDifference = 4;
+  return join == Join::kSum          ? kAddition
+         : join == Join::kDifference ? kDifference
+         : join == Join::kQuotient   ? kQuotient
+                                     : 0;
 }
 
 void write_addend(const DpuTask& t, RegisterImage& image) {
@@ -111,9 +138,10 @@ void write_addend(const DpuTask& t, RegisterImage& image) {
   }
   const int64_t size = t.is_float ? 2 : 1;
   image.set(reg::DPU_EW_CFG__EW_OP_SRC, 1);
-  image.set(reg::DPU_EW_CFG__EW_ALU_ALGO, t.multiplies ? 0 : kAddition);
-  image.set(reg::DPU_EW_CFG__EW_OP_TYPE, t.multiplies ? 1 : 0);
-  image.set(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS, t.multiplies ? 1 : 0);
+  const bool converts = t.join != Join::kProduct && t.join != Join::kQuotient;
+  image.set(reg::DPU_EW_CFG__EW_ALU_ALGO, algorithm_of(t.join));
+  image.set(reg::DPU_EW_CFG__EW_OP_TYPE, t.join == Join::kProduct ? 1 : 0);
+  image.set(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS, converts ? 0 : 1);
   image.set(reg::DPU_EW_CFG__EDATA_SIZE, size);
   image.set(reg::DPU_EW_CFG__EW_DATA_MODE, 1);
   image.set(reg::DPU_EW_CFG__EW_CVT_TYPE, t.is_float ? 0 : 1);
@@ -138,6 +166,54 @@ void write_half(RegisterImage& image) {
   image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, kHalf);
 }
 
+// Two blocks of halves for each of int8.
+void write_to_half(const DpuTask& t, RegisterImage& image) {
+  image.set(reg::DPU_DATA_FORMAT__OUT_PRECISION, kHalf);
+  image.set(reg::DPU_OUT_CVT_SCALE__FP32TOFP16_EN, 1);
+  for (const target::RegisterField& field :
+       {reg::DPU_BS_OW_CFG__SIZE_E_0, reg::DPU_BS_OW_CFG__SIZE_E_1, reg::DPU_BS_OW_CFG__SIZE_E_2})
+    image.set(field, 1);
+  image.set(reg::DPU_SURFACE_ADD__SURF_ADD, 2 * t.out_plane);
+}
+
+// Both streams of the reader bring the source, every other plane each.
+void write_to_int8(const DpuTask& t, RegisterImage& image) {
+  constexpr int64_t kTwoBytes = 2, kBothStreams = 3;
+  const int64_t notch = 2 * t.source_plane - t.height * t.width;
+  image.set(reg::DPU_DATA_FORMAT__OUT_PRECISION, 0);
+  image.set(reg::DPU_OUT_CVT_OFFSET, 0);
+  image.set(reg::DPU_FEATURE_MODE_CFG__COMB_USE, 1);
+  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE, 0);
+  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, kTwoBytes);
+  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE, 1);
+  image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE, kBothStreams);
+  image.set_address(reg::DPU_RDMA_RDMA_EW_BASE_ADDR, Operand::kFeature,
+                    t.source_bytes + static_cast<uint64_t>(t.source_plane * t.chip->atom_bytes));
+  image.set(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE, 2 * t.source_plane);
+  image.set(reg::DPU_RDMA_RDMA_SURF_NOTCH__SURF_NOTCH_ADDR, notch);
+  image.set(reg::DPU_RDMA_RDMA_EW_SURF_NOTCH__EW_SURF_NOTCH, notch);
+}
+
+void write_largest(const DpuTask& t, RegisterImage& image) {
+  constexpr int64_t kLargest = 7, kHalfBytes = 2;
+  image.set(reg::DPU_FEATURE_MODE_CFG__NONALIGN, 1);
+  image.set(reg::DPU_FEATURE_MODE_CFG__SURF_LEN,
+            ceil_div<int64_t>(t.width * kHalfBytes, t.chip->atom_bytes));
+  image.set(reg::DPU_DATA_CUBE_HEIGHT__MINMAX_CTL, kLargest);
+  image.set(reg::DPU_OUT_CVT_SHIFT__CVT_ROUND, 1);
+  image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__OV4K_BYPASS, 1);
+}
+
+Status check_half_stages(const DpuTask& t) {
+  const bool halves_only = t.join != Join::kSum || t.to_int8 || t.half_source || t.beyond ||
+                           t.writes_largest || t.lookup_factor != 0;
+  if ((halves_only && !t.is_float) || (t.to_half && t.is_float) || (t.to_int8 && !t.half_source))
+    return unsupported("no register form for a stage of the other type");
+  if (t.writes_largest && (t.height != 1 || t.width > kMostLargest))
+    return unsupported("no register form for the largest channel of more than 128 pixels");
+  return ok_status();
+}
+
 RegisterTask in_order(const RegisterImage& image) {
   RegisterTask task;
   task.units = kUnits;
@@ -155,6 +231,7 @@ Result<RegisterTask> write_dpu(const DpuTask& t) {
     return unsupported("no register form for extents beyond the registers' fields");
   if (t.activation == program::Activation::kClip)
     return unsupported("no register form for a limit after an addend");
+  RK_TRY(check_half_stages(t));
   // A list that uses tables follows the one that loads them into the first bank of the DPU's registers.
   constexpr uint32_t kPingPong = 0xe, kRestart = 0x30;
   RegisterImage image;
@@ -171,6 +248,14 @@ Result<RegisterTask> write_dpu(const DpuTask& t) {
   image.set(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, t.output.scale.scale);
   image.set(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT, t.output.scale.shift);
   if (t.is_float) write_half(image);
+  if (t.join == Join::kQuotient || t.writes_largest) {
+    // Halves stay halves.
+    image.set(reg::DPU_OUT_CVT_SCALE__FP32TOFP16_EN, 0);
+    image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__MRDMA_FP16TOFP32_EN, 0);
+  }
+  if (t.to_half) write_to_half(t, image);
+  if (t.to_int8) write_to_int8(t, image);
+  if (t.writes_largest) write_largest(t, image);
   return in_order(image);
 }
 

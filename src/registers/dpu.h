@@ -14,8 +14,17 @@
 
 namespace rk::registers {
 
+// What becomes of two features.
+enum class Join : uint8_t { kSum, kLargest, kDifference, kProduct, kQuotient };
+
+// float16: (x + addend) * factor.
+struct HalfStage {
+  float addend = 0;
+  uint16_t factor = 0;  // a half
+};
+
 // A cube of int8 in blocks of 16 channels, or of float16 in blocks of 8. Planes are counted in pixels, from one block to
-// the next. Stages are those of int8; float16 has none but the addition.
+// the next. Stages are those of int8 where nothing else is said.
 struct DpuTask {
   int64_t channels = 0, height = 0, width = 0;  // channels: a multiple of the block
   bool is_float = false;
@@ -30,10 +39,23 @@ struct DpuTask {
   program::OutputStage output{{1, 0}, 0};
   bool looks_up =
       false;  // in the table that the task before has loaded: 256 results of stored bytes
-  bool multiplies = false;  // float16: the second feature is a factor
-  // float16: the tables that the task before has loaded hold 32768 times the result, by x times this. 0: no tables.
+  Join join = Join::kSum;  // others than the sum in float16 only
+  // float16: the tables that the task before has loaded hold 32768 times the result, by x times this, plus the addend. 0: no
+  // tables.
   uint16_t lookup_factor = 0;  // a half
+  float lookup_addend = -0.0f;
+  // The results of a DPU that computes in the source's type.
+  bool to_half = false;  // int8 becomes float16, the same number
+  bool to_int8 =
+      false;  // float16 becomes int8, after the stage below, plus the output's zero point
+  std::optional<HalfStage> half_source;
+  int64_t out_row_gap = 0;  // pixels between two rows of the output
+  // float16: lanes beyond real_channels become these bits, on any chip.
+  std::optional<uint16_t> beyond;
+  // float16: the largest channel of every pixel, pixels of one row one after the other. At most 128 of them, as in vendor files.
+  bool writes_largest = false;
 };
+inline constexpr int64_t kMostLargest = 128;
 
 Result<RegisterTask> write_dpu(const DpuTask& task);
 

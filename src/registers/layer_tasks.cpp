@@ -213,6 +213,9 @@ Result<LayerTasks> tasks_of(const program::Program& program, const program::Vari
   if (const auto* op = std::get_if<program::OpParams>(&step.params)) {
     if (op->op == "Sigmoid" || op->op == "Tanh" || op->op == "HardSigmoid")
       return half_table_tasks(program, variant, step);
+    if (op->op == "Softmax" || op->op == "exTableSoftmax")
+      return softmax_tasks(program, variant, step);
+    if (step.type == "exDataConvert") return conversion_tasks(program, variant, step);
     return move_tasks(program, variant, step);
   }
   return table_tasks(program, variant, step);

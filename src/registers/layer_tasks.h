@@ -68,6 +68,18 @@ Result<LayerTasks> layer_tasks(const program::Program& program, const program::V
 // A list that fills the DPU's tables; those behind it in the step use them.
 void add_table_load(RegisterTask load, const std::string& name, LayerTasks& tasks);
 
+// An int8 feature as float16 elsewhere: two lists.
+struct HalfCopy {
+  const Chip* chip = nullptr;
+  int64_t channels = 0, height = 0, width = 0;
+  int64_t source_plane = 0, out_plane = 0;  // pixels
+  float scale = 0;
+  int32_t zero_point = 0;
+  std::string from, to;
+  uint16_t beyond = 0;  // what lanes beyond the channels become
+};
+Status add_halves(const HalfCopy& copy, LayerTasks& tasks);
+
 // By kind of step, each kUnsupported for what it has no form for.
 Result<LayerTasks> convolution_tasks(const program::Program& program,
                                      const program::Variant& variant, const program::Step& step);
@@ -86,6 +98,10 @@ Result<LayerTasks> half_table_tasks(const program::Program& program,
                                     const program::Variant& variant, const program::Step& step);
 Result<LayerTasks> average_pool_tasks(const program::Program& program,
                                       const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> conversion_tasks(const program::Program& program,
+                                    const program::Variant& variant, const program::Step& step);
+Result<LayerTasks> softmax_tasks(const program::Program& program, const program::Variant& variant,
+                                 const program::Step& step);
 Result<LayerTasks> move_tasks(const program::Program& program, const program::Variant& variant,
                               const program::Step& step);
 

@@ -135,17 +135,9 @@ bool writes(LiftContext& c, const ProductStage& stage, int32_t out) {
 // softmax over the last axis of int8 scores. The exponential of a score depends on itself and on the
 // row's largest: a table of all pairs.
 void add_softmax(LiftContext& c, int32_t scores, const SoftmaxStage& stage, int32_t out) {
-  constexpr int kCodes = 256, kFirst = -128;
-  std::vector<uint8_t> table;
-  for (int largest = kFirst; largest < kFirst + kCodes; ++largest) {
-    for (int x = kFirst; x < kFirst + kCodes; ++x) {
-      const uint16_t half = stage.exponential(std::min(x, largest), largest);
-      table.push_back(static_cast<uint8_t>(half));
-      table.push_back(static_cast<uint8_t>(half >> 8));
-    }
-  }
-  const int32_t entries = c.add_constant(c.tensor(out).name + ".exponentials", DType::kF16,
-                                         Shape{kCodes, kCodes}, std::move(table));
+  const int32_t entries =
+      c.add_constant(c.tensor(out).name + ".exponentials", DType::kF16,
+                     Shape{kSoftmaxCodes, kSoftmaxCodes}, exponential_table(stage));
   const int64_t zero_point = c.tensor(scores).zero_point;
   c.add_operator("exTableSoftmax", {scores, entries}, out,
                  {{"zero_point", zero_point},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/vendor/product_lists.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -148,6 +149,19 @@ uint16_t SoftmaxStage::exponential(int x, int largest) const {
   const float distance = as_half(number(x) - number(largest));
   const float found = look_up(table, distance * table_multiplier + table_addend);
   return float_to_half(std::ldexp(found, -table_exponent));
+}
+
+std::vector<uint8_t> exponential_table(const SoftmaxStage& stage) {
+  constexpr int kFirst = -kSoftmaxCodes / 2;
+  std::vector<uint8_t> table;
+  for (int largest = kFirst; largest < kFirst + kSoftmaxCodes; ++largest) {
+    for (int x = kFirst; x < kFirst + kSoftmaxCodes; ++x) {
+      const uint16_t half = stage.exponential(std::min(x, largest), largest);
+      table.push_back(static_cast<uint8_t>(half));
+      table.push_back(static_cast<uint8_t>(half >> 8));
+    }
+  }
+  return table;
 }
 
 ProductLists read_product_lists(LiftContext& c) {

@@ -38,6 +38,10 @@ struct SoftmaxStage {
   uint16_t exponential(int x, int largest) const;
 };
 
+// The exponentials of all pairs of codes, as halves: a row for each largest, from -128 on.
+inline constexpr int kSoftmaxCodes = 256;
+std::vector<uint8_t> exponential_table(const SoftmaxStage& stage);
+
 struct ProductLists {
   // Of the first list that multiplies.
   bool multiplies = false;
