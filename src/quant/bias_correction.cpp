@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/fixed_point.h"
 #include "quant/linear.h"
+#include "quant/rounding.h"
 
 namespace rk::quant {
 namespace {
 
-double dequantized(double weight, double scale, int32_t zero_point) {
-  const double level = std::clamp(round_even(weight / scale) + zero_point, -128.0, 127.0);
-  return (level - zero_point) * scale;
+// Scales follow from the weights' own range (weight_params), so quotients are a few hundred at most.
+double dequantized(double weight, double scale, double zero_point) {
+  const double level = rounded(weight / scale) + zero_point;
+  const double held = level < -128 ? -128 : level > 127 ? 127 : level;
+  return (held - zero_point) * scale;
 }
 
 // The mean that each output channel is off by.
@@ -21,11 +23,20 @@ std::vector<double> mean_shift(const Linear& linear, const QuantParams& quant,
   const bool per_channel = quant.scale.size() > 1;
   std::vector<double> out(linear.out_channels());
   const auto weights = linear.weights().span<float>();
+  // One of each per output channel, so that the loop over weights has no choices.
+  const auto spread = [&](const auto& values) {
+    std::vector<double> all(out.size(), 0.0);
+    for (size_t c = 0; c < all.size() && !values.empty(); ++c)
+      all[c] = static_cast<double>(values[per_channel ? c : 0]);
+    return all;
+  };
+  const std::vector<double> scale = spread(quant.scale), zero_point = spread(quant.zero_point);
+  std::vector<double> mean;
+  for (const ChannelStats& channel : input) mean.push_back(channel.mean);
   linear.each_place([&](size_t i, Linear::Place place) {
-    const size_t c = per_channel ? place.out : 0;
-    const int32_t zero_point = quant.zero_point.empty() ? 0 : quant.zero_point[c];
-    const double error = dequantized(weights[i], quant.scale[c], zero_point) - weights[i];
-    out[place.out] += error * input[place.in].mean;
+    const double weight = weights[i];
+    const double error = dequantized(weight, scale[place.out], zero_point[place.out]) - weight;
+    out[place.out] += error * mean[place.in];
   });
   return out;
 }

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "quant/quantize.h"
+#include "quant/rounding.h"
 
 namespace rk::quant {
 namespace {
@@ -32,12 +33,6 @@ constexpr double kPercentileShare = 1e-4;  // left out on each side
 // Left out of the squared error on each side: one value in 100,000 must not cost all others their resolution, however
 // far away it is.
 constexpr double kMmseShare = 1e-5;
-
-// To nearest, ties to even, for |x| < 2^51; std::nearbyint is a call on baseline x86-64.
-double rounded(double x) {
-  constexpr double kMagic = 0x1.8p52;
-  return (x + kMagic) - kMagic;
-}
 
 Range with_zero(Range range) { return {std::min(range.min, 0.0f), std::max(range.max, 0.0f)}; }
 
@@ -246,13 +241,14 @@ Result<Histograms> observe_histograms(const Graph& graph, const SampleSource& sa
 }
 
 Result<Ranges> calibrate(const Graph& graph, const SampleSource& samples, Algorithm algorithm,
-                         ThreadPool* pool, const Progress& progress) {
+                         ThreadPool* pool, const Progress& progress, SeenSamples seen) {
   const auto [least, most] = recommended_samples(algorithm);
   if (samples.count() < least || samples.count() > most) {
     log(LogLevel::kWarning, str("the calibration set has ", samples.count(), " sample(s); ", least,
                                 " to ", most, " are recommended for ", to_string(algorithm)));
   }
-  if (algorithm == Algorithm::kNormal) return observe(graph, samples, pool, progress);
+  if (algorithm == Algorithm::kNormal)
+    return observe(graph, samples, pool, progress, std::move(seen));
   RK_ASSIGN(const Histograms histograms, observe_histograms(graph, samples, pool, progress));
   return choose_ranges(histograms, algorithm, pool);
 }

@@ -37,9 +37,9 @@ Range choose_range(const Histogram& histogram, Algorithm algorithm);
 // One value per thread of the pool, which may be null.
 Ranges choose_ranges(const Histograms& histograms, Algorithm algorithm, ThreadPool* pool);
 
-// One pass over the samples, whatever the algorithm.
+// One pass over the samples, whatever the algorithm; kNormal leaves out those that were seen already.
 Result<Ranges> calibrate(const Graph& graph, const SampleSource& samples, Algorithm algorithm,
-                         ThreadPool* pool, const Progress& progress);
+                         ThreadPool* pool, const Progress& progress, SeenSamples seen = {});
 
 // Mean squared error of the binned values after int8 quantization to `range`, without the outermost 1 in 100,000 of each
 // side; what mmse minimizes.

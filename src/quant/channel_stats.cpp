@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <span>
 
 #include "base/thread_pool.h"
 #include "quant/linear.h"
@@ -49,6 +50,37 @@ void add_plane(const float* x, size_t count, ChannelStats& channel) {
   channel.power += power / static_cast<double>(count);
 }
 
+// The same for channels that have one number per picture: `rows` rows of numbers, one per channel and `step` apart.
+void add_rows(const float* x, int64_t rows, int64_t step, std::span<ChannelStats> channels) {
+  constexpr size_t kBlock = 64;
+  for (size_t begin = 0; begin < channels.size(); begin += kBlock) {
+    const std::span<ChannelStats> part =
+        channels.subspan(begin, std::min(kBlock, channels.size() - begin));
+    float low[kBlock], high[kBlock];
+    double sum[kBlock] = {}, squares[kBlock] = {};
+    for (size_t c = 0; c < part.size(); ++c) {
+      low[c] = part[c].min;
+      high[c] = part[c].max;
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      const float* const v = x + row * step + begin;
+      for (size_t c = 0; c < part.size(); ++c) {
+        low[c] = v[c] < low[c] ? v[c] : low[c];
+        high[c] = v[c] > high[c] ? v[c] : high[c];
+        const double wide = v[c];
+        sum[c] += wide;
+        squares[c] += wide * wide;
+      }
+    }
+    for (size_t c = 0; c < part.size(); ++c) {
+      part[c].min = low[c];
+      part[c].max = high[c];
+      part[c].mean += sum[c];
+      part[c].power += squares[c];
+    }
+  }
+}
+
 void add(const Tensor& tensor, ThreadPool* pool, std::vector<ChannelStats>& stats) {
   constexpr int64_t kWorthSplitting = 1 << 15;  // values
   const Shape& shape = tensor.shape();
@@ -56,6 +88,11 @@ void add(const Tensor& tensor, ThreadPool* pool, std::vector<ChannelStats>& stat
   stats.resize(static_cast<size_t>(shape[1]));
   const float* const x = tensor.data<float>();
   const auto work = [&](IndexRange channels) {
+    if (inner == 1) {
+      const auto size = static_cast<size_t>(channels.end - channels.begin);
+      return add_rows(x + channels.begin, shape[0], shape[1],
+                      std::span(stats).subspan(static_cast<size_t>(channels.begin), size));
+    }
     for (int64_t c = channels.begin; c < channels.end; ++c) {
       for (int64_t n = 0; n < shape[0]; ++n) {
         add_plane(x + (n * shape[1] + c) * inner, static_cast<size_t>(inner),
@@ -70,9 +107,11 @@ void add(const Tensor& tensor, ThreadPool* pool, std::vector<ChannelStats>& stat
 }  // namespace
 
 Result<ValueStats> observe_channels(const Graph& graph, const SampleSource& samples,
-                                    ThreadPool* pool) {
+                                    ThreadPool* pool, const Progress& progress, SeenSamples* seen) {
   std::set<std::string, std::less<>> wanted;
   for (const Node* node : graph.nodes()) {
+    if (node->def().homogeneous && wanted.contains(node->input(0).name()))
+      wanted.insert(node->output().name());
     if (!Linear::of(*node)) continue;
     wanted.insert(node->input(0).name());
     wanted.insert(node->output().name());
@@ -81,13 +120,16 @@ Result<ValueStats> observe_channels(const Graph& graph, const SampleSource& samp
   if (wanted.empty()) return out;
   std::map<std::string, double, std::less<>> rows;  // pictures seen
   const auto observer = [&](const Value& value, const Tensor& tensor,
-                            const FiniteRange&) -> Status {
+                            const FiniteRange& range) -> Status {
+    if (seen != nullptr) RK_TRY(seen->add(value, tensor, range, pool));
     if (!wanted.contains(value.name()) || tensor.shape().rank() < 2) return ok_status();
     add(tensor, pool, out[value.name()]);
     rows[value.name()] += static_cast<double>(tensor.shape()[0]);
     return ok_status();
   };
-  RK_TRY(run_samples(graph, samples, pool, {}, observer, kStatsSamples));
+  RK_TRY(run_samples(graph, samples, pool, progress, observer,
+                     {.end = kStatsSamples, .likeness = seen ? &seen->likeness : nullptr}));
+  if (seen != nullptr) seen->count = std::min(samples.count(), kStatsSamples);
   for (auto& [name, stats] : out) {
     for (ChannelStats& channel : stats) {
       channel.mean /= rows[name];

@@ -17,13 +17,16 @@ struct ChannelStats {
   double power = 0;  // mean of the squares
 };
 
-// By value name: inputs 0 and outputs of Linear nodes, one entry per index of axis 1.
+// By value name: inputs 0 and outputs of Linear nodes and what homogeneous operators (Relu, pooling) make of these, one
+// entry per index of axis 1.
 using ValueStats = std::map<std::string, std::vector<ChannelStats>, std::less<>>;
 
 // Samples that observe_channels looks at. With four, means that biases are corrected by were still a matter of luck.
 inline constexpr size_t kStatsSamples = 12;
 
+// What the samples show of ranges is kept in `seen`, where it is given.
 Result<ValueStats> observe_channels(const Graph& graph, const SampleSource& samples,
-                                    ThreadPool* pool);
+                                    ThreadPool* pool, const Progress& progress = {},
+                                    SeenSamples* seen = nullptr);
 
 }  // namespace rk::quant

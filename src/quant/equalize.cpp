@@ -259,6 +259,28 @@ std::vector<Equalized> equalize(Graph& graph, ValueStats& stats) {
   return out;
 }
 
+void follow_equalized(const Graph& graph, const std::vector<Equalized>& factors,
+                      const ValueStats& stats, SeenSamples& seen) {
+  for (const Equalized& entry : factors) {
+    const auto link = link_of(graph, graph.find(entry.computed)->producer());
+    for (const Value* value : link->values) {
+      const auto found = stats.find(value->name());
+      Range range;
+      if (found != stats.end()) {
+        for (const ChannelStats& channel : found->second) {
+          range.min = std::min(range.min, channel.min);
+          range.max = std::max(range.max, channel.max);
+        }
+      }
+      if (found == stats.end() || !std::isfinite(range.min) || !std::isfinite(range.max)) {
+        seen = {};
+        return;
+      }
+      seen.ranges[value->name()] = range;
+    }
+  }
+}
+
 void equalize_alike(Graph& graph, const std::vector<Equalized>& factors) {
   ValueStats none;
   for (const Equalized& entry : factors) {

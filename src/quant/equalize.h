@@ -25,6 +25,11 @@ struct Equalized {
 // chain: their result would change.
 std::vector<Equalized> equalize(Graph& graph, ValueStats& stats);
 
+// Ranges seen before the factors were applied become those that the same samples would show now: a factor changes the
+// values of its own chain only, and their `stats` followed. Where these are not finite, everything seen is forgotten.
+void follow_equalized(const Graph& graph, const std::vector<Equalized>& factors,
+                      const ValueStats& stats, SeenSamples& seen);
+
 // The same factors on the same model at other input shapes, so that both hold the same weights.
 void equalize_alike(Graph& graph, const std::vector<Equalized>& factors);
 

@@ -10,6 +10,7 @@
 #include "ir/text.h"
 #include "ops/registry.h"
 #include "quant/bias_correction.h"
+#include "quant/calibrate.h"
 #include "quant/linear.h"
 #include "quant/quantize.h"
 #include "quant/scan.h"
@@ -27,8 +28,8 @@ Graph graph_of(std::string_view text) {
 
 class Few : public SampleSource {
  public:
-  explicit Few(Shape shape) : shape_(shape) {}
-  size_t count() const override { return 3; }
+  explicit Few(Shape shape, size_t count = 3) : shape_(shape), count_(count) {}
+  size_t count() const override { return count_; }
   Result<std::vector<Tensor>> load(size_t sample) const override {
     Tensor out = Tensor::make({DType::kF32, shape_});
     for (int64_t i = 0; i < out.elements(); ++i) {
@@ -40,6 +41,7 @@ class Few : public SampleSource {
 
  private:
   Shape shape_;
+  size_t count_;
 };
 
 // Channel 1 of %a is 1000 times the others, channel 2 is dead; %b takes the factor back.
@@ -76,6 +78,44 @@ TEST(Equalize, EvensOutChannelsAndKeepsTheFloatResultExactly) {
     ASSERT_TRUE(old.ok() && now.ok());
     EXPECT_EQ((*old)[0].to_f32(), (*now)[0].to_f32());
   }
+}
+
+TEST(Equalize, SamplesSeenBeforeNeedNotBeEvaluatedAgain) {
+  Graph graph = graph_of(kWide);
+  const Few samples({1, 2, 3, 3}, kStatsSamples + 3);
+  SeenSamples seen;
+  auto stats = observe_channels(graph, samples, nullptr, {}, &seen);
+  ASSERT_TRUE(stats.ok()) << stats.status().message();
+  EXPECT_EQ(seen.count, kStatsSamples);
+  const auto found = equalize(graph, *stats);
+  ASSERT_FALSE(found.empty());
+  follow_equalized(graph, found, *stats, seen);
+  size_t evaluated = 0;
+  const auto count = [&](size_t, size_t) { return ++evaluated > 0; };
+  const auto rest = calibrate(graph, samples, Algorithm::kNormal, nullptr, count, seen);
+  EXPECT_EQ(evaluated, 3u);
+  const auto all = calibrate(graph, samples, Algorithm::kNormal, nullptr, {});
+  ASSERT_TRUE(rest.ok() && all.ok());
+  ASSERT_EQ(rest->size(), all->size());
+  for (const auto& [name, range] : *all) {
+    const QuantParams wanted = activation_params(range), got = activation_params(rest->at(name));
+    EXPECT_EQ(got.scale, wanted.scale) << name;
+    EXPECT_EQ(got.zero_point, wanted.zero_point) << name;
+  }
+}
+
+// An infinity is not part of a range, but it is the largest value of its channel.
+TEST(Equalize, ForgetsSeenSamplesWhereAnEqualizedChannelIsNotFinite) {
+  Graph graph = graph_of(kWide);
+  SeenSamples seen;
+  auto stats = observe_channels(graph, Few({1, 2, 3, 3}), nullptr, {}, &seen);
+  ASSERT_TRUE(stats.ok()) << stats.status().message();
+  const auto found = equalize(graph, *stats);
+  ASSERT_FALSE(found.empty());
+  stats->at("r")[0].max = INFINITY;
+  follow_equalized(graph, found, *stats, seen);
+  EXPECT_EQ(seen.count, 0u);
+  EXPECT_TRUE(seen.ranges.empty());
 }
 
 TEST(Equalize, GivesTheSameWeightsAtOtherShapes) {

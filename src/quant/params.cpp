@@ -50,11 +50,18 @@ QuantParams weight_params(const Tensor& weights, int axis, std::vector<int64_t>*
   out.min.assign(static_cast<size_t>(channels), 0.0f);
   out.max.assign(static_cast<size_t>(channels), 0.0f);
   const auto values = weights.span<float>();
-  for (size_t i = 0; i < values.size(); ++i) {
-    const auto c = static_cast<size_t>(static_cast<int64_t>(i) / inner % channels);
-    if (!std::isfinite(values[i])) continue;
-    out.min[c] = std::min(out.min[c], values[i]);
-    out.max[c] = std::max(out.max[c], values[i]);
+  // Runs of one channel, one after the other.
+  const auto run = static_cast<size_t>(inner);
+  for (size_t begin = 0, c = 0; begin < values.size(); begin += run) {
+    float low = out.min[c], high = out.max[c];
+    for (size_t i = begin; i < begin + run; ++i) {
+      if (!std::isfinite(values[i])) continue;
+      low = std::min(low, values[i]);
+      high = std::max(high, values[i]);
+    }
+    out.min[c] = low;
+    out.max[c] = high;
+    if (++c == out.min.size()) c = 0;
   }
   double widest = 0;
   for (size_t c = 0; c < out.min.size(); ++c)

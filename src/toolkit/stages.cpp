@@ -274,7 +274,9 @@ Result<Calibrated> calibrate(Graph optimized, const Setting& setting, const Buil
   RK_ASSIGN(const auto samples,
             quant::DatasetSamples::open(options.dataset, out.optimized,
                                         input_feeds(config, out.optimized.inputs().size())));
+  const quant::Algorithm algorithm = *quant::parse_algorithm(config.quantized_algorithm);
   const bool fits_to_data = config.optimization_level >= kEqualizeLevel && !brings_parameters;
+  quant::SeenSamples seen;
   if (fits_to_data && config.remove_weight) {
     // Weights that follow the calibration would be found in no other build.
     log(LogLevel::kWarning,
@@ -282,16 +284,19 @@ Result<Calibrated> calibrate(Graph optimized, const Setting& setting, const Buil
         "equalized), so that another build has them too; build the model that lends its weights "
         "with optimization_level=2, which does not fit them either");
   } else if (fits_to_data) {
-    RK_ASSIGN(out.stats, quant::observe_channels(out.optimized, samples, setting.pool));
+    const bool by_range = algorithm == quant::Algorithm::kNormal;
+    RK_ASSIGN(out.stats, quant::observe_channels(out.optimized, samples, setting.pool,
+                                                 by_range ? options.progress : quant::Progress(),
+                                                 by_range ? &seen : nullptr));
     out.equalized = quant::equalize(out.optimized, out.stats);
+    quant::follow_equalized(out.optimized, out.equalized, out.stats, seen);
     for (const quant::Equalized& value : out.equalized) {
       log(LogLevel::kInfo, str("'", value.value, "': channels equalized, expected noise ",
                                value.noise_before, " -> ", value.noise_after));
     }
   }
-  RK_ASSIGN(out.ranges, quant::calibrate(out.optimized, samples,
-                                         *quant::parse_algorithm(config.quantized_algorithm),
-                                         setting.pool, options.progress));
+  RK_ASSIGN(out.ranges, quant::calibrate(out.optimized, samples, algorithm, setting.pool,
+                                         options.progress, std::move(seen)));
   out.dataset = options.dataset;
   return out;
 }
