@@ -21,7 +21,7 @@ MORE_THREADS = {"avx2": 1.0, "avx512vnni": 0.95}
 # Of the peak of exact int8 products, convolution steps of qdq.
 SHARES = {"avx2": {"resnet18": 0.75, "resnet50": 0.75, "yolov5s_relu": 0.75},
           "avx512vnni": {"mobilenet_v2": 0.33, "resnet50": 0.68, "yolov5s_relu": 0.72}}
-MORE = 1.0  # the networks of networks.py as fp16, over ONNX Runtime in float32
+MORE = 1.0  # the networks of networks.py over ONNX Runtime: as fp16 over its float32, from a QDQ file over the same file
 CONVERSION = {"time": 0.5, "memory": 4.0}  # of an int8 build: over the vendor's toolkit, over the ONNX file
 OWN_SLOWER = 1.06  # our quantizer's model over the QDQ file
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes twelve further networks of the benchmark as float ONNX files with random weights: shapes and operators of the
-published ones, numbers that mean nothing.
+"""Writes twelve further networks of the benchmark as float ONNX files with random weights, some of them as QDQ, too: shapes
+and operators of the published ones, numbers that mean nothing.
 
     networks.py FOLDER [--only NAME]
 """
@@ -11,6 +11,8 @@ import os
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+
+from qdq import to_qdq
 
 
 class Tensor:
@@ -48,7 +50,10 @@ class Network:
                                   [helper.make_tensor_value_info(output.name, TensorProto.FLOAT, output.shape)], self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="bench")
         model.ir_version = 8
-        onnx.save(onnx.shape_inference.infer_shapes(model, strict_mode=True), os.path.join(folder, f"{self.name}.float.onnx"))
+        model = onnx.shape_inference.infer_shapes(model, strict_mode=True)
+        onnx.save(model, os.path.join(folder, f"{self.name}.float.onnx"))
+        if self.name in QDQ:
+            onnx.save(to_qdq(model), os.path.join(folder, f"{self.name}.qdq.onnx"))
 
     # Operators.
     def conv(self, x, channels, kernel=1, stride=1, group=1, pad=None, dilation=1, act=None):
@@ -333,6 +338,8 @@ NETWORKS = {
     "efficientnet_b0": ([1, 3, 224, 224], efficientnet_b0), "bert_base": ([1, 128, 768], bert_base),
     "whisper_tiny": ([1, 80, 1, 3000], whisper_tiny), "vit_b16": ([1, 3, 224, 224], vit_b16), "lstm": ([1, 100, 256], lstm),
 }
+# Written as QDQ, too.
+QDQ = ("convnext_t", "densenet121", "resnext50", "regnet_y", "bert_base", "vit_b16")
 
 
 def main():

@@ -10,7 +10,8 @@ Prints a table and writes results.json below --work. Kinds: qdq, all engines loa
 asymmetric model against that QDQ file in the others; fp16, ours in fp16 against the others' float32.
 --isa holds us (RKNN_KERNEL) and OpenVINO (ONEDNN_MAX_CPU_ISA) to an instruction set; ONNX Runtime cannot be limited. Without
 it both use the best this CPU has and, with --all, qdq and fp16 are measured once more held to AVX2 where that is not it.
---more measures the networks of networks.py too: as fp16 against ONNX Runtime's float32.
+--more measures the networks of networks.py too, those of --kinds: fp16 against ONNX Runtime's float32, and of some the same
+QDQ file in both.
 RK_BENCH_PYTHON names a python with onnxruntime and openvino (default: bench-venv beside --build's parent, see
 `make bench-peers`), RK_VENDOR_PYTHON one with the vendor's toolkit, whose conversions --all measures beside ours.
 RK_BENCH_REALTIME=1 measures under real-time priority, where neighbors disturb little (needs the right to).
@@ -29,7 +30,7 @@ import networks
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ONNX_OF = {"qdq": "qdq", "own": "qdq", "fp16": "float"}  # what ONNX Runtime runs beside each kind
-
+INPUT_UNIT = ["--mean", "0,0,0", "--std", "255,255,255"]  # bytes of a picture as 0 to 1
 
 PEERS = {"ort": ("onnxruntime", "ort_peer.py"), "openvino": ("openvino", "openvino_peer.py")}
 ISAS = {"avx2": "AVX2", "avx512": "AVX512_CORE", "avx512vnni": "AVX512_CORE_VNNI"}  # ours: oneDNN's
@@ -109,8 +110,7 @@ def is_current(out, build):
 
 def convert(build, folder, model, kind, out):
     source = os.path.join(folder, f"{model}.{ONNX_OF[kind] if kind == 'qdq' else 'float'}.onnx")
-    command = [os.path.join(build, "tools/rknn/rknn"), "convert", source, "-t", "rk3588", "-o", out,
-               "--mean", "0,0,0", "--std", "255,255,255"]
+    command = [os.path.join(build, "tools/rknn/rknn"), "convert", source, "-t", "rk3588", "-o", out, *INPUT_UNIT]
     command += ["--float"] if kind == "fp16" else ["--dataset", write_dataset(folder, model)]
     print("bench:", " ".join(command), flush=True)
     result = subprocess.run(command, capture_output=True, text=True)
@@ -232,22 +232,24 @@ def same_bytes(args, made):
 
 
 def more(args, pythons):
-    """The networks of networks.py as fp16 beside ONNX Runtime in float32, one thread."""
+    """The networks of networks.py beside ONNX Runtime, one thread: all as fp16 against float32, some from their QDQ files."""
     folder = os.path.join(args.work, "more")
     names = list(networks.NETWORKS) if args.all or args.more == "all" else args.more.split(",")
-    rows = []
-    for name in names:
-        source, out = (os.path.join(folder, f"{name}.{kind}") for kind in ("float.onnx", "fp16.rknn"))
-        if not os.path.exists(source):
-            subprocess.run([sys.executable, os.path.join(HERE, "networks.py"), folder, "--only", name], check=True)
-        if not is_current(out, args.build):
-            command = [os.path.join(args.build, "tools/rknn/rknn"), "convert", source, "-t", "rk3588", "-o", out, "--float"]
-            result = subprocess.run(command, capture_output=True, text=True)
-            if result.returncode != 0:
-                raise SystemExit(f"bench: {' '.join(command)} failed:\n{result.stdout}{result.stderr}")
-        engines = {n: p for n, p in pythons.items() if n == "ort"}
-        rows.append(measure(args, args.isa, engines, folder, {(name, "fp16"): out}, name, "fp16", 1))
-        show(rows[-1])
+    engines, rows = {n: p for n, p in pythons.items() if n == "ort"}, []
+    for kind in [k for k in ("fp16", "qdq") if k in args.kinds.split(",")]:
+        for name in [n for n in names if kind == "fp16" or n in networks.QDQ]:
+            source, out = (os.path.join(folder, f"{name}.{end}") for end in (f"{ONNX_OF[kind]}.onnx", f"{kind}.rknn"))
+            if not os.path.exists(source):
+                subprocess.run([sys.executable, os.path.join(HERE, "networks.py"), folder, "--only", name], check=True)
+            if not is_current(out, args.build):
+                # --float: nothing is quantized beyond what the file has.
+                command = [os.path.join(args.build, "tools/rknn/rknn"), "convert", source, "-t", "rk3588", "-o", out, "--float"]
+                command += INPUT_UNIT if kind == "qdq" and networks.NETWORKS[name][0][1] == 3 else []
+                result = subprocess.run(command, capture_output=True, text=True)
+                if result.returncode != 0:
+                    raise SystemExit(f"bench: {' '.join(command)} failed:\n{result.stdout}{result.stderr}")
+            rows.append(measure(args, args.isa, engines, folder, {(name, kind): out}, name, kind, 1))
+            show(rows[-1])
     return rows
 
 
