@@ -41,6 +41,24 @@ inline AxisPlan axis_plan(const ConvFilter& f, bool y) {
   return {f.transposed ? 1 : stride, f.transposed ? stride : 1, kernel, dilation, f.transposed};
 }
 
+// Taps of one axis, from `begin` up to, without, `end`.
+struct TapRange {
+  int64_t begin, end;
+  int64_t count() const { return end - begin; }
+  bool operator==(const TapRange&) const = default;
+};
+
+// The taps through which outputs `first` to `last` may see the picture; through the others they see its border alone.
+inline TapRange seeing_taps(const AxisPlan& axis, int64_t first, int64_t last, int64_t pad,
+                            int64_t extent) {
+  if (axis.stuffing != 1 || axis.reversed) return {0, axis.kernel};
+  TapRange taps = {0, axis.kernel};
+  while (taps.begin < taps.end && axis.lead(last, pad) + axis.tap(taps.begin) < 0) ++taps.begin;
+  while (taps.begin < taps.end && axis.lead(first, pad) + axis.tap(taps.end - 1) >= extent)
+    --taps.end;
+  return taps;
+}
+
 // A rectangle of output pixels and the rectangle of scratch pixels it reads.
 struct Band {
   int64_t oy, ox;

@@ -44,6 +44,10 @@ struct Scratch {
   // Floats from a pixel's place to what a step reads; steps are counted from the first block in scratch on. One more, so
   // that the step after the last may be asked for.
   int32_t step_offset[kScratchPixels + 1];
+  int32_t step_weight[kScratchPixels];  // weights from those of the first step on
+  // The same of the steps that a tile at the border needs.
+  int32_t inner_offset[kScratchPixels + 1];
+  int32_t inner_weight[kScratchPixels];
 };
 
 // One pass over a chunk of input blocks for one tile of output channels. A step is one tap of one input block.
@@ -53,10 +57,10 @@ struct Pass {
   const Band& band;
   Target target;
   const int32_t* step_offset;
+  const int32_t* step_weight;
   int64_t full_steps, steps;  // the first ones have all 16 channels
   int32_t last_lanes;         // channels of the others
-  const Weight* weights;      // of the first vector, at the chunk
-  int64_t last_weights;       // of one of the last steps
+  const Weight* weights;      // of the first vector, at the first block in scratch
   int64_t next_vector;        // weights to those of the next vector
   const float* bias;
   float* acc;  // of pixel 0; pixels are kConvF16Tile apart
@@ -119,23 +123,23 @@ __attribute__((noinline)) void sum_pixels(const Pass<Weight>& pass, const Scratc
   for (int v = 0; v < kCount; ++v) weights[v] = pass.weights + v * pass.next_vector;
   hide(weights);
   const int32_t* const offset = pass.step_offset;
-  int64_t step = 0, done = 0;
-  for (; step < pass.full_steps; ++step, done += kLanes * kLanes) {
+  int64_t step = 0;
+  for (; step < pass.full_steps; ++step) {
     // Kernels of one tap read a new line of each pixel in every step, in a pattern no prefetcher knows.
 #pragma GCC unroll 14
     for (int p = 0; p < kPixels; ++p) {
       _mm_prefetch(reinterpret_cast<const char*>(x[p] + offset[step + 1]), _MM_HINT_T0);
     }
-    const int64_t at = offset[step];
+    const int64_t at = offset[step], weight = pass.step_weight[step];
 #pragma GCC unroll 16
     for (int lane = 0; lane < kLanes; ++lane)
-      add_lane<kSpacing, kNarrow>(x, at + lane, weights, done + lane * kLanes, sum);
+      add_lane<kSpacing, kNarrow>(x, at + lane, weights, weight + lane * kLanes, sum);
   }
-  for (; step < pass.steps; ++step, done += pass.last_weights) {
-    const int64_t at = offset[step];
+  for (; step < pass.steps; ++step) {
+    const int64_t at = offset[step], weight = pass.step_weight[step];
 #pragma GCC unroll 4
     for (int32_t lane = 0; lane < pass.last_lanes; ++lane)
-      add_lane<kSpacing, kNarrow>(x, at + lane, weights, done + lane * kLanes, sum);
+      add_lane<kSpacing, kNarrow>(x, at + lane, weights, weight + lane * kLanes, sum);
   }
   if (!pass.last) {
 #pragma GCC unroll 14
@@ -191,16 +195,66 @@ void sum_runs(const Pass<float>& pass, bool narrow, Scratch& scratch) {
   }
 }
 
+// What a pass does for pixels that see only a part of the taps: products of the border add nothing. Dilated kernels see
+// little else at the edges of small pictures.
+template <typename Weight>
+class InnerTaps {
+ public:
+  InnerTaps(const Pass<Weight>& pass, Scratch& scratch) : all_(pass), part_(pass), to_(scratch) {}
+
+  // The pass for `count` pixels of one row of the band.
+  const Pass<Weight>& at(int64_t row, int64_t column, int64_t count) {
+    const Context& c = all_.c;
+    const int64_t oy = all_.band.oy + row, ox = all_.band.ox + column;
+    const TapRange y = seeing_taps(c.y, oy, oy, c.extents.pad_before.h, c.extents.in.h);
+    const TapRange x = seeing_taps(c.x, ox, ox + count - 1, c.extents.pad_before.w, c.extents.in.w);
+    if (y.count() == c.y.kernel && x.count() == c.x.kernel) return all_;
+    if (!made_ || !(y == y_) || !(x == x_)) make(y, x);
+    return part_;
+  }
+
+ private:
+  void make(TapRange y, TapRange x) {
+    const int64_t kernel_w = all_.c.x.kernel, taps = all_.c.y.kernel * kernel_w;
+    int64_t n = 0;
+    for (int64_t step = 0; step < all_.steps; step += taps) {
+      for (int64_t ky = y.begin; ky < y.end; ++ky) {
+        for (int64_t kx = x.begin; kx < x.end; ++kx, ++n) {
+          to_.inner_offset[n] = all_.step_offset[step + ky * kernel_w + kx];
+          to_.inner_weight[n] = all_.step_weight[step + ky * kernel_w + kx];
+        }
+      }
+    }
+    to_.inner_offset[n] = 0;
+    part_.step_offset = to_.inner_offset;
+    part_.step_weight = to_.inner_weight;
+    part_.steps = n;
+    part_.full_steps = all_.full_steps / taps * y.count() * x.count();
+    y_ = y;
+    x_ = x;
+    made_ = true;
+  }
+
+  const Pass<Weight>& all_;
+  Pass<Weight> part_;
+  Scratch& to_;
+  TapRange y_ = {}, x_ = {};
+  bool made_ = false;
+};
+
 // All pixels for four vectors: each row in tiles of about equal size, none of them small, for each reads all weights.
 template <int kSpacing, typename Weight>
-void sum_rows(const Pass<Weight>& pass, Scratch& scratch) {
-  const Band& band = pass.band;
+void sum_rows(const Pass<Weight>& all_taps, Scratch& scratch) {
+  const Band& band = all_taps.band;
+  InnerTaps<Weight> inner(all_taps, scratch);
   const int64_t all = (band.columns + kMostPixels - 1) / kMostPixels;
   int64_t pixel = 0;
   for (int64_t row = 0; row < band.rows; ++row) {
     const int64_t end = pixel + band.columns;
     for (int64_t tiles = all; tiles > 0; --tiles) {
       const int64_t size = (end - pixel + tiles - 1) / tiles;
+      const Pass<Weight>& pass =
+          all_taps.c.few ? all_taps : inner.at(row, pixel - row * band.columns, size);
       scratch.ahead.ask();
       switch (size) {
         case 7:
@@ -267,11 +321,11 @@ void sum_chunk(const Context& c, const Band& band, int32_t tile, int64_t n, Held
       band,
       Target(c, band, n, first_block),
       scratch.step_offset + (block - held.begin) * taps,
+      scratch.step_weight + (block - held.begin) * taps,
       (lanes == kLanes ? count : count - 1) * taps,
       count * taps,
       lanes,
-      c.weights<Weight>() + first_block * c.block_weights + block * taps * kLanes * kLanes,
-      kLanes * kLanes,
+      c.weights<Weight>() + first_block * c.block_weights + held.begin * taps * kLanes * kLanes,
       c.block_weights,
       c.bias + first_block * kLanes,
       acc,
@@ -288,11 +342,11 @@ void sum_few(const Context& c, const Band& band, int32_t tile, int64_t n, Scratc
                             band,
                             Target(c, band, n, first_block),
                             scratch.step_offset,
+                            scratch.step_weight,
                             0,
                             c.y.kernel,
                             static_cast<int32_t>(row),
                             scratch.few_weights + first_block * block_weights,
-                            row * kLanes,
                             block_weights,
                             c.bias + first_block * kLanes,
                             nullptr,
@@ -307,15 +361,19 @@ void fill_places(const Context& c, const Band& band, int64_t blocks, Scratch& sc
   if (__builtin_memcmp(shape, scratch.shape, sizeof shape) == 0) return;
   __builtin_memcpy(scratch.shape, shape, sizeof shape);
   scratch.places.fill(band, c.one_tap ? 1 : c.y.step, c.one_tap ? 1 : c.x.step, c.extents.out.w);
-  int32_t* to = scratch.step_offset;
+  const int64_t step_weights =
+      c.few ? c.x.kernel * c.filter.in_channels * kLanes : int64_t{kLanes} * kLanes;
+  int64_t step = 0;
   for (int64_t block = 0; block < blocks; ++block) {
     for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
       const int64_t row = block * band.scratch_pixels() + c.y.tap(ky) * band.scratch_columns;
-      for (int64_t kx = 0; kx < (c.few ? 1 : c.x.kernel); ++kx)
-        *to++ = static_cast<int32_t>((row + c.x.tap(kx)) * c.pixel_floats);
+      for (int64_t kx = 0; kx < (c.few ? 1 : c.x.kernel); ++kx, ++step) {
+        scratch.step_offset[step] = static_cast<int32_t>((row + c.x.tap(kx)) * c.pixel_floats);
+        scratch.step_weight[step] = static_cast<int32_t>(step * step_weights);
+      }
     }
   }
-  *to = 0;
+  scratch.step_offset[step] = 0;
 }
 
 // Tiles of output channels over the blocks that are held. `sums` of each tile, or of all where one is done before the
