@@ -37,6 +37,11 @@ struct NeonF32 {
     return vbslq_f32(vcgtq_f32(v, b), b, v);
   }
   static Vector fused(Vector a, Vector b, Vector c) { return vfmaq_f32(c, a, b); }
+  // a * lane kLane of b + c.
+  template <int kLane>
+  static Vector fused_lane(Vector a, Vector b, Vector c) {
+    return vfmaq_laneq_f32(c, a, b, kLane);
+  }
   static Vector sub(Vector a, Vector b) { return vsubq_f32(a, b); }
   static Vector all(float value) { return vdupq_n_f32(value); }
   static Vector mul(Vector a, Vector b) { return vmulq_f32(a, b); }

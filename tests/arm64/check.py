@@ -32,7 +32,7 @@ def run(command, **environment):
 
 
 def kernels(arm):
-    for isa in ("dotprod", "neon", "generic"):
+    for isa in ("i8mm", "dotprod", "neon", "generic"):
         done = run(QEMU + [os.path.join(arm, "src/units_kernels"), "--gtest_brief=1"], RKNN_KERNEL=isa)
         passed = re.search(r"\[  PASSED  \] (\d+) tests", done.stdout)
         figure("arm64 kernel tests, RKNN_KERNEL=%s" % isa, "%s passed" % (passed.group(1) if passed else 0),
@@ -66,7 +66,7 @@ def same_bytes(arm, host, rknn, work):
     run([rknn, "convert", os.path.join(signs, "signs.onnx"), "-t", "rk3588", "--dataset",
          os.path.join(signs, "dataset.txt"), "--mean", "0,0,0", "--std", "255,255,255", "-o", model])
     wanted = output_hash([os.path.join(host, "tests/arm64/outputs")], model, os.path.join(work, "host.bin"))
-    for isa in ("dotprod", "neon"):
+    for isa in ("i8mm", "dotprod", "neon"):
         found = output_hash(QEMU + [os.path.join(arm, "tests/arm64/outputs")], model,
                             os.path.join(work, isa + ".bin"), RKNN_KERNEL=isa)
         figure("signs, int8, %s beside this machine" % isa, found, wanted, found == wanted != "nothing")

@@ -31,12 +31,14 @@ bool accepts_lanes(const PackedConvI8& packed);
 Status pack_lanes_by_2(const ConvI8Params& source, PackedConvI8& packed);
 // int16 weights w + o.
 Status pack_lanes_by_1(const ConvI8Params& source, PackedConvI8& packed);
-// int8 weights in fours: w + o where that fits, else w and the offsets apart, for which all channels must share one sum
-// of inputs; else as pack_lanes_by_1.
+// int8 weights in fours or eights: w + o where that fits, else w and the offsets apart, for which all channels must share
+// one sum of inputs; else as pack_lanes_by_1.
 Status pack_lanes_by_4(const ConvI8Params& source, PackedConvI8& packed);
+Status pack_lanes_by_8(const ConvI8Params& source, PackedConvI8& packed);
 // The inverses (ConvI8Kernel::unpack).
 void unpack_lanes_by_2(const PackedConvI8& packed, const int16_t* offset, int8_t* plain);
 void unpack_lanes_by_1(const PackedConvI8& packed, const int16_t* offset, int8_t* plain);
 void unpack_lanes_by_4(const PackedConvI8& packed, const int16_t* offset, int8_t* plain);
+void unpack_lanes_by_8(const PackedConvI8& packed, const int16_t* offset, int8_t* plain);
 
 }  // namespace rk::kernels

@@ -2,7 +2,7 @@
 // Convolutions in bands (bands.h) for vector units of 128 and 256 bits: a few pixels by one block of 16 output channels.
 // Written once for every instruction set and element type; `Isa` says how to
 //   widen a stored pixel to the lanes of the scratch       Isa::widen
-//   add kStep input channels of one pixel to its sums      Sums::add (dense)
+//   add kStep input channels of one pixel to its sums      Sums::add (dense), or Tile::add for several pixels at a time
 //   add kTapStep taps of one pixel to its sums             Sums::add_taps (depthwise; these sums may lie in another order)
 // and `Finish` where sums start and how they become output. Weights are packed as pack_lanes.h has them.
 //
@@ -30,6 +30,59 @@ struct LaneScratch {
   alignas(64) typename Isa::Sum acc[kLaneTileBlocks][kLaneBandPixels][Isa::kRow];
   BandPlaces<kLaneBandPixels> places;
   int32_t taps[kMaxLaneTaps + 1];  // offsets of a depthwise kernel's taps, one repeated
+};
+
+// The sums of a few pixels: each pixel's by themselves.
+template <typename Isa, int kPixels>
+struct PixelTile {
+  using Sum = typename Isa::Sum;
+  typename Isa::Sums sums[kPixels];
+
+  void load(int p, const Sum* from) { sums[p].load(from); }
+  void store(int p, Sum* to) const { sums[p].store(to); }
+  // kStep channels from x[p] + at on.
+  __attribute__((always_inline)) void add(const typename Isa::Lane* const (&x)[kPixels], int64_t at,
+                                          const typename Isa::Weights& w) {
+#pragma GCC unroll 8
+    for (int p = 0; p < kPixels; ++p) sums[p].add(x[p] + at, w);
+  }
+  // All channels of a block, for instructions that take an operand from a lane of a vector (Isa::Loaded, Sums::add_lane):
+  // one load in place of kLoaded / kStep broadcasts. The order of the products is the same.
+  __attribute__((always_inline)) void add_block(
+      const typename Isa::Lane* const (&x)[kPixels], int64_t at,
+      const typename Isa::Weight* weights) requires requires {
+    typename Isa::Loaded;
+  }
+  {
+#pragma GCC unroll 4
+    for (int i = 0; i < kLanes; i += Isa::kLoaded) {
+      typename Isa::Loaded loaded[kPixels];
+#pragma GCC unroll 8
+      for (int p = 0; p < kPixels; ++p) loaded[p] = Isa::load(x[p] + at + i);
+      add_lanes<0>(loaded, weights + i * kLanes);
+    }
+  }
+
+ private:
+  template <int kLane, typename Loaded>
+  __attribute__((always_inline)) void add_lanes(const Loaded (&loaded)[kPixels],
+                                                const typename Isa::Weight* weights) {
+    const typename Isa::Weights w(weights + kLane * Isa::kStep * kLanes);
+#pragma GCC unroll 8
+    for (int p = 0; p < kPixels; ++p) sums[p].template add_lane<kLane>(loaded[p], w);
+    if constexpr ((kLane + 1) * Isa::kStep < Isa::kLoaded) add_lanes<kLane + 1>(loaded, weights);
+  }
+};
+
+// Isa::Tile where an instruction takes more than one pixel.
+template <typename Isa, int kPixels>
+struct TileOf {
+  using Type = PixelTile<Isa, kPixels>;
+};
+template <typename Isa, int kPixels>
+requires requires { typename Isa::template Tile<kPixels>; }
+struct TileOf<Isa, kPixels> {
+  using Type = typename Isa::template Tile<kPixels>;
 };
 
 template <typename Isa, typename Finish, typename Args>
@@ -150,11 +203,11 @@ class LaneConv {
   void sum_pixels(const Pass& pass, const BandPlaces<kLaneBandPixels>& places,
                   int64_t pixel) const {
     const Lane* x[kPixels];
-    typename Isa::Sums sums[kPixels];
+    typename TileOf<Isa, kPixels>::Type tile;
 #pragma GCC unroll 8
     for (int p = 0; p < kPixels; ++p) {
       x[p] = pass.pixels[places.scratch[pixel + p]];
-      sums[p].load(pass.first ? pass.start : pass.acc[pixel + p]);
+      tile.load(p, pass.first ? pass.start : pass.acc[pixel + p]);
     }
     const Weight* weights = pass.weights;
     for (int64_t block = 0; block < pass.blocks; ++block) {
@@ -165,13 +218,15 @@ class LaneConv {
         for (int64_t kx = 0; kx < x_.kernel; ++kx, weights += kLanes * kLanes) {
           const int64_t at = (row + x_.tap(kx)) * kLanes;
           const auto add = [&](int32_t i) __attribute__((always_inline)) {
-            const typename Isa::Weights w(weights + i * kLanes);
-#pragma GCC unroll 8
-            for (int p = 0; p < kPixels; ++p) sums[p].add(x[p] + at + i, w);
+            tile.add(x, at + i, typename Isa::Weights(weights + i * kLanes));
           };
           if (lanes == kLanes) {
+            if constexpr (requires { tile.add_block(x, at, weights); }) {
+              tile.add_block(x, at, weights);
+            } else {
 #pragma GCC unroll 16
-            for (int32_t i = 0; i < kLanes; i += Isa::kStep) add(i);
+              for (int32_t i = 0; i < kLanes; i += Isa::kStep) add(i);
+            }
           } else {
             for (int32_t i = 0; i < lanes; i += Isa::kStep) add(i);
           }
@@ -179,7 +234,7 @@ class LaneConv {
       }
     }
 #pragma GCC unroll 8
-    for (int p = 0; p < kPixels; ++p) sums[p].store(pass.acc[pixel + p]);
+    for (int p = 0; p < kPixels; ++p) tile.store(p, pass.acc[pixel + p]);
     if (!pass.last) return;
     for (int p = 0; p < kPixels; ++p) {
       finish(pass.target, pass.acc[pixel + p], places.output[pixel + p]);

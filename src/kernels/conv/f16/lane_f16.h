@@ -15,15 +15,26 @@ RK_ISA_BEGIN
 namespace rk::kernels {
 namespace {
 
+// Vectors whose lanes an instruction can multiply by: PixelTile loads pixels with them.
+template <typename Float>
+struct LoadedPixels {};
+template <typename Float>
+requires requires { &Float::template fused_lane<0>; }
+struct LoadedPixels<Float> {
+  using Loaded = typename Float::Vector;
+  static constexpr int kLoaded = Float::kLanes;
+  static Loaded load(const float* from) { return Float::load(from); }
+};
+
 template <typename Float, typename Half>
-struct LanesF16 : Half {
+struct LanesF16 : Half, LoadedPixels<Float> {
   using FloatLanes = Float;
   using Stored = uint16_t;
   using Lane = float;
   using Weight = float;
   using Sum = float;
-  static constexpr int kStep = 1, kTapStep = 1, kPixels = 6, kRow = kHostBlock;
   static constexpr int kVectors = kHostBlock / Float::kLanes;
+  static constexpr int kStep = 1, kTapStep = 1, kPixels = kVectors == 4 ? 5 : 6, kRow = kHostBlock;
 
   struct Weights {
     typename Float::Vector w[kVectors];
@@ -48,6 +59,12 @@ struct LanesF16 : Half {
       const typename Float::Vector spread = Float::spread(x);
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) sum[v] = Float::fused(spread, w.w[v], sum[v]);
+    }
+    template <int kLane>
+    void add_lane(typename Float::Vector x, const Weights& w) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v)
+        sum[v] = Float::template fused_lane<kLane>(w.w[v], x, sum[v]);
     }
     void add_taps(const float* x, const int32_t* tap, const Weights& w) {
 #pragma GCC unroll 4

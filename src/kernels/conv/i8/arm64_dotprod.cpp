@@ -31,7 +31,11 @@ struct DotI8 {
   using FloatLanes = NeonF32;
   using DefaultRounding = FpcrDefault;
   static constexpr int kVectors = kTotals ? 5 : 4;
-  static constexpr int kStep = 4, kTapStep = 0, kPixels = kTotals ? 4 : 6, kRow = kVectors * 4;
+  static constexpr int kStep = 4, kTapStep = 0, kPixels = kTotals ? 4 : 5, kRow = kVectors * 4;
+
+  using Loaded = int8x16_t;
+  static constexpr int kLoaded = 16;
+  static Loaded load(const int8_t* from) { return vld1q_s8(from); }
 
   static void widen(const int8_t* from, int8_t* to) { vst1q_s8(to, vld1q_s8(from)); }
 
@@ -61,6 +65,12 @@ struct DotI8 {
       for (int v = 0; v < 4; ++v) sum[v] = vdotq_s32(sum[v], spread, w.w[v]);
       if constexpr (kTotals) sum[4] = vdotq_s32(sum[4], spread, vdupq_n_s8(1));
     }
+    template <int kLane>
+    void add_lane(int8x16_t x, const Weights& w) {
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v) sum[v] = vdotq_laneq_s32(sum[v], w.w[v], x, kLane);
+      if constexpr (kTotals) sum[4] = vdotq_laneq_s32(sum[4], vdupq_n_s8(1), x, kLane);
+    }
   };
 };
 
@@ -82,8 +92,8 @@ RK_ISA_END
 
 namespace rk::kernels {
 
-extern const ConvI8Kernel conv_i8__dotprod_6x16;
-const ConvI8Kernel conv_i8__dotprod_6x16 = {"conv_i8__dotprod_6x16", kLaneTile, accepts_lanes,
+extern const ConvI8Kernel conv_i8__dotprod_5x16;
+const ConvI8Kernel conv_i8__dotprod_5x16 = {"conv_i8__dotprod_5x16", kLaneTile, accepts_lanes,
                                             pack_lanes_by_4,         run_i8,    unpack_lanes_by_4};
 
 }  // namespace rk::kernels

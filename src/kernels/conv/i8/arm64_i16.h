@@ -23,6 +23,10 @@ struct NeonI16 {
   using DefaultRounding = IsaRounding;
   static constexpr int kStep = 1, kTapStep = 1, kPixels = 5, kRow = 16;
 
+  using Loaded = int16x8_t;
+  static constexpr int kLoaded = 8;
+  static Loaded load(const int16_t* from) { return vld1q_s16(from); }
+
   static void widen(const int8_t* from, int16_t* to) {
     const int8x16_t x = vld1q_s8(from);
     vst1q_s16(to, vmovl_s8(vget_low_s8(x)));
@@ -54,6 +58,13 @@ struct NeonI16 {
     void add(const int16_t* x, const Weights& w) {
       const int16x8_t spread = vld1q_dup_s16(x);
       add(spread, spread, w);
+    }
+    template <int kLane>
+    void add_lane(int16x8_t x, const Weights& w) {
+      sum[0] = vmlal_laneq_s16(sum[0], vget_low_s16(w.low), x, kLane);
+      sum[1] = vmlal_high_laneq_s16(sum[1], w.low, x, kLane);
+      sum[2] = vmlal_laneq_s16(sum[2], vget_low_s16(w.high), x, kLane);
+      sum[3] = vmlal_high_laneq_s16(sum[3], w.high, x, kLane);
     }
     void add_taps(const int16_t* x, const int32_t* tap, const Weights& w) {
       add(vld1q_s16(x + *tap), vld1q_s16(x + *tap + 8), w);

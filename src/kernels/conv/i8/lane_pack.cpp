@@ -89,10 +89,22 @@ void unpack_lanes_by_1(const PackedConvI8& packed, const int16_t* offset, int8_t
   unpack_lanes<int16_t>(packed, {1, 1}, offset, plain);
 }
 
-void unpack_lanes_by_4(const PackedConvI8& packed, const int16_t* offset, int8_t* plain) {
+namespace {
+
+void unpack_bytes(const PackedConvI8& packed, int32_t step, const int16_t* offset, int8_t* plain) {
   const auto& constants = *reinterpret_cast<const LaneConstants*>(packed.constants.data());
   if (constants.weight_bytes != 1) return unpack_lanes_by_1(packed, offset, plain);
-  unpack_lanes<int8_t>(packed, {4, 1}, constants.totals == nullptr ? offset : nullptr, plain);
+  unpack_lanes<int8_t>(packed, {step, 1}, constants.totals == nullptr ? offset : nullptr, plain);
+}
+
+}  // namespace
+
+void unpack_lanes_by_4(const PackedConvI8& packed, const int16_t* offset, int8_t* plain) {
+  unpack_bytes(packed, 4, offset, plain);
+}
+
+void unpack_lanes_by_8(const PackedConvI8& packed, const int16_t* offset, int8_t* plain) {
+  unpack_bytes(packed, 8, offset, plain);
 }
 
 Status pack_lanes_by_2(const ConvI8Params& source, PackedConvI8& packed) {
@@ -103,12 +115,24 @@ Status pack_lanes_by_1(const ConvI8Params& source, PackedConvI8& packed) {
   return pack<int16_t>(source, {1, 1}, true, packed);
 }
 
-Status pack_lanes_by_4(const ConvI8Params& source, PackedConvI8& packed) {
+namespace {
+
+Status pack_bytes(const ConvI8Params& source, int32_t step, PackedConvI8& packed) {
   const bool fits = sums_fit_bytes(source);
   if (source.filter.depthwise() || (!fits && source.filter.groups != 1)) {
     return pack_lanes_by_1(source, packed);
   }
-  return pack<int8_t>(source, {4, 1}, fits, packed);
+  return pack<int8_t>(source, {step, 1}, fits, packed);
+}
+
+}  // namespace
+
+Status pack_lanes_by_4(const ConvI8Params& source, PackedConvI8& packed) {
+  return pack_bytes(source, 4, packed);
+}
+
+Status pack_lanes_by_8(const ConvI8Params& source, PackedConvI8& packed) {
+  return pack_bytes(source, 8, packed);
 }
 
 }  // namespace rk::kernels
