@@ -43,7 +43,7 @@ def best_isa():
             flags = set(next((line for line in file if line.startswith("flags")), "").split())
     except OSError:
         flags = set()
-    needs = {"avx512vnni": {"avx512_vnni", "avx512_vbmi", "avx512bw"}, "avx512": {"avx512f", "avx512bw", "avx512vl"},
+    needs = {"avx512vnni": {"avx512_vnni", "avx512vbmi", "avx512bw"}, "avx512": {"avx512f", "avx512bw", "avx512vl"},
              "avx2": {"avx2", "fma", "f16c"}}
     return next((isa for isa, needed in needs.items() if needed <= flags), "")
 
