@@ -5,13 +5,13 @@
 // Inputs are bytes 0..255 (x + 128), weights int8; an instruction makes a * b + c * d of neighbors in int16 and would
 // saturate. Packing proves that it never does: over all inputs a sum of products lies between -255 * (the negative
 // weights) and 255 * (the positive ones), so 128 of each is safe. A pair that is too heavy is split over two steps. Steps
-// that are light enough together are added in int16 before they are widened: groups of up to three, so that four
-// multiplications do the work of six exact ones of int16. Vectors are eight pixels of one output channel, not channels of
-// one pixel: only two channels have to agree which steps go together.
+// that are light enough together are added in int16 before they are widened: groups of up to four, so that five
+// multiplications do the work of eight exact ones of int16. Vectors are eight pixels of one output channel, not channels
+// of one pixel: only two channels have to agree which steps go together.
 //
-// All pairs of channels of a block have as many groups of each size, which keeps loops predictable; what is missing is
-// filled with weights of 0. The inputs of a few pixels are copied to scratch quad by quad, a row for each; a step knows
-// its row. Rows are cut into chunks that fit the first-level cache.
+// Each pair of channels has groups of its own, the largest first; the lengths of its loops are the same for all pixels,
+// which branch predictors learn. The inputs of a few pixels are copied to scratch quad by quad, a row for each; a step
+// knows its row. Rows are cut into chunks that fit the first-level cache.
 #pragma once
 
 #include <cstdint>
@@ -54,13 +54,23 @@ struct Rows {
   }
 };
 
-// Of one block of 16 output channels in one chunk: each pair of channels has so many groups of steps.
-struct BlockSteps {
-  uint32_t first;  // step of the first pair
-  uint32_t triples, doubles, singles;
-  uint32_t steps() const { return 3 * triples + 2 * doubles + singles; }
+inline constexpr uint32_t kMostInGroup = 4;
+inline constexpr int32_t kPair = 2;  // output channels
+inline constexpr int32_t kPairs = kHostBlock / kPair;
+
+// Of one pair of output channels in one chunk.
+struct PairGroups {
+  uint16_t of[kMostInGroup + 1] = {};  // how many groups have that many steps; 0 is not used
+  uint32_t groups() const { return uint32_t{of[4]} + of[3] + of[2] + of[1]; }
+  uint32_t steps() const { return 4u * of[4] + 3u * of[3] + 2u * of[2] + of[1]; }
   // A step takes one, widening the sums of a group another.
-  uint32_t products() const { return steps() + triples + doubles + singles; }
+  uint32_t products() const { return steps() + groups(); }
+};
+
+// Of one block of 16 output channels in one chunk.
+struct BlockSteps {
+  uint32_t first = 0;  // step of the first pair
+  PairGroups pairs[kPairs];
 };
 
 // What lies in PackedConvI8::constants.

@@ -20,9 +20,6 @@
 namespace rk::kernels::quads {
 namespace {
 
-constexpr int32_t kPair = 2;  // output channels
-constexpr size_t kMostInGroup = 3;
-
 // Eight bytes at once: the weights of a step, [2 output channels][4 input channels], or what its four 16-bit sums carry,
 // those of positive weights and of negative ones by turns.
 // Invariant: no byte of a load exceeds kSafe, so that two of them add up without a carry and bit 7 tells what is too much.
@@ -155,69 +152,23 @@ void group(const Steps& steps, std::vector<Group>& groups) {
 // What one pair of channels has in one chunk.
 struct PairSteps {
   Steps steps;
-  std::vector<Group> groups;                       // the largest first
-  std::array<uint32_t, kMostInGroup + 1> sizes{};  // how many groups have that many steps
+  std::vector<Group> groups;
+  PairGroups counts;
 };
 
-// How many groups of one a pair needs beside `counts` of the others. A larger group can lie in smaller ones, a smaller in
-// a larger one.
-uint32_t singles_beside(const PairSteps& pair, uint32_t triples, uint32_t doubles) {
-  const auto beyond = [](uint32_t a, uint32_t b) { return a > b ? a - b : 0; };
-  const uint32_t cut = beyond(pair.sizes[3], triples), spare = beyond(triples, pair.sizes[3]);
-  const uint32_t twos = pair.sizes[2] + cut, ones = pair.sizes[1] + cut;
-  const uint32_t left = beyond(twos, spare), room = beyond(spare, twos);
-  return beyond(ones + 2 * beyond(left, doubles), room + beyond(doubles, left));
-}
-
-// The fewest multiplications that hold the groups of every pair.
-BlockSteps common_counts(const std::vector<PairSteps>& pairs) {
-  constexpr uint32_t kAround = 6;
-  uint32_t threes[2] = {UINT32_MAX, 0}, twos[2] = {UINT32_MAX, 0};
-  for (const PairSteps& p : pairs) {
-    threes[0] = std::min(threes[0], p.sizes[3]), threes[1] = std::max(threes[1], p.sizes[3]);
-    twos[0] = std::min(twos[0], p.sizes[2]), twos[1] = std::max(twos[1], p.sizes[2]);
-  }
-  BlockSteps best = {0, 0, 0, UINT32_MAX / 4};
-  for (uint32_t triples = threes[0]; triples <= threes[1]; ++triples) {
-    for (uint32_t doubles = twos[0]; doubles <= twos[1] + kAround; ++doubles) {
-      BlockSteps counts = {0, triples, doubles, 0};
-      for (const PairSteps& p : pairs)
-        counts.singles = std::max(counts.singles, singles_beside(p, triples, doubles));
-      if (counts.products() < best.products()) best = counts;
-    }
-  }
-  return best;
-}
-
-// Writes the groups of a pair as `counts` wants them; what is left of a group that is cut comes last.
-void write_pair(const PairSteps& pair, const BlockSteps& counts, uint16_t* places,
-                uint8_t* weights) {
-  const Step none;
-  std::vector<const Step*> rest;
-  size_t next = 0, next_rest = 0;
-  const auto put = [&](const Step* step) {
-    *places++ = step->place;
-    std::memcpy(weights, &step->weights, kStepBytes);
-    weights += kStepBytes;
-  };
-  const auto fill = [&](uint32_t groups, uint32_t size) {
-    for (uint32_t i = 0; i < groups; ++i) {
-      const Step* slots[kMostInGroup] = {&none, &none, &none};
-      if (next < pair.groups.size()) {
-        const Group& group = pair.groups[next++];
-        for (uint32_t k = 0; k < group.count; ++k) {
-          const Step* const step = &pair.steps.step[group.steps[k]];
-          k < size ? void(slots[k] = step) : rest.push_back(step);
-        }
-      } else if (next_rest < rest.size()) {
-        slots[0] = rest[next_rest++];
+// Writes the groups of a pair, the largest first.
+void write_pair(const PairSteps& pair, uint16_t* places, uint8_t* weights) {
+  for (uint32_t size = kMostInGroup; size > 0; --size) {
+    for (const Group& group : pair.groups) {
+      if (group.count != size) continue;
+      for (uint32_t k = 0; k < size; ++k) {
+        const Step& step = pair.steps.step[group.steps[k]];
+        *places++ = step.place;
+        std::memcpy(weights, &step.weights, kStepBytes);
+        weights += kStepBytes;
       }
-      for (uint32_t k = 0; k < size; ++k) put(slots[k]);
     }
-  };
-  fill(counts.triples, 3);
-  fill(counts.doubles, 2);
-  fill(counts.singles, 1);
+  }
 }
 
 bool offsets_fold(const ConvI8Params& source) {
@@ -311,27 +262,19 @@ void steps_of_pair(const ConvI8Params& source, bool fold, int32_t first, int64_t
   }
 }
 
-struct PackedBlock {
-  std::vector<PairSteps> pairs;
-  BlockSteps counts;
-};
+using PackedBlock = std::vector<PairSteps>;
 void pack_block(const ConvI8Params& source, bool fold, int32_t block, int64_t chunk,
                 PackedBlock& packed) {
   const int32_t lanes = lanes_of_block(source.filter.out_channels, block);
-  packed.pairs.resize(static_cast<size_t>((lanes + 1) / kPair));
-  for (size_t i = 0; i < packed.pairs.size(); ++i) {
-    PairSteps& pair = packed.pairs[i];
+  packed.resize(static_cast<size_t>((lanes + 1) / kPair));
+  for (size_t i = 0; i < packed.size(); ++i) {
+    PairSteps& pair = packed[i];
     steps_of_pair(source, fold, block * kHostBlock + static_cast<int32_t>(i) * kPair, chunk,
                   pair.steps);
     group(pair.steps, pair.groups);
-    pair.sizes = {};
-    for (const Group& g : pair.groups) ++pair.sizes[g.count];
-    auto from = pair.groups.begin();
-    for (const uint32_t size : {3u, 2u})
-      from =
-          std::partition(from, pair.groups.end(), [&](const Group& g) { return g.count == size; });
+    pair.counts = {};
+    for (const Group& g : pair.groups) ++pair.counts.of[g.count];
   }
-  packed.counts = common_counts(packed.pairs);
 }
 
 // A block in a chunk as it will lie.
@@ -341,14 +284,15 @@ struct PackedUnit {
   std::vector<uint8_t> weights;
 };
 void write_block(const PackedBlock& block, PackedUnit& unit) {
-  const size_t steps = block.counts.steps();
-  unit.counts = block.counts;
-  unit.places.resize(block.pairs.size() * steps);
-  unit.weights.resize(unit.places.size() * kStepBytes);
+  size_t steps = 0;
+  for (const PairSteps& pair : block) steps += pair.counts.steps();
+  unit.places.resize(steps);
+  unit.weights.resize(steps * kStepBytes);
   size_t at = 0;
-  for (const PairSteps& pair : block.pairs) {
-    write_pair(pair, block.counts, unit.places.data() + at, unit.weights.data() + at * kStepBytes);
-    at += steps;
+  for (size_t i = 0; i < block.size(); ++i) {
+    unit.counts.pairs[i] = block[i].counts;
+    write_pair(block[i], unit.places.data() + at, unit.weights.data() + at * kStepBytes);
+    at += block[i].counts.steps();
   }
 }
 
@@ -365,7 +309,9 @@ double products_per_int16(const ConvI8Params& params) {
   pack_block(params, offsets_fold(params), (channel_blocks(f.out_channels) - 1) / 2, 0, packed);
   const int64_t spots = std::min<int64_t>(rows.spots(), kChunkSpots);
   const auto quads = static_cast<double>(rows.in_chunk(spots - 1) + rows.quads(spots - 1));
-  return static_cast<double>(packed.counts.products()) / (2.0 * quads);
+  uint32_t products = 0;
+  for (const PairSteps& pair : packed) products += pair.counts.products();
+  return products / (2.0 * quads * static_cast<double>(packed.size()));
 }
 
 }  // namespace
@@ -515,8 +461,9 @@ void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* pl
       const BlockSteps& counts = constants.blocks[chunk * blocks + block];
       uint64_t at = counts.first;
       for (int32_t lane = 0; lane < lanes_of_block(f.out_channels, block); lane += kPair) {
-        add(chunk, block * kHostBlock + lane, at, at + counts.steps());
-        at += counts.steps();
+        const uint32_t steps = counts.pairs[lane / kPair].steps();
+        add(chunk, block * kHostBlock + lane, at, at + steps);
+        at += steps;
       }
     }
   }

@@ -68,7 +68,7 @@ __attribute__((always_inline)) inline void add_group(const uint8_t* rows, const 
                                                      const int8_t* weights,
                                                      __m256i (&sum)[2][kVectors]) {
   __m256i part[2][kVectors];
-#pragma GCC unroll 3
+#pragma GCC unroll 4
   for (int k = 0; k < kSteps; ++k) {
     const uint8_t* const row = rows + places[k];
     const __m256i w0 = spread(weights + k * quads::kStepBytes);
@@ -101,6 +101,18 @@ __attribute__((always_inline)) inline void add_group(const uint8_t* rows, const 
   }
 }
 
+// All groups of one size.
+template <int kVectors, int kSteps>
+__attribute__((always_inline)) inline void add_groups(const quads::PairGroups& groups,
+                                                      const uint8_t* rows, const uint16_t*& places,
+                                                      const int8_t*& weights,
+                                                      __m256i (&sum)[2][kVectors]) {
+  for (uint32_t i = groups.of[kSteps]; i > 0; --i) {
+    add_group<kVectors, kSteps>(rows, places, weights, sum);
+    places += kSteps, weights += kSteps * quads::kStepBytes;
+  }
+}
+
 // The sums of a block's pairs over one chunk, from `start` or, where that is null, from what `sums` hold.
 template <int kVectors>
 __attribute__((noinline)) void sum_block(const BlockSteps& steps, const uint16_t* places,
@@ -114,18 +126,11 @@ __attribute__((noinline)) void sum_block(const BlockSteps& steps, const uint16_t
       sum[1][v] =
           start != nullptr ? _mm256_set1_epi32(start[lane + 1]) : load256(sums[lane + 1] + v * 8);
     }
-    for (uint32_t i = 0; i < steps.triples; ++i) {
-      add_group<kVectors, 3>(rows, places, weights, sum);
-      places += 3, weights += 3 * quads::kStepBytes;
-    }
-    for (uint32_t i = 0; i < steps.doubles; ++i) {
-      add_group<kVectors, 2>(rows, places, weights, sum);
-      places += 2, weights += 2 * quads::kStepBytes;
-    }
-    for (uint32_t i = 0; i < steps.singles; ++i) {
-      add_group<kVectors, 1>(rows, places, weights, sum);
-      places += 1, weights += quads::kStepBytes;
-    }
+    const quads::PairGroups& groups = steps.pairs[lane / quads::kPair];
+    add_groups<kVectors, 4>(groups, rows, places, weights, sum);
+    add_groups<kVectors, 3>(groups, rows, places, weights, sum);
+    add_groups<kVectors, 2>(groups, rows, places, weights, sum);
+    add_groups<kVectors, 1>(groups, rows, places, weights, sum);
 #pragma GCC unroll 3
     for (int v = 0; v < kVectors; ++v) {
       store256(sums[lane] + v * 8, sum[0][v]);
