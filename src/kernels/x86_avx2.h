@@ -73,6 +73,7 @@ struct Avx2F32 {
   }
   static Vector from(__m256i numbers) { return _mm256_cvtepi32_ps(numbers); }
   static __m256i bits(Vector v) { return _mm256_castps_si256(v); }
+  static Vector of_bits(__m256i v) { return _mm256_castsi256_ps(v); }
   // a + b * factor + addend modulo 2^32.
   static __m256i add_product(__m256i a, __m256i b, int32_t factor, int32_t addend) {
     const __m256i product = _mm256_mullo_epi32(b, _mm256_set1_epi32(factor));
@@ -133,20 +134,16 @@ struct Avx2F32 {
 struct Avx2F64 {
   using Vector = __m256d;
   static Vector all(double value) { return _mm256_set1_pd(value); }
-  static Vector add(Vector a, Vector b) { return _mm256_add_pd(a, b); }
   static Vector sub(Vector a, Vector b) { return _mm256_sub_pd(a, b); }
   static Vector fused(Vector a, Vector b, Vector c) { return _mm256_fmadd_pd(a, b, c); }
-  static Vector at_least(Vector v, double bound) { return _mm256_max_pd(_mm256_set1_pd(bound), v); }
-  static Vector at_most(Vector v, double bound) { return _mm256_min_pd(_mm256_set1_pd(bound), v); }
   static Vector from_first(__m256i numbers) {
     return _mm256_cvtepi32_pd(_mm256_castsi256_si128(numbers));
   }
   static Vector from_last(__m256i numbers) {
     return _mm256_cvtepi32_pd(_mm256_extracti128_si256(numbers, 1));
   }
-  // a + b * factor modulo 2^32.
-  static __m256i add_product(__m256i a, __m256i b, int32_t factor) {
-    return _mm256_add_epi32(a, _mm256_mullo_epi32(b, _mm256_set1_epi32(factor)));
+  static __m256i add_product(__m256i a, __m256i b, int32_t factor, int32_t addend) {
+    return Avx2F32::add_product(a, b, factor, addend);
   }
   // The low 32 bits of each.
   static __m256i low_bits(Vector first, Vector last) {

@@ -15,6 +15,13 @@ inline constexpr int64_t kMaxLaneTaps = 4096;
 
 struct StageConstants;  // i8/stages.h
 
+// Bounds of the bytes that a layer gives.
+struct ByteClamps {
+  int8_t low = -128, high = 127;
+};
+
+inline constexpr int32_t kSumStart = 0x4b400000;  // the bits of 1.5 * 2^23
+
 // What int8 kernels of this form keep beside the weights.
 struct LaneConstants {
   int32_t weight_bytes = 2;
@@ -22,6 +29,9 @@ struct LaneConstants {
   bool winograd = false;            // the weights allow lane_winograd.h
   const int32_t* totals = nullptr;  // o per channel, where o * sum x is added apart; or null
   const float* scale = nullptr;     // m / 2^multiplier_shift per channel, for the float route
+  // Where sums start at kSumStart, which makes their bits floats: what undoes that after `scale`, per channel.
+  const float* addend = nullptr;
+  ByteClamps clamps;                       // activations as they are in the result
   const StageConstants* stages = nullptr;  // of a table or a slope; null: the usual ones
 };
 

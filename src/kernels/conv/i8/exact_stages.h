@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/conv/common/lane_limits.h"
 #include "kernels/conv/conv.h"
 #include "kernels/conv/i8/stages.h"
 
@@ -55,6 +56,27 @@ inline ExactRoutes exact_routes(const PackedConvI8& packed) {
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
   return {stages_below(packed, multiplier, kDoubleLimits),
           stages_below(packed, multiplier, kFloatLimits)};
+}
+
+// Rounding is monotone: an activation that is the last thing before the output stage is a clamp of the result. Only where
+// the output scale is not negative.
+inline ByteClamps byte_clamps(const ConvI8Params& p) {
+  ByteClamps clamps;
+  if (!p.has_residual && p.activation != Activation::kNone) clamps.low = to_output(0, p.output);
+  if (!p.has_residual && p.activation == Activation::kClip)
+    clamps.high = to_output(p.clip, p.output);
+  if (!p.relu_after_add) return clamps;
+  clamps.low = to_output(0, p.output);
+  clamps.high = std::max(clamps.high, clamps.low);
+  return clamps;
+}
+
+// With sums that start at kSumStart: (1.5 * 2^23 + sum) * m + addend is exactly 1.5 * 2^23 + sum * m before it is rounded.
+// False where a float does not hold the addend.
+inline bool start_addend(double m, float& addend) {
+  constexpr double kStart = 12582912;
+  addend = static_cast<float>(kStart - kStart * m);
+  return static_cast<double>(addend) == kStart - kStart * m;
 }
 
 }  // namespace rk::kernels

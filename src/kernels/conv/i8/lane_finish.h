@@ -75,19 +75,18 @@ class FinishWide {
     for (int c = 0; c < kLanes; ++c) output[c] = static_cast<int8_t>(y[c]);
   }
 
-  // The same for the pixels of one channel in vectors of doubles, without residual; base() is still to be subtracted.
+  // The same for the pixels of one channel in vectors of doubles, without residual; base() is still to be subtracted and
+  // the clamps to be applied. The sums have their bias where they need no totals.
   template <typename Double, typename Numbers>
   Numbers by_pixels(Numbers sums, Numbers totals, int64_t channel) const {
-    if constexpr (kTotals) sums = Double::add_product(sums, totals, offset_[channel]);
-    const auto magic = Double::all(kMagic), bias = Double::all(bias_[channel]);
+    if constexpr (kTotals)
+      sums = Double::add_product(sums, totals, offset_[channel], bias_[channel]);
+    const auto magic = Double::all(kMagic);
     const auto scale = Double::all(multiplier_[channel] * unit_),
                out_scale = Double::all(out_scale_);
     const auto finished = [&](auto x) __attribute__((always_inline)) {
-      auto v = Double::sub(Double::fused(Double::add(x, bias), scale, magic), magic);
-      v = Double::at_least(Double::at_most(Double::at_least(v, low_), high_), low_after_);
-      v = Double::fused(v, out_scale, magic);
-      return Double::at_most(Double::at_least(v, kMagic - 128 - zero_point_),
-                             kMagic + 127 - zero_point_);
+      const auto v = Double::sub(Double::fused(x, scale, magic), magic);
+      return Double::fused(v, out_scale, magic);
     };
     return Double::low_bits(finished(Double::from_first(sums)), finished(Double::from_last(sums)));
   }
@@ -167,19 +166,20 @@ class FinishNarrow {
     Float::store_bits(y, base_, output);
   }
 
-  // The same for the pixels of one channel, without residual; base() is still to be subtracted.
+  // The same for the pixels of one channel, without residual; base() is still to be subtracted and the clamps to be
+  // applied. The sums are floats by their start.
   template <typename Numbers>
   Numbers by_pixels(Numbers sums, Numbers totals, int64_t channel) const {
     if constexpr (kTotals)
-      sums = Float::add_product(sums, totals, offset_[channel], bias_[channel]);
-    return Float::bits(scaled(Float::from(sums), Float::all(scale_[channel])));
+      sums = Float::add_product(sums, totals, offset_[channel], bias_[channel] + kSumStart);
+    return scaled(sums, Float::all(scale_[channel]), Float::all(addend_[channel]));
   }
   // The stages without residual.
-  typename Float::Vector scaled(typename Float::Vector sums, typename Float::Vector scale) const {
+  template <typename Numbers>
+  Numbers scaled(Numbers sums, typename Float::Vector scale, typename Float::Vector addend) const {
     const auto magic = Float::all(kMagic);
-    const auto v = Float::sub(Float::fused(sums, scale, magic), magic);
-    const auto clamped = Float::at_most(Float::at_least(v, low_), high_);
-    return Float::fused(clamped, Float::all(out_scale_), magic);
+    const auto v = Float::sub(Float::fused(Float::of_bits(sums), scale, addend), magic);
+    return Float::bits(Float::fused(v, Float::all(out_scale_), magic));
   }
   int32_t base() const { return base_; }
 
@@ -189,6 +189,7 @@ class FinishNarrow {
   FinishNarrow(const PackedConvI8& packed, const ConvI8Params& p, const LaneConstants& constants)
       : bias_(reinterpret_cast<const int32_t*>(packed.bias.data())),
         scale_(constants.scale),
+        addend_(constants.addend),
         offset_(constants.totals),
         low_(p.activation != Activation::kNone || (p.relu_after_add && !p.has_residual) ? 0
                                                                                         : -kMagic),
@@ -197,10 +198,11 @@ class FinishNarrow {
         residual_scale_(exact<float>(p.residual_scale)),
         low_after_(p.relu_after_add ? 0 : -kMagic),
         out_scale_(exact<float>(p.output.scale)),
-        base_(0x4b400000 - p.output.zero_point) {}
+        base_(kSumStart - p.output.zero_point) {}
 
   const int32_t* const bias_;
   const float* const scale_;
+  const float* const addend_;
   const int32_t* const offset_;
   const float low_, high_;  // before the residual
   const float residual_offset_, residual_scale_;

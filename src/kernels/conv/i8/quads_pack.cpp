@@ -319,8 +319,10 @@ double products_per_int16(const ConvI8Params& params) {
 bool accepts(const PackedConvI8& packed) {
   const ConvI8Params& p = packed.params;
   const ConvFilter& f = p.filter;
+  // Activations become clamps of the result, which a negative scale would turn around.
   return !packed.wide && f.groups == 1 && p.output.zero_point >= -128 &&
-         p.output.zero_point <= 127 && int64_t{f.kernel.h} * f.kernel.w <= kMaxTaps;
+         p.output.zero_point <= 127 && p.output.scale.scale >= 0 &&
+         int64_t{f.kernel.h} * f.kernel.w <= kMaxTaps;
 }
 
 // Not where Winograd's form takes a quarter of the products, where weights are too heavy or vectors of pixels too empty.
@@ -357,7 +359,10 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
   const ExactRoutes routes = exact_routes(packed);
-  if (!routes.in_double) {
+  // The zero point is added to the integer result.
+  if (!routes.in_double ||
+      (stage_constants(packed) == nullptr &&
+       !stages_below(packed, multiplier, {kDoubleLimits.stage, kDoubleLimits.result - 128}))) {
     return unsupported("a stage could leave the range of exact doubles");
   }
   const bool fold = offsets_fold(source);
@@ -377,10 +382,10 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
     unit.counts.first = static_cast<uint32_t>(total);
     total += unit.places.size();
   }
-  // Header, offsets and scales and starts per channel, counts per block, places per step.
+  // Header, scales, offsets, starts and addends per channel, counts per block, places per step.
   constexpr uint64_t kHeader = 128;
   static_assert(sizeof(Constants) <= kHeader);
-  const uint64_t bytes = kHeader + channels * 12 + units.size() * sizeof(BlockSteps) + total * 2;
+  const uint64_t bytes = kHeader + channels * 16 + units.size() * sizeof(BlockSteps) + total * 2;
   RK_ASSIGN(packed.constants, Buffer::try_make(bytes, kMaxObjectBytes));
   RK_ASSIGN(packed.weights,
             Buffer::try_make(std::max<uint64_t>(total, 1) * kStepBytes, kMaxObjectBytes));
@@ -388,26 +393,36 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   auto* const scale = reinterpret_cast<float*>(at);
   auto* const offset = reinterpret_cast<int32_t*>(at + channels * 4);
   auto* const start = reinterpret_cast<int32_t*>(at + channels * 8);
-  auto* const block_steps = reinterpret_cast<BlockSteps*>(at + channels * 12);
+  auto* const addend = reinterpret_cast<float*>(at + channels * 12);
+  auto* const block_steps = reinterpret_cast<BlockSteps*>(at + channels * 16);
   auto* const places =
-      reinterpret_cast<uint16_t*>(at + channels * 12 + units.size() * sizeof(BlockSteps));
+      reinterpret_cast<uint16_t*>(at + channels * 16 + units.size() * sizeof(BlockSteps));
   Constants constants;
   constants.lanes.weight_bytes = 1;
   constants.lanes.float_route = routes.in_float;
   constants.lanes.scale = scale;
   constants.lanes.stages = stage_constants(packed);
+  constants.lanes.clamps = byte_clamps(packed.params);
+  const bool usual = constants.lanes.stages == nullptr && !source.has_residual;
+  // Padding lanes too: a sum of 0 times 0.
+  for (size_t c = 0; c < channels && usual; ++c) {
+    if (!start_addend(std::ldexp(multiplier[c], -source.multiplier_shift), addend[c]))
+      constants.lanes.float_route = false;
+  }
+  constants.lanes.addend = addend;
   constants.lanes.totals = fold ? nullptr : offset;
   constants.blocks = block_steps;
   constants.places = places;
   constants.start = start;
   const auto* const bias = reinterpret_cast<const int32_t*>(packed.bias.data());
-  const bool bias_first = fold && constants.lanes.float_route;  // else the stages add it
+  const bool bias_first = fold && (constants.lanes.float_route || usual);  // else the stages add it
+  const uint32_t first = fold && constants.lanes.float_route && usual ? uint32_t{kSumStart} : 0;
   for (int32_t c = 0; c < f.out_channels; ++c) {
     const auto i = static_cast<size_t>(c);
     scale[i] = std::ldexp(static_cast<float>(multiplier[i]), -source.multiplier_shift);
     offset[i] = weight_offset_of(source, c);
     // Modulo 2^32, which the true sum fits.
-    start[i] = static_cast<int32_t>((bias_first ? static_cast<uint32_t>(bias[i]) : 0u) -
+    start[i] = static_cast<int32_t>(first + (bias_first ? static_cast<uint32_t>(bias[i]) : 0u) -
                                     128u * static_cast<uint32_t>(sum_of_channel(source, fold, c)));
   }
   for_units(source.pool, std::ssize(units), [&](IndexRange range) {

@@ -30,7 +30,7 @@ constexpr int32_t kMostColumns = 9;  // that four pixels read
 // What lies in PackedConvI8::constants; per channel in the order of interleaved vectors.
 struct DepthwiseConstants {
   LaneConstants lanes;
-  const float* scale = nullptr;
+  const float *scale = nullptr, *addend = nullptr;
   const int32_t* start = nullptr;
 };
 
@@ -172,19 +172,24 @@ class DepthwiseRows {
 #pragma GCC unroll 3
     for (int y = 0; y < kSide; ++y)
       add_row<kStride>(from + y * row, weights + y * kRowWeights, sums);
+    const float* const addend = constants_.addend + block * kHostBlock;
     const IsaF32::Vector low = IsaF32::load(scale), high = IsaF32::load(scale + 8);
+    const IsaF32::Vector low_addend = IsaF32::load(addend), high_addend = IsaF32::load(addend + 8);
     const __m256i less = _mm256_set1_epi32(finish_.base());
+    const __m256i least = _mm256_set1_epi8(constants_.lanes.clamps.low);
+    const __m256i most = _mm256_set1_epi8(constants_.lanes.clamps.high);
     __m256i words[kDepthwisePixels];
 #pragma GCC unroll 4
     for (int p = 0; p < kDepthwisePixels; ++p) {
-      const __m256i a = IsaF32::bits(finish_.scaled(IsaF32::from(sums.low[p]), low));
-      const __m256i b = IsaF32::bits(finish_.scaled(IsaF32::from(sums.high[p]), high));
+      const __m256i a = finish_.scaled(sums.low[p], low, low_addend);
+      const __m256i b = finish_.scaled(sums.high[p], high, high_addend);
       words[p] = _mm256_packs_epi32(_mm256_sub_epi32(a, less), _mm256_sub_epi32(b, less));
     }
 #pragma GCC unroll 2
     for (int p = 0; p < kDepthwisePixels; p += 2) {
+      const __m256i mixed = _mm256_packs_epi16(words[p], words[p + 1]);
       const __m256i bytes =
-          _mm256_permute4x64_epi64(_mm256_packs_epi16(words[p], words[p + 1]), 0xd8);
+          _mm256_permute4x64_epi64(_mm256_min_epi8(_mm256_max_epi8(mixed, least), most), 0xd8);
       auto* const to = reinterpret_cast<__m128i*>(output + p * kHostBlock);
       if (p < pixels) _mm_storeu_si128(to, _mm256_castsi256_si128(bytes));
       if (p + 1 < pixels) _mm_storeu_si128(to + 1, _mm256_extracti128_si256(bytes, 1));
@@ -223,7 +228,8 @@ bool accepts_depthwise(const PackedConvI8& packed) {
   const ConvFilter& f = p.filter;
   return !packed.wide && f.depthwise() && !f.transposed && f.kernel == Extent2{kSide, kSide} &&
          f.dilation == Extent2{1, 1} && f.stride.w <= 2 && !p.has_residual && !p.lookup &&
-         !p.slope && p.output.zero_point >= -128 && p.output.zero_point <= 127;
+         !p.slope && p.output.zero_point >= -128 && p.output.zero_point <= 127 &&
+         p.output.scale.scale >= 0;
 }
 
 // The channel of a block that lies at a place of interleaved vectors.
@@ -239,23 +245,28 @@ Status pack_depthwise(const ConvI8Params& source, PackedConvI8& packed) {
   const auto blocks = channels / kHostBlock;
   constexpr uint64_t kHeader = 128;
   static_assert(sizeof(DepthwiseConstants) <= kHeader);
-  RK_ASSIGN(packed.constants, Buffer::try_make(kHeader + channels * 8, kMaxObjectBytes));
+  RK_ASSIGN(packed.constants, Buffer::try_make(kHeader + channels * 12, kMaxObjectBytes));
   RK_ASSIGN(packed.weights,
             Buffer::try_make(blocks * kSide * kRowWeights * sizeof(int16_t), kMaxObjectBytes));
   auto* const scale = reinterpret_cast<float*>(packed.constants.data() + kHeader);
-  auto* const start = reinterpret_cast<int32_t*>(scale + channels);
+  auto* const addend = scale + channels;
+  auto* const start = reinterpret_cast<int32_t*>(addend + channels);
   auto* const weights = reinterpret_cast<int16_t*>(packed.weights.data());
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
   const auto* const bias = reinterpret_cast<const int32_t*>(packed.bias.data());
   DepthwiseConstants constants;
   constants.lanes.float_route = true;
+  constants.lanes.clamps = byte_clamps(packed.params);
   constants.scale = scale;
+  constants.addend = addend;
   constants.start = start;
   for (int32_t i = 0; i < static_cast<int32_t>(channels); ++i) {
     const int32_t block = i / kHostBlock, place = i % kHostBlock;
     const int32_t c = block * kHostBlock + interleaved_channel(place);
     scale[i] = std::ldexp(static_cast<float>(multiplier[c]), -source.multiplier_shift);
-    start[i] = bias[c];
+    if (!start_addend(static_cast<double>(scale[i]), addend[i]))
+      return unsupported("a multiplier has too many bits");
+    start[i] = static_cast<int32_t>(static_cast<uint32_t>(bias[c]) + uint32_t{kSumStart});
     if (c >= f.out_channels) continue;
     const int32_t offset = source.weight_offset != nullptr ? source.weight_offset[c] : 0;
     for (int32_t tap = 0; tap < kSide * kSide; ++tap) {

@@ -163,17 +163,19 @@ inline __m256i by_pixels(const FinishWide<kTotals>& finish, __m256i sums, __m256
 }
 
 template <typename Finish>
-__attribute__((noinline)) void finish_by_pixels(const Finish finish, const BlockSums& sums,
-                                                const int32_t* totals, int64_t channel,
-                                                int64_t pixels, int8_t* output, int64_t step) {
+__attribute__((noinline)) void finish_by_pixels(const Finish finish, ByteClamps clamps,
+                                                const BlockSums& sums, const int32_t* totals,
+                                                int64_t channel, int64_t pixels, int8_t* output,
+                                                int64_t step) {
   const __m256i less = _mm256_set1_epi32(finish.base());
+  const __m256i low = _mm256_set1_epi8(clamps.low), high = _mm256_set1_epi8(clamps.high);
   // Bytes of four pixels of four channels, channels innermost.
   const __m256i order = _mm256_broadcastsi128_si256(
       _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
   for (int64_t at = 0; at < pixels; at += 8, output += 8 * step) {
     const __m256i total = load256(totals + at);
     __m256i bytes[4];
-#pragma GCC unroll 1
+#pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       __m256i four[4];
 #pragma GCC unroll 4
@@ -182,11 +184,19 @@ __attribute__((noinline)) void finish_by_pixels(const Finish finish, const Block
         four[i] =
             _mm256_sub_epi32(by_pixels(finish, load256(sums[c] + at), total, channel + c), less);
       }
-      bytes[j] = _mm256_shuffle_epi8(_mm256_packs_epi16(_mm256_packs_epi32(four[0], four[1]),
-                                                        _mm256_packs_epi32(four[2], four[3])),
-                                     order);
+      const __m256i mixed = _mm256_packs_epi16(_mm256_packs_epi32(four[0], four[1]),
+                                               _mm256_packs_epi32(four[2], four[3]));
+      bytes[j] = _mm256_shuffle_epi8(_mm256_min_epi8(_mm256_max_epi8(mixed, low), high), order);
     }
     turn(bytes);
+    if (at + 8 <= pixels) {
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        store128(output + i * step, _mm256_castsi256_si128(bytes[i]));
+        store128(output + (i + 4) * step, _mm256_extracti128_si256(bytes[i], 1));
+      }
+      continue;
+    }
     const int64_t left = pixels - at;
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
@@ -424,7 +434,8 @@ class QuadConv {
     const bool has_residual = args_.packed->params.has_residual;
     if constexpr (kByPixels<Finish>) {
       if (!has_residual) {
-        finish_by_pixels(finish_, sums, scratch.totals, block * kLanes, piece.pixels, output, step);
+        finish_by_pixels(finish_, constants_.lanes.clamps, sums, scratch.totals, block * kLanes,
+                         piece.pixels, output, step);
         return;
       }
     }

@@ -231,15 +231,10 @@ uint32_t base_of(const ConvI8Params& source, int32_t oc) {
   return static_cast<uint32_t>(bias - 128 * sum);
 }
 
-// Rounding is monotone: an activation that is the last thing before the output stage is a clamp of the result.
 void set_clamps(const ConvI8Params& p, Constants& constants) {
   constants.clip_first = p.has_residual && p.activation != Activation::kNone;
-  if (!p.has_residual && p.activation != Activation::kNone) constants.low = to_output(0, p.output);
-  if (!p.has_residual && p.activation == Activation::kClip)
-    constants.high = to_output(p.clip, p.output);
-  if (!p.relu_after_add) return;
-  constants.low = to_output(0, p.output);
-  constants.high = std::max(constants.high, constants.low);
+  const ByteClamps clamps = byte_clamps(p);
+  constants.low = clamps.low, constants.high = clamps.high;
 }
 
 // Whether the second rounding may start from `first` + v as it is; sets what it adds. Both are numbers of halves, of which
