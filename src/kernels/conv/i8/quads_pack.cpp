@@ -331,7 +331,7 @@ bool pays(const ConvI8Params& params) {
   const auto is = [](Extent2 extent, int32_t value) {
     return extent.h == value && extent.w == value;
   };
-  constexpr int64_t kFewPixels = 0;
+  constexpr int64_t kFewPixels = 2;
   const Extent2 out = params.usual_output;
   if (out.h != 0 && out.w != 0 && int64_t{out.h} * out.w <= kFewPixels) return false;
   // Three colors would leave a quarter of each quad empty; pairs of int16 run over the row of a kernel without gaps.
