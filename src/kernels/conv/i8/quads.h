@@ -11,7 +11,8 @@
 //
 // Each pair of channels has groups of its own, the largest first; the lengths of its loops are the same for all pixels,
 // which branch predictors learn. The inputs of a few pixels are copied to scratch quad by quad, a row for each; a step
-// knows its row. Rows are cut into chunks that fit the first-level cache.
+// knows its row. Rows are cut into chunks that fit the first-level cache. Where one pixel is left after whole vectors (7x7
+// pictures have 49), it goes with the last of them by vectors of four steps, not of eight pixels.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ namespace rk::kernels::quads {
 inline constexpr int32_t kTile = 64;    // output channels of one unit
 inline constexpr int32_t kVectors = 3;  // of eight pixels
 inline constexpr int32_t kPixels = 8 * kVectors;
-inline constexpr int32_t kRowBytes = 4 * kPixels;
+// A quad of each pixel; after them those of one pixel more, twice.
+inline constexpr int32_t kRowBytes = 4 * kPixels + 32;
 inline constexpr int32_t kChunkRows = 144;
 inline constexpr int32_t kChunkSpots = kChunkRows / 4;
 inline constexpr int32_t kMaxTaps = 128;

@@ -20,19 +20,20 @@ using quads::kPixels;
 constexpr int64_t kTileBlocks = quads::kTile / kLanes;
 constexpr int64_t kMostTiles = 32;  // whose sums are kept between chunks
 
-using BlockSums = int32_t[kLanes][kPixels];
+constexpr int kMostPixels = kPixels + 8;  // with one that is left over, in a vector of its own
+using BlockSums = int32_t[kLanes][kMostPixels];
 
 struct QuadScratch {
   alignas(64) uint8_t rows[quads::kChunkRows][quads::kRowBytes];
   alignas(64) BlockSums sums[kMostTiles * kTileBlocks];
-  alignas(64) int32_t totals[kPixels];             // of all inputs of a pixel, where asked for
-  alignas(64) int32_t pixel[kPixels][2 * kLanes];  // 16 sums and the total
+  alignas(64) int32_t totals[kMostPixels];             // of all inputs of a pixel, where asked for
+  alignas(64) int32_t pixel[kPixels + 1][2 * kLanes];  // 16 sums and the total
   // Where pixels read, in elements from a block's plane on: under the first tap, and how much further the others lie,
   // where none of them is border; else under each tap, and kBorder.
-  int64_t corners[kPixels];
+  int64_t corners[kMostPixels];
   int64_t further[quads::kMaxTaps];
-  int64_t sources[quads::kMaxTaps][kPixels];
-  int64_t input_rows[quads::kMaxTaps][kPixels], input_columns[quads::kMaxTaps][kPixels];
+  int64_t sources[quads::kMaxTaps][kMostPixels];
+  int64_t input_rows[quads::kMaxTaps][kMostPixels], input_columns[quads::kMaxTaps][kMostPixels];
 };
 constexpr int64_t kBorder = -1;  // all bits set
 static_assert(sizeof(QuadScratch) <= ThreadScratch::kBytes);
@@ -140,6 +141,44 @@ __attribute__((noinline)) void sum_block(const BlockSteps& steps, const uint16_t
   for (int32_t lane = (lanes + 1) / 2 * 2; lane < kLanes && start != nullptr; ++lane) {
     for (int v = 0; v < kVectors; ++v) store256(sums[lane] + v * 8, _mm256_setzero_si256());
   }
+}
+
+// The same of one pixel, whose quads lie twice from `rows` on: vectors are four steps of two channels.
+__attribute__((noinline)) void sum_single(const BlockSteps& steps, const uint16_t* places,
+                                          const int8_t* weights, const uint8_t* rows, int32_t lanes,
+                                          const int32_t* start, BlockSums& sums, int64_t pixel) {
+  const __m256i ones = load256(kOnes);
+  const auto twice = [&](const uint16_t* two) __attribute__((always_inline)) {
+    const __m128i first = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(rows + two[0]));
+    return _mm_castpd_si128(
+        _mm_loadh_pd(_mm_castsi128_pd(first), reinterpret_cast<const double*>(rows + two[1])));
+  };
+  for (int32_t lane = 0; lane < lanes; lane += quads::kPair) {
+    uint32_t left = steps.pairs[lane / quads::kPair].steps();
+    __m256i sum = _mm256_setzero_si256();
+    for (; left >= 4; left -= 4, places += 4, weights += 4 * quads::kStepBytes) {
+      const __m256i x = _mm256_set_m128i(twice(places + 2), twice(places));
+      sum =
+          _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(x, load256(weights)), ones));
+    }
+    __m128i both = _mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
+    both = _mm_add_epi32(both, _mm_unpackhi_epi64(both, both));
+    for (; left > 0; --left, ++places, weights += quads::kStepBytes) {
+      const __m128i x = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(rows + *places));
+      const __m128i w = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(weights));
+      both = _mm_add_epi32(both,
+                           _mm_madd_epi16(_mm_maddubs_epi16(x, w), _mm256_castsi256_si128(ones)));
+    }
+    const uint32_t first =
+        static_cast<uint32_t>(start != nullptr ? start[lane] : sums[lane][pixel]);
+    const uint32_t second =
+        static_cast<uint32_t>(start != nullptr ? start[lane + 1] : sums[lane + 1][pixel]);
+    sums[lane][pixel] =
+        static_cast<int32_t>(first + static_cast<uint32_t>(_mm_cvtsi128_si32(both)));
+    sums[lane + 1][pixel] =
+        static_cast<int32_t>(second + static_cast<uint32_t>(_mm_extract_epi32(both, 1)));
+  }
+  for (int32_t lane = (lanes + 1) / 2 * 2; lane < kLanes; ++lane) sums[lane][pixel] = 0;
 }
 
 // Where the stages come in vectors of pixels too.
@@ -253,16 +292,20 @@ class QuadConv {
   struct Piece {
     int64_t n, first_block, end_block;
     int64_t pixel, pixels;  // counted over all rows
+    bool single;            // after whole vectors there is one more
   };
 
   void run_region(int64_t n, int64_t first_block, int64_t end_block, int64_t pixel, int64_t count,
                   QuadScratch& scratch) const {
     // As even as vectors allow.
-    int64_t vectors = (count + 7) / 8;
+    const bool single = count % 8 == 1 && count > 8;
+    int64_t vectors = single ? count / 8 : (count + 7) / 8;
     int64_t pieces = (vectors + quads::kVectors - 1) / quads::kVectors;
-    for (const int64_t end = pixel + count; pixel < end;) {
+    for (const int64_t end = pixel + count; pieces > 0;) {
       const int64_t now = (vectors + pieces - 1) / pieces;
-      const Piece piece = {n, first_block, end_block, pixel, smaller(8 * now, end - pixel)};
+      const bool last = pieces == 1;
+      const Piece piece = {
+          n, first_block, end_block, pixel, last ? end - pixel : 8 * now, single && last};
       switch (now) {
         case 1:
           run_piece<1>(piece, scratch);
@@ -280,18 +323,24 @@ class QuadConv {
 
   template <int kVectors>
   void run_piece(const Piece& piece, QuadScratch& scratch) const {
-    const bool inside = find_corners(piece, kVectors * 8, scratch);
-    if (!inside) find_sources(piece, kVectors * 8, scratch);
+    const int64_t count = kVectors * 8 + (piece.single ? 1 : 0);
+    const bool inside = find_corners(piece, count, scratch);
+    if (!inside) find_sources(piece, count, scratch);
     const int64_t chunks = rows_.chunks();
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
       load_chunk<kVectors>(piece, chunk, inside, scratch);
       for (int64_t block = piece.first_block; block < piece.end_block; ++block) {
         BlockSums& sums = scratch.sums[chunks == 1 ? 0 : block - piece.first_block];
         const BlockSteps& steps = constants_.blocks[chunk * blocks_ + block];
-        sum_block<kVectors>(steps, constants_.places + steps.first,
-                            weights_ + int64_t{steps.first} * quads::kStepBytes, scratch.rows[0],
-                            lanes_of_block(filter_.out_channels, static_cast<int32_t>(block)),
-                            chunk == 0 ? constants_.start + block * kLanes : nullptr, sums);
+        const uint16_t* const places = constants_.places + steps.first;
+        const int8_t* const weights = weights_ + int64_t{steps.first} * quads::kStepBytes;
+        const int32_t lanes = lanes_of_block(filter_.out_channels, static_cast<int32_t>(block));
+        const int32_t* const start = chunk == 0 ? constants_.start + block * kLanes : nullptr;
+        sum_block<kVectors>(steps, places, weights, scratch.rows[0], lanes, start, sums);
+        if (piece.single) {
+          sum_single(steps, places, weights, scratch.rows[0] + kVectors * 32, lanes, start, sums,
+                     kVectors * 8);
+        }
         if (chunk + 1 == chunks) finish_block<kVectors>(piece, block, sums, scratch);
       }
     }
@@ -340,7 +389,7 @@ class QuadConv {
     for (int64_t tap = 0; tap < rows_.taps; ++tap) {
       const int64_t* const row = scratch.input_rows[tap / filter_.kernel.w];
       const int64_t* const column = scratch.input_columns[tap % filter_.kernel.w];
-      for (int i = 0; i < kPixels; i += 4) {
+      for (int i = 0; i < kMostPixels; i += 4) {
         const __m256i a = load256(row + i), b = load256(column + i);
         // kBorder where one of them is.
         const __m256i outside = _mm256_cmpgt_epi64(_mm256_setzero_si256(), _mm256_or_si256(a, b));
@@ -386,6 +435,12 @@ class QuadConv {
         for (int64_t quad = 0; quad < quads; ++quad)
           store256(to + quad * quads::kRowBytes, pixels[quad]);
       }
+      if (piece.single) {
+        const int64_t at = inside ? scratch.corners[8 * kVectors] + scratch.further[tap]
+                                  : scratch.sources[tap][8 * kVectors];
+        load_single(!inside && at == kBorder ? border_ : plane + at, quads, row + kVectors * 32);
+        if (totals) scratch.totals[8 * kVectors] += single_total(row + kVectors * 32, block, quads);
+      }
       if (totals) add_totals<kVectors>(row, block, quads, scratch.totals);
       row += quads * quads::kRowBytes;
       if (++tap == rows_.taps) tap = 0, ++block;
@@ -399,6 +454,24 @@ class QuadConv {
       const __m128i low = load128(place(from[i])), high = load128(place(from[i + 4]));
       pixels[i] = _mm256_xor_si256(_mm256_set_m128i(high, low), flip);
     }
+  }
+
+  // Each quad of one pixel twice.
+  static void load_single(const int8_t* from, int64_t quads, uint8_t* to) {
+    alignas(16) uint32_t quad[4];
+    const __m128i flip = _mm_set1_epi8(static_cast<char>(0x80));
+    _mm_store_si128(reinterpret_cast<__m128i*>(quad), _mm_xor_si128(load128(from), flip));
+    for (int64_t i = 0; i < quads; ++i) {
+      const uint64_t both = quad[i] * uint64_t{0x100000001};
+      __builtin_memcpy(to + i * quads::kRowBytes, &both, sizeof both);
+    }
+  }
+  int32_t single_total(const uint8_t* row, int64_t block, int64_t quads) const {
+    const int64_t channels = lanes_of_block(filter_.in_channels, static_cast<int32_t>(block));
+    int32_t total = 0;
+    for (int64_t c = 0; c < channels && c < 4 * quads; ++c)
+      total += row[c / 4 * quads::kRowBytes + c % 4];
+    return total;
   }
 
   // The sum of all inputs, as stored, that each pixel reads.
@@ -441,6 +514,8 @@ class QuadConv {
     }
     const int8_t* const residual = has_residual ? args_.residual + first * dense + at : nullptr;
     turn_sums<kVectors>(sums, scratch);
+    for (int c = 0; c < kLanes && piece.single; ++c)
+      scratch.pixel[8 * kVectors][c] = sums[c][8 * kVectors];
     // A copy, which the bytes that are stored cannot alias: its constants stay in registers.
     const Finish finish(finish_);
     for (int64_t i = 0; i < piece.pixels; ++i) {
