@@ -13,6 +13,9 @@
 // which branch predictors learn. The inputs of a few pixels are copied to scratch quad by quad, a row for each; a step
 // knows its row. Rows are cut into chunks that fit the first-level cache. Where one pixel is left after whole vectors (7x7
 // pictures have 49), it goes with the last of them by vectors of four steps, not of eight pixels.
+//
+// Short sums have heavy weights. Theirs is a row for each way to make pairs of a quad's channels, and a step takes the one
+// under which its heaviest sum is lightest.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +37,11 @@ inline constexpr int32_t kStepBytes = 8;  // [2 output channels][4 input channel
 inline constexpr int32_t kSafe =
     127;  // weights of one sign under one 16-bit sum; 128 would be safe too
 
-// A spot is one block of inputs under one tap; it has a row per quad of channels.
+// The channel of a quad at each place of its rows.
+inline constexpr int32_t kMostOrders = 3;
+inline constexpr uint8_t kOrders[kMostOrders][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}};
+
+// A spot is one block of inputs under one tap; it has a row per quad of channels and order.
 struct Rows {
   int64_t taps, full,
       last;  // spots whose block has all four quads, and rows of those that have not
@@ -47,10 +54,11 @@ struct Rows {
   int64_t spots() const { return full + (last != 0 ? taps : 0); }
   int64_t chunks() const { return (spots() + kChunkSpots - 1) / kChunkSpots; }
   int64_t quads(int64_t spot) const { return spot < full ? 4 : last; }
+  int64_t orders() const { return kMostOrders * first(spots()) <= kChunkRows ? kMostOrders : 1; }
+  // The quad of a spot, counted from the first of all or of its chunk.
   int64_t first(int64_t spot) const {
     return spot < full ? 4 * spot : 4 * full + (spot - full) * last;
   }
-  // The row of a spot in its chunk.
   int64_t in_chunk(int64_t spot) const {
     return first(spot) - first(spot / kChunkSpots * kChunkSpots);
   }

@@ -77,6 +77,13 @@ struct Steps {
   uint32_t count = 0;
 };
 
+Bytes in_order(Bytes weights, const uint8_t (&order)[4]) {
+  constexpr Bytes kFirst = 0x000000ff000000ff;  // of each output channel
+  Bytes out = 0;
+  for (size_t k = 0; k < 4; ++k) out |= (weights >> (8 * order[k]) & kFirst) << (8 * k);
+  return out;
+}
+
 // What is too much of a pair of weights of one sign goes to another step.
 void add_heavy_step(Step step, Steps& steps);
 inline void add_step(Step& step, Steps& steps) {
@@ -104,6 +111,20 @@ void add_heavy_step(Step step, Steps& steps) {
   std::memcpy(&rest.weights, over.data(), kStepBytes);
   add_step(step, steps);
   add_step(rest, steps);
+}
+
+// The step in the best of its orders, whose rows follow each other.
+void add_lightest(Step& step, int64_t orders, Steps& steps) {
+  if (orders == 1) return add_step(step, steps);
+  Step best;
+  best.heaviest = kSafe + 1;
+  for (int64_t i = 0; i < orders; ++i) {
+    Step other;
+    other.weights = in_order(step.weights, kOrders[i]);
+    other.place = static_cast<uint16_t>(step.place + i * kRowBytes);
+    if (weigh(other) && other.heaviest < best.heaviest) best = other;
+  }
+  add_step(best.heaviest <= kSafe ? best : step, steps);
 }
 
 // Steps that share their 16-bit sums, of one pair of channels in one chunk.
@@ -226,6 +247,7 @@ void steps_of_pair(const ConvI8Params& source, bool fold, int32_t first, int64_t
   const int64_t out_step = output_first ? f.in_channels * rows.taps : rows.taps;
   const int32_t pair = std::min(kPair, f.out_channels - first);
   const int64_t end = std::min(rows.spots(), (chunk + 1) * kChunkSpots);
+  const int64_t orders = rows.orders();
   steps.count = 0;
   int64_t block = chunk * kChunkSpots / rows.taps, tap = chunk * kChunkSpots % rows.taps;
   uint16_t place = 0;
@@ -239,7 +261,7 @@ void steps_of_pair(const ConvI8Params& source, bool fold, int32_t first, int64_t
   for (int64_t spot = chunk * kChunkSpots; spot < end; ++spot) {
     const int64_t in = block * kHostBlock;
     const int8_t* const from = source.weights + first * out_step + in * in_step + tap;
-    for (int64_t quad = 0; quad < rows.quads(spot); ++quad, place += kRowBytes) {
+    for (int64_t quad = 0; quad < rows.quads(spot); ++quad) {
       const int64_t channels = std::min<int64_t>(4, f.in_channels - in - 4 * quad);
       Step step;
       for (int32_t lane = 0; lane < pair; ++lane) {
@@ -256,7 +278,8 @@ void steps_of_pair(const ConvI8Params& source, bool fold, int32_t first, int64_t
       const Bytes there = channels == 4 ? ~Bytes{0} : (Bytes{1} << (8 * channels)) - 1;
       step.weights = add_bytes(step.weights, offsets & (there | there << 32));
       step.place = place;
-      add_step(step, steps);
+      add_lightest(step, orders, steps);
+      place = static_cast<uint16_t>(place + orders * kRowBytes);
     }
     if (++tap == rows.taps) tap = 0, ++block;
   }
@@ -457,15 +480,19 @@ void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* pl
   // The steps of one pair of output channels.
   const auto add = [&](int64_t chunk, int32_t first, uint64_t begin, uint64_t end) {
     for (uint64_t step = begin; step < end; ++step) {
-      const int64_t row = rows.first(chunk * kChunkSpots) + constants.places[step] / kRowBytes;
+      const int64_t place = constants.places[step] / kRowBytes;
+      const uint8_t(&order)[4] = kOrders[place % rows.orders()];
+      const int64_t row = rows.first(chunk * kChunkSpots) + place / rows.orders();
       const int64_t beyond = row - 4 * rows.full;
       const int64_t spot = beyond < 0 ? row / 4 : rows.full + beyond / rows.last;
       const int64_t quad = beyond < 0 ? row % 4 : beyond % rows.last;
       const int64_t in = spot / rows.taps * kHostBlock + quad * 4;
       for (int32_t lane = 0; lane < kPair && first + lane < f.out_channels; ++lane) {
-        for (int64_t k = 0; k < 4 && in + k < f.in_channels; ++k) {
+        for (int64_t k = 0; k < 4; ++k) {
+          const auto channel = static_cast<int32_t>(in + order[k]);
+          if (channel >= f.in_channels) continue;
           int8_t& to =
-              plain[plain_weight_index(f, p.order, first + lane, in + k, spot % rows.taps)];
+              plain[plain_weight_index(f, p.order, first + lane, channel, spot % rows.taps)];
           to = add_bytes(to, weights[step * kStepBytes + static_cast<uint64_t>(lane * 4 + k)]);
         }
       }

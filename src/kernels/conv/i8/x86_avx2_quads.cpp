@@ -109,6 +109,8 @@ __attribute__((always_inline)) inline void add_groups(const quads::PairGroups& g
                                                       const int8_t*& weights,
                                                       __m256i (&sum)[2][kVectors]) {
   for (uint32_t i = groups.of[kSteps]; i > 0; --i) {
+    __builtin_prefetch(weights + 4096);
+    if constexpr (kSteps >= 3) __builtin_prefetch(places + 1024);
     add_group<kVectors, kSteps>(rows, places, weights, sum);
     places += kSteps, weights += kSteps * quads::kStepBytes;
   }
@@ -409,6 +411,7 @@ class QuadConv {
     const int64_t first = chunk * quads::kChunkSpots;
     const int64_t end = smaller(rows_.spots(), first + quads::kChunkSpots);
     const bool totals = constants_.lanes.totals != nullptr;
+    const int64_t orders = rows_.orders();
     if (totals && chunk == 0) start_totals(scratch);
     int64_t block = first / rows_.taps, tap = first % rows_.taps;
     uint8_t* row = scratch.rows[0];
@@ -425,24 +428,27 @@ class QuadConv {
           load_pixels(scratch.sources[tap] + 8 * v, pixels,
                       [&](int64_t at) { return at == kBorder ? border_ : plane + at; });
         }
-        uint8_t* const to = row + v * 32;
+        uint8_t* to = row + v * 32;
         if (quads == 1) {
           const __m256i low = _mm256_unpacklo_epi32(pixels[0], pixels[1]);
-          store256(to, _mm256_unpacklo_epi64(low, _mm256_unpacklo_epi32(pixels[2], pixels[3])));
+          const __m256i high = _mm256_unpacklo_epi32(pixels[2], pixels[3]);
+          store_orders(_mm256_unpacklo_epi64(low, high), orders, to);
           continue;
         }
         turn(pixels);
-        for (int64_t quad = 0; quad < quads; ++quad)
-          store256(to + quad * quads::kRowBytes, pixels[quad]);
+        for (int64_t quad = 0; quad < quads; ++quad, to += orders * quads::kRowBytes)
+          store_orders(pixels[quad], orders, to);
       }
       if (piece.single) {
         const int64_t at = inside ? scratch.corners[8 * kVectors] + scratch.further[tap]
                                   : scratch.sources[tap][8 * kVectors];
-        load_single(!inside && at == kBorder ? border_ : plane + at, quads, row + kVectors * 32);
-        if (totals) scratch.totals[8 * kVectors] += single_total(row + kVectors * 32, block, quads);
+        load_single(!inside && at == kBorder ? border_ : plane + at, quads, orders,
+                    row + kVectors * 32);
+        if (totals)
+          scratch.totals[8 * kVectors] += single_total(row + kVectors * 32, block, quads, orders);
       }
-      if (totals) add_totals<kVectors>(row, block, quads, scratch.totals);
-      row += quads * quads::kRowBytes;
+      if (totals) add_totals<kVectors>(row, block, quads, orders, scratch.totals);
+      row += quads * orders * quads::kRowBytes;
       if (++tap == rows_.taps) tap = 0, ++block;
     }
   }
@@ -456,21 +462,40 @@ class QuadConv {
     }
   }
 
+  // The quads of eight pixels, a row for each order.
+  __attribute__((always_inline)) static void store_orders(__m256i pixels, int64_t orders,
+                                                          uint8_t* to) {
+    store256(to, pixels);
+    if (orders == 1) return;
+    const auto in_order = [&](const uint8_t(&o)[4]) __attribute__((always_inline)) {
+      const int32_t first = o[0] | o[1] << 8 | o[2] << 16 | o[3] << 24;
+      const __m256i within = _mm256_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c, 0, 0x04040404,
+                                               0x08080808, 0x0c0c0c0c);
+      return _mm256_shuffle_epi8(pixels, _mm256_add_epi8(_mm256_set1_epi32(first), within));
+    };
+    static_assert(quads::kMostOrders == 3);
+    store256(to + quads::kRowBytes, in_order(quads::kOrders[1]));
+    store256(to + 2 * quads::kRowBytes, in_order(quads::kOrders[2]));
+  }
   // Each quad of one pixel twice.
-  static void load_single(const int8_t* from, int64_t quads, uint8_t* to) {
+  static void load_single(const int8_t* from, int64_t quads, int64_t orders, uint8_t* to) {
     alignas(16) uint32_t quad[4];
     const __m128i flip = _mm_set1_epi8(static_cast<char>(0x80));
     _mm_store_si128(reinterpret_cast<__m128i*>(quad), _mm_xor_si128(load128(from), flip));
-    for (int64_t i = 0; i < quads; ++i) {
-      const uint64_t both = quad[i] * uint64_t{0x100000001};
-      __builtin_memcpy(to + i * quads::kRowBytes, &both, sizeof both);
+    for (int64_t i = 0; i < quads * orders; ++i, to += quads::kRowBytes) {
+      const uint8_t(&order)[4] = quads::kOrders[i % orders];
+      uint64_t both = 0;
+      for (int k = 0; k < 4; ++k)
+        both |= (quad[i / orders] >> (8 * order[k]) & uint64_t{0xff}) << (8 * k);
+      both |= both << 32;
+      __builtin_memcpy(to, &both, sizeof both);
     }
   }
-  int32_t single_total(const uint8_t* row, int64_t block, int64_t quads) const {
+  int32_t single_total(const uint8_t* row, int64_t block, int64_t quads, int64_t orders) const {
     const int64_t channels = lanes_of_block(filter_.in_channels, static_cast<int32_t>(block));
     int32_t total = 0;
     for (int64_t c = 0; c < channels && c < 4 * quads; ++c)
-      total += row[c / 4 * quads::kRowBytes + c % 4];
+      total += row[c / 4 * orders * quads::kRowBytes + c % 4];
     return total;
   }
 
@@ -480,10 +505,11 @@ class QuadConv {
       total = static_cast<int32_t>(-128 * filter_.in_channels * rows_.taps);
   }
   template <int kVectors>
-  void add_totals(const uint8_t* row, int64_t block, int64_t quads, int32_t* totals) const {
+  void add_totals(const uint8_t* row, int64_t block, int64_t quads, int64_t orders,
+                  int32_t* totals) const {
     const int64_t channels = lanes_of_block(filter_.in_channels, static_cast<int32_t>(block));
     const __m256i ones = load256(kOnes);
-    for (int64_t quad = 0; quad < quads; ++quad, row += quads::kRowBytes) {
+    for (int64_t quad = 0; quad < quads; ++quad, row += orders * quads::kRowBytes) {
       const int64_t used = smaller(4, channels - 4 * quad);
       const __m256i each = _mm256_srli_epi32(_mm256_set1_epi8(1), static_cast<int>(32 - 8 * used));
       for (int v = 0; v < kVectors; ++v) {
