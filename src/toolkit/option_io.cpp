@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The option table in use: JSON both ways, accepted values, the documentation page.
 #include <algorithm>
+#include <cctype>
 
 #include "base/log.h"
 #include "toolkit/option_table.h"
@@ -266,5 +267,40 @@ template std::vector<std::string> flags_of(const Option<Config>&);
 template std::vector<std::string> flags_of(const Option<LoadOptions>&);
 template std::vector<std::string> flags_of(const Option<BuildOptions>&);
 template std::vector<std::string> flags_of(const Option<HybridOptions>&);
+
+namespace {
+
+bool has_word(std::string_view text, std::string_view word) {
+  const auto is_part = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 ||
+                                text[at] == '_' || text[at] == '-');
+  };
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    if (!is_part(at - 1) && !is_part(at + word.size())) return true;
+  }
+  return false;
+}
+
+template <typename S>
+void add_flags(std::string_view message, std::string& out) {
+  for (const Option<S>& option : options_of<S>()) {
+    // A name of one word, such as inputs, may be just the word.
+    if (option.name.find('_') == option.name.npos || !has_word(message, option.name)) continue;
+    const std::vector<std::string> flags = flags_of(option);
+    if (flags.empty() || has_word(message, flags.front())) continue;
+    out += str(out.empty() ? " (" : ", ", option.name, " is ", flags.front(),
+               option.flag.value.empty() ? "" : " ", option.flag.value);
+  }
+}
+
+}  // namespace
+
+std::string flags_for_keywords(std::string_view message) {
+  std::string out;
+  add_flags<Config>(message, out);
+  add_flags<LoadOptions>(message, out);
+  add_flags<BuildOptions>(message, out);
+  return out.empty() ? out : out + " here)";
+}
 
 }  // namespace rk::toolkit

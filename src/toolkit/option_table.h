@@ -114,4 +114,7 @@ std::string option_table_page();
 template <typename S>
 std::vector<std::string> flags_of(const Option<S>& option);
 
+// What the command line adds to an error that names Python keywords: " (input_size_list is --input-size 1,3,224,224 here)".
+std::string flags_for_keywords(std::string_view message);
+
 }  // namespace rk::toolkit

@@ -84,6 +84,17 @@ Config unusual() {
   return c;
 }
 
+TEST(OptionTable, ErrorsOnTheCommandLineNameItsFlags) {
+  EXPECT_EQ(flags_for_keywords("pass it in input_size_list, for example input_size_list=[[1,3]]"),
+            " (input_size_list is --input-size 1,3,224,224 here)");
+  EXPECT_EQ(flags_for_keywords("mean_values and std_values"),
+            " (mean_values is --mean a,b,c, std_values is --std a,b,c here)");
+  // Words, parts of other names, and what names the flag already.
+  EXPECT_EQ(
+      flags_for_keywords("the inputs of my_input_size_list2 and --input-size for input_size_list"),
+      "");
+}
+
 TEST(OptionTable, EveryRowIsWrittenAndReadBack) {
   const Config wanted = unusual();
   const Json json = write_options(wanted);

@@ -6,6 +6,7 @@
 
 #include "base/version.h"
 #include "rknn/commands.h"
+#include "toolkit/option_table.h"
 
 namespace {
 
@@ -75,7 +76,8 @@ int run(int argc, char** argv) {
     if (name != command.name) continue;
     const rk::Status status = command.run(std::vector<std::string>(argv + 2, argv + argc));
     if (status.ok()) return 0;
-    std::fprintf(stderr, "rknn %s: %s\n", command.name, status.message().c_str());
+    const std::string flags = rk::toolkit::flags_for_keywords(status.message());
+    std::fprintf(stderr, "rknn %s: %s%s\n", command.name, status.message().c_str(), flags.c_str());
     return 1;
   }
   return usage();
