@@ -23,9 +23,16 @@ namespace rk {
 struct TextOptions {
   // Constants with more elements are printed as a checksum, which parse_graph() refuses.
   int64_t max_constant_elements = INT64_MAX;
+  // Constants that this graph has under the same name are printed as a checksum.
+  const Graph* shared = nullptr;
 };
 
 std::string to_text(const Graph& graph, const TextOptions& options = {});
-Result<Graph> parse_graph(std::string_view text, const OpRegistry& registry);
+// Values that are left out are those of `shared`, where name, type and checksum agree.
+Result<Graph> parse_graph(std::string_view text, const OpRegistry& registry,
+                          const Graph* shared = nullptr);
+
+// What stands for the values of a constant: "<0123456789abcdef>".
+std::string checksum_text(const Tensor& tensor);
 
 }  // namespace rk

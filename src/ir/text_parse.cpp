@@ -19,7 +19,8 @@ struct Literal {
 
 class Parser {
  public:
-  Parser(std::string_view text, const OpRegistry& registry) : text_(text), graph_(registry) {}
+  Parser(std::string_view text, const OpRegistry& registry, const Graph* shared)
+      : text_(text), graph_(registry), shared_(shared) {}
 
   Result<Graph> parse() {
     if (Status status = parse_graph_text(); !status.ok()) {
@@ -64,7 +65,8 @@ class Parser {
     QuantParams params;
     RK_TRY(quant(params));
     RK_TRY(expect("="));
-    RK_ASSIGN(Tensor tensor, tensor_values(type));
+    Result<Tensor> values = peek() == '<' ? left_out(name, type) : tensor_values(type);
+    RK_ASSIGN(Tensor tensor, std::move(values));
     graph_.add_constant(name, std::move(tensor))->quant = params;
     return ok_status();
   }
@@ -190,6 +192,17 @@ class Parser {
     for (const Literal& item : dims.items) extents.push_back(to_i64(item.text));
     RK_ASSIGN(const Shape shape, Shape::make(extents));
     return TensorType{*dtype, shape};
+  }
+
+  Result<Tensor> left_out(const std::string& name, const TensorType& type) {
+    if (shared_ == nullptr)
+      return invalid_model("the constant's values were left out of this text");
+    const Value* const value = shared_->find(name);
+    if (value == nullptr || !value->is_constant() || value->type() != type ||
+        !accept(checksum_text(value->constant()))) {
+      return invalid_model(str("constant '", name, "' is not the one that the text was made with"));
+    }
+    return value->constant();
   }
 
   Result<Tensor> tensor_values(const TensorType& type) {
@@ -334,12 +347,13 @@ class Parser {
   std::string_view text_;
   size_t at_ = 0;
   Graph graph_;
+  const Graph* shared_;
 };
 
 }  // namespace
 
-Result<Graph> parse_graph(std::string_view text, const OpRegistry& registry) {
-  RK_ASSIGN(Graph graph, Parser(text, registry).parse());
+Result<Graph> parse_graph(std::string_view text, const OpRegistry& registry, const Graph* shared) {
+  RK_ASSIGN(Graph graph, Parser(text, registry, shared).parse());
   RK_TRY(verify(graph));
   return graph;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdio>
@@ -90,12 +91,17 @@ uint64_t fnv1a(ByteSpan bytes) {
   return hash;
 }
 
-std::string constant_text(const Tensor& tensor, const TextOptions& options) {
-  if (tensor.elements() <= options.max_constant_elements) return elements(tensor);
-  char text[32];
-  std::snprintf(text, sizeof text, "<%016llx>",
-                static_cast<unsigned long long>(fnv1a(tensor.bytes())));
-  return text;
+bool has_constant(const Graph& graph, const Value& value) {
+  const Value* const other = graph.find(value.name());
+  return other != nullptr && other->is_constant() && other->type() == value.type() &&
+         std::ranges::equal(other->constant().bytes(), value.constant().bytes());
+}
+
+std::string constant_text(const Value& value, const TextOptions& options) {
+  const Tensor& tensor = value.constant();
+  const bool left_out = tensor.elements() > options.max_constant_elements ||
+                        (options.shared != nullptr && has_constant(*options.shared, value));
+  return left_out ? checksum_text(tensor) : elements(tensor);
 }
 
 std::string attr_text(const Attr& value) {
@@ -129,12 +135,19 @@ std::string typed(const Value& value) {
 
 }  // namespace
 
+std::string checksum_text(const Tensor& tensor) {
+  char text[32];
+  std::snprintf(text, sizeof text, "<%016llx>",
+                static_cast<unsigned long long>(fnv1a(tensor.bytes())));
+  return text;
+}
+
 std::string to_text(const Graph& graph, const TextOptions& options) {
   std::string out = str("graph ", quoted(graph.name), " {\n");
   for (const Value* input : graph.inputs()) out += str("  input ", typed(*input), "\n");
   for (const Value* value : graph.values()) {
     if (!value->is_constant()) continue;
-    out += str("  const ", typed(*value), " = ", constant_text(value->constant(), options), "\n");
+    out += str("  const ", typed(*value), " = ", constant_text(*value, options), "\n");
   }
   for (const Node* node : graph.nodes()) {
     out += "  ";

@@ -321,11 +321,9 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
   if (chosen == nullptr || chosen == &sets.front())
     return analyze_build(from, built, setting, files, options);
   // The model as if it had been built at this shape alone, with the parameters of the build at hand.
-  RK_ASSIGN(const Graph imported, state_->imported->at(*chosen));
-  RK_ASSIGN(Graph optimized, optimize(imported, setting));
+  RK_ASSIGN(Graph optimized, optimized_at(*state_->imported, *chosen, from, setting));
   Calibrated there(std::move(optimized));
   there.equalized = from.equalized;
-  quant::equalize_alike(there.optimized, there.equalized);
   RK_ASSIGN(Graph graph, graph_at(*state_->imported, *chosen, from, built.layers, setting));
   RK_ASSIGN(program::Program program,
             compiler::compile(

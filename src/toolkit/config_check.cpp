@@ -129,6 +129,11 @@ Status check_batch(int& batch) {
   return invalid_argument(str("Invalid rknn_batch_size ", batch, ", expect 1 to ", kMaxBatch, "!"));
 }
 
+Status check_batch_at_shapes(int batch, const Config& config) {
+  if (batch == 1 || config.dynamic_input.empty()) return ok_status();
+  return unsupported("rknn_batch_size does not go with dynamic_input: list batches there");
+}
+
 Status check_inputs(const Config& config, const Graph& graph) {
   const size_t inputs = graph.inputs().size();
   const auto check = [&](std::string_view name,

@@ -22,6 +22,7 @@ Status check_hybrid_type(const Config& config);
 
 // rknn_batch_size; -1, the default of older versions, becomes 1.
 Status check_batch(int& batch);
+Status check_batch_at_shapes(int batch, const Config& config);
 
 // Lengths of the per-input lists against the loaded model.
 Status check_inputs(const Config& config, const Graph& graph);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hybrid quantization in two steps with a file to edit between them. Step 1 optimizes and calibrates, then writes
 // <model>.model (the optimized graph as ONNX, for Netron), <model>.data and <model>.quantization.cfg; step 2 builds from
-// the three files alone.
+// the three files alone. With dynamic_input, .model has the largest set of shapes and .data the graphs at the others.
 #include <algorithm>
 #include <filesystem>
 #include <unordered_set>
@@ -11,7 +11,9 @@
 #include "base/log.h"
 #include "base/suggest.h"
 #include "frontends/frontend.h"
+#include "ir/text.h"
 #include "toolkit/config_check.h"
+#include "toolkit/dynamic_shapes.h"
 #include "toolkit/hybrid_data.h"
 #include "toolkit/quantization_cfg.h"
 #include "toolkit/state.h"
@@ -85,15 +87,10 @@ Status write_text(const std::string& path, const std::string& text) {
 Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& options) {
   if (!state_->imported) return invalid_argument("hybrid_quantization_step1: load a model first");
   RK_TRY(check_hybrid_type(*state_->config));
-  if (!state_->config->dynamic_input.empty()) {
-    // Step 2 has the optimized graph of one shape, not the model.
-    return unsupported(
-        "hybrid_quantization_step1: hybrid quantization does not go with dynamic_input; call "
-        "build(auto_hybrid=True), which does, or leave dynamic_input out");
-  }
   HybridData data;
   data.rknn_batch_size = options.rknn_batch_size;
   RK_TRY(check_batch(data.rknn_batch_size));
+  RK_TRY(check_batch_at_shapes(data.rknn_batch_size, *state_->config));
   BuildOptions build;
   build.dataset = options.dataset;
   build.progress = options.progress;
@@ -123,12 +120,24 @@ Result<HybridFiles> Toolkit::hybrid_quantization_step1(const HybridOptions& opti
   }
   RK_ASSIGN(const std::vector<uint8_t> model, frontends::export_onnx(graph));
   data.model_crc32 = crc32(model);
+  const std::vector<ShapeSet> sets = max_shape_first(state_->config->dynamic_input);
+  for (size_t i = 1; i < sets.size(); ++i) {
+    RK_ASSIGN(const Graph there, optimized_at(*state_->imported, sets[i], from, state_->setting()));
+    data.other_shapes.push_back(to_text(there, {.shared = &graph}));
+  }
 
   const std::string stem =
       (std::filesystem::path(options.output_dir) / state_->imported->name).string();
   HybridFiles files{stem + ".model", stem + ".data", stem + ".quantization.cfg"};
   RK_TRY(write_file(files.model, model, Durability::kPower));
-  RK_TRY(write_text(files.data, write_hybrid_data(data)));
+  const std::string data_text = write_hybrid_data(data);
+  if (data_text.size() > kMaxJsonBytes) {
+    return unsupported(str("hybrid_quantization_step1: the graphs at ", sets.size(),
+                           " sets of dynamic_input take ", data_text.size(),
+                           " bytes in the .data file, which holds ", kMaxJsonBytes,
+                           "; list fewer sets"));
+  }
+  RK_TRY(write_text(files.data, data_text));
   RK_TRY(write_text(files.cfg, write_cfg(graph, cfg)));
   log(LogLevel::kInfo, str("edit '", files.cfg, "', then call hybrid_quantization_step2"));
   return files;
@@ -154,7 +163,7 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
     value->quant = params;
   }
   state_->imported =
-      Imported{graph->clone(), std::filesystem::path(files.model).stem().string(), {}};
+      Imported{graph->clone(), std::filesystem::path(files.model).stem().string(), {}, true};
   state_->calibrated.reset();
   state_->built.reset();
   const target::Target& target = *state_->target;
@@ -175,6 +184,7 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
     if (type == "int16") layers.i16.insert(name);
   }
   // What step 1 wrote; an entry that differs was edited.
+  std::map<std::string, QuantParams, std::less<>> edits;
   RK_ASSIGN(const Graph before, quantized_graph(*graph, data.ranges, state_->setting(), {}));
   for (const auto& [name, entry] : cfg.parameters) {
     RK_ASSIGN(Value* const value, find_tensor(*graph, name, "quantize_parameters"));
@@ -186,13 +196,28 @@ Status Toolkit::hybrid_quantization_step2(const HybridFiles& files) {
     RK_ASSIGN(auto edited, edited_params(name, entry, written->quant));
     if (!edited) continue;
     log(LogLevel::kInfo, str("'", name, "' has edited parameters"));
-    value->quant = std::move(*edited);
+    value->quant = *edited;
+    edits[name] = std::move(*edited);
   }
+  state_->imported->at = [model = std::make_shared<const Graph>(graph->clone()),
+                          sets = max_shape_first(data.config.dynamic_input),
+                          texts = std::move(data.other_shapes),
+                          edits](const ShapeSet& set) -> Result<Graph> {
+    const auto at = static_cast<size_t>(std::ranges::find(sets, set) - sets.begin());
+    if (at == 0) return model->clone();
+    if (at >= sets.size()) return invalid_argument("dynamic_input does not list this set");
+    RK_ASSIGN(Graph there, parse_graph(texts[at - 1], model->registry(), model.get()));
+    for (const auto& [name, params] : edits) {
+      if (Value* const value = there.find(name)) value->quant = params;
+    }
+    return there;
+  };
   Calibrated calibrated(std::move(*graph));
   calibrated.dataset = data.dataset;
   calibrated.ranges = std::move(data.ranges);
   calibrated.stats = std::move(data.stats);
-  RK_ASSIGN(Built built, build_layers(calibrated, state_->setting(), std::move(layers)));
+  RK_ASSIGN(Built built,
+            build_layers(*state_->imported, calibrated, state_->setting(), std::move(layers)));
   RK_TRY(set_batch(data.rknn_batch_size, built));
   for (const Value* input : built.graph.inputs()) {
     if (cfg.layers.contains(input->name()) && input->quantized() &&

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/hybrid_data.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/json.h"
 #include "toolkit/config_check.h"
@@ -65,7 +67,19 @@ Result<HybridData> data_from(const Json& json) {
       return damaged("rknn_batch_size");
     out.rknn_batch_size = static_cast<int>(*batch->as_int());
     RK_TRY(check_batch(out.rknn_batch_size));
+    RK_TRY(check_batch_at_shapes(out.rknn_batch_size, out.config));
   }
+  // Files of older versions have one shape.
+  if (const Json* const shapes = json.find("other_shapes"); shapes != nullptr) {
+    if (!shapes->is_array()) return damaged("other_shapes");
+    for (size_t i = 0; i < shapes->size(); ++i) {
+      const std::string* const text = shapes->at(i)->as_string();
+      if (text == nullptr) return damaged("other_shapes");
+      out.other_shapes.push_back(*text);
+    }
+  }
+  if (out.other_shapes.size() + 1 != std::max<size_t>(out.config.dynamic_input.size(), 1))
+    return damaged("other_shapes");
   out.model_crc32 = static_cast<uint32_t>(*crc->as_int());
   for (const Json::Member& member : *ranges->as_object()) {
     const Json *low = member.value.at(0), *high = member.value.at(1);
@@ -114,6 +128,7 @@ std::string write_hybrid_data(const HybridData& data) {
                                   {"config", write_options(data.config)},
                                   {"ranges", ranges},
                                   {"means", means},
+                                  {"other_shapes", Json::array_of(data.other_shapes)},
                                   {"own_parameters", own}}),
                     1);
 }

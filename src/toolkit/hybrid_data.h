@@ -19,6 +19,8 @@ struct HybridData {
   std::map<std::string, QuantParams, std::less<>> own_params;
   // Means of the layers' inputs per channel, where biases are corrected; the rest of the statistics is not kept.
   quant::ValueStats stats;
+  // The optimized graph at the other sets of dynamic_input (max_shape_first), as text without what the .model file has.
+  std::vector<std::string> other_shapes;
   uint32_t model_crc32 = 0;  // of the .model file that belongs to it
 };
 

@@ -211,6 +211,125 @@ TEST_F(Hybrid, ABatchOfStep1IsTheModelsOfStep2) {
   }
 }
 
+// A number that folding makes of each shape, so the graphs differ by more than extents.
+class HybridAtShapes : public Hybrid {
+ protected:
+  void SetUp() override {
+    Hybrid::SetUp();
+    const auto graph = parse_graph(R"(graph "g" {
+      input %x: f32[1,2,4,4]
+      const %w1: f32[2,2,1,1] = [1, -0.5, 0.25, 2]
+      const %w2: f32[2,2,1,1] = [0.5, 1, -1, 0.75]
+      %a = Conv(%x, %w1) @"c1"
+      %shape = Shape(%a) @"shape"
+      %numbers = Cast(%shape) {to=1} @"numbers"
+      %mean = ReduceMean(%numbers) {keepdims=0} @"mean"
+      %b = Add(%a, %mean) @"add"
+      %y = Conv(%b, %w2) @"c2"
+      output %y
+    })",
+                                   ops::registry());
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    ASSERT_TRUE(write_file(path("net.onnx"), *frontends::export_onnx(*graph)).ok());
+    config_.target_platform = "rk3588";
+    config_.dynamic_input = {{{1, 2, 2, 3}}, {{1, 2, 4, 4}}, {{1, 2, 1, 2}}};
+  }
+
+  Result<HybridFiles> first(HybridOptions options = {}) const {
+    Toolkit toolkit;
+    RK_TRY(toolkit.config(config_));
+    RK_TRY(toolkit.load_onnx(path("net.onnx")));
+    options.dataset = path("data.txt");
+    options.output_dir = folder_.string();
+    return toolkit.hybrid_quantization_step1(options);
+  }
+  Result<std::vector<uint8_t>> built_at_once(const std::vector<std::string>& float_layers) const {
+    Toolkit toolkit;
+    RK_TRY(toolkit.config(config_));
+    RK_TRY(toolkit.load_onnx(path("net.onnx")));
+    BuildOptions build;
+    build.dataset = path("data.txt");
+    build.float_layers = float_layers;
+    RK_TRY(toolkit.build(build));
+    return toolkit.rknn_bytes();
+  }
+  std::string data_text() const {
+    std::ifstream file(path("net.data"));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  Config config_;
+};
+
+TEST_F(HybridAtShapes, BothStepsGiveTheModelOfOneBuild) {
+  const auto written = first();
+  ASSERT_TRUE(written.ok()) << written.status().message();
+  const auto found = step2();
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(*found, *built_at_once({}));
+
+  write_cfg(replaced(cfg_text(), "custom_quantize_layers: {}",
+                     "custom_quantize_layers:\n    b: float16"));
+  const auto mixed = step2();
+  ASSERT_TRUE(mixed.ok()) << mixed.status().message();
+  EXPECT_NE(*mixed, *found);
+  EXPECT_EQ(*mixed, *built_at_once({"b"}));
+}
+
+TEST_F(HybridAtShapes, EditedParametersHoldAtEveryShape) {
+  ASSERT_TRUE(first().ok());
+  const std::string cfg = cfg_text();
+  const size_t at = cfg.find("scale:", cfg.find("\n    b:\n"));
+  ASSERT_NE(at, std::string::npos);
+  Toolkit plain, edited;
+  ASSERT_TRUE(plain.hybrid_quantization_step2(files()).ok());
+  const size_t low = cfg.find("min:", cfg.find("\n    b:\n")), end = cfg.find("scale:", low);
+  ASSERT_LT(end, cfg.size());
+  write_cfg(cfg.substr(0, low) + "min:\n        - -32.0\n        max:\n        - 31.75\n        " +
+            cfg.substr(end));
+  const Status built = edited.hybrid_quantization_step2(files());
+  ASSERT_TRUE(built.ok()) << built.message();
+  ASSERT_EQ(edited.program().variants.size(), 3u);
+  for (const auto& variant : edited.program().variants) {
+    const auto b = std::ranges::find(variant.tensors, "b", &program::ProgramTensor::name);
+    ASSERT_NE(b, variant.tensors.end());
+    EXPECT_FLOAT_EQ(b->scale, 0.25f);
+  }
+}
+
+TEST_F(HybridAtShapes, EachShapeCanBeAnalyzed) {
+  ASSERT_TRUE(first().ok());
+  Toolkit toolkit;
+  ASSERT_TRUE(toolkit.hybrid_quantization_step2(files()).ok());
+  NpyArray array;
+  array.shape = {1, 2, 2, 3};
+  const std::vector<float> values = {1, -2, 3, -4, 2, -1, 0, 1, 2, 3, -3, 4};
+  const auto* raw = reinterpret_cast<const uint8_t*>(values.data());
+  array.bytes.assign(raw, raw + values.size() * 4);
+  ASSERT_TRUE(write_npy(path("small.npy"), array).ok());
+  const auto report = toolkit.accuracy_analysis({path("small.npy")}, {});
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_GT(report->outputs.at(0).cosine, 0.999);
+}
+
+TEST_F(HybridAtShapes, DamagedDataIsRefused) {
+  ASSERT_TRUE(first().ok());
+  const std::string data = data_text();
+  const auto with = [&](std::string_view from, std::string_view to) {
+    std::ofstream(path("net.data")) << replaced(data, from, to, "other_shapes");
+    const Status status = step2().status();
+    EXPECT_FALSE(status.ok()) << from;
+    return std::string(status.message());
+  };
+  EXPECT_THAT(with("other_shapes", "othershapes"), HasSubstr("other_shapes"));
+  EXPECT_THAT(with("graph", "grave"), HasSubstr("'graph' is expected"));
+  EXPECT_THAT(with("= <", "= <0"), HasSubstr("is not the one that the text was made with"));
+  with("Conv(", "Gone(");
+  HybridOptions batch;
+  batch.rknn_batch_size = 2;
+  EXPECT_THAT(first(batch).status().message(), HasSubstr("does not go with dynamic_input"));
+}
+
 TEST_F(Hybrid, ProposalsAndSubgraphsAreWrittenIntoTheCfg) {
   HybridOptions options;
   options.custom_hybrid = {{"a", "c"}};

@@ -156,6 +156,16 @@ Result<analysis::Trial> build_float(const Calibrated& from, const Setting& setti
   return analysis::Trial{from.optimized.clone(), std::move(program)};
 }
 
+// One variant for each set of dynamic_input.
+Result<program::Program> compile_shapes(const Imported& imported, const Calibrated& from,
+                                        const Setting& setting, const LayerTypes& layers,
+                                        bool do_quantization) {
+  const std::vector<ShapeSet> sets = max_shape_first(setting.config.dynamic_input);
+  const auto graph = [&](size_t i) { return graph_at(imported, sets[i], from, layers, setting); };
+  return compiler::compile(graph, sets.size(),
+                           compile_options(setting, from.optimized, do_quantization, layers.f16));
+}
+
 }  // namespace
 
 compiler::CompileOptions compile_options(const Setting& setting, const Graph& graph, bool quantize,
@@ -328,20 +338,31 @@ Result<quant::FloatLayers> propose_float_layers(const Calibrated& from, const Se
       setting.pool);
 }
 
-Result<Graph> graph_at(const Imported& imported, const ShapeSet& set, const Calibrated& from,
-                       const LayerTypes& layers, const Setting& setting) {
+Result<Graph> optimized_at(const Imported& imported, const ShapeSet& set, const Calibrated& from,
+                           const Setting& setting) {
   auto file = imported.at(set);
   if (!file.ok()) return file.status().with_context(str("dynamic_input ", to_string(set)));
+  if (imported.optimized) return file;
   RK_ASSIGN(Graph graph, optimize(*file, setting));
-  if (from.dataset.empty()) return graph;
   quant::equalize_alike(graph, from.equalized);
+  return graph;
+}
+
+Result<Graph> graph_at(const Imported& imported, const ShapeSet& set, const Calibrated& from,
+                       const LayerTypes& layers, const Setting& setting) {
+  RK_ASSIGN(Graph graph, optimized_at(imported, set, from, setting));
+  if (from.dataset.empty()) return graph;
   RK_ASSIGN(Graph quantized, quantized_graph(graph, from.ranges, setting, layers));
   quant::correct_biases(quantized, from.stats);
   return quantized;
 }
 
-Result<Built> build_layers(const Calibrated& from, const Setting& setting, LayerTypes layers) {
+Result<Built> build_layers(const Imported& imported, const Calibrated& from, const Setting& setting,
+                           LayerTypes layers) {
   RK_ASSIGN(analysis::Trial trial, build_fitting(from, setting, layers));
+  if (!setting.config.dynamic_input.empty()) {
+    RK_ASSIGN(trial.program, compile_shapes(imported, from, setting, layers, true));
+  }
   const auto compile = compile_options(setting, trial.graph, true, layers.f16);
   RK_ASSIGN(compiler::PlacementReport placement, compiler::report_placement(trial.graph, compile));
   return Built{std::move(trial.graph), std::move(trial.program), std::move(layers),
@@ -365,6 +386,7 @@ Result<Built> build_model(const Imported& imported, const Calibrated& from, cons
   const bool quantized = options.do_quantization && !computes_in_float(config);
   int batch = options.rknn_batch_size;
   RK_TRY(check_batch(batch));
+  RK_TRY(check_batch_at_shapes(batch, config));
   LayerTypes layers;
   std::optional<analysis::Trial> trial;
   if (quantized) {
@@ -390,16 +412,8 @@ Result<Built> build_model(const Imported& imported, const Calibrated& from, cons
   }
   Built out{std::move(trial->graph), std::move(trial->program), std::move(layers), {}};
   if (!config.dynamic_input.empty()) {
-    if (batch > 1)
-      return unsupported("rknn_batch_size does not go with dynamic_input: list batches there");
-    const std::vector<ShapeSet> sets = max_shape_first(config.dynamic_input);
-    const auto graph = [&](size_t i) {
-      return graph_at(imported, sets[i], from, out.layers, setting);
-    };
     RK_ASSIGN(out.program,
-              compiler::compile(graph, sets.size(),
-                                compile_options(setting, from.optimized, options.do_quantization,
-                                                out.layers.f16)));
+              compile_shapes(imported, from, setting, out.layers, options.do_quantization));
   }
   RK_TRY(set_batch(batch, out));
   if (config.sparse_infer) mark_sparse(quant::find_sparse_layers(out.graph), out.program);

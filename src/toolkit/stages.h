@@ -29,6 +29,7 @@ struct Imported {
   Graph graph;       // the golden side of every comparison
   std::string name;  // of its file, without folder and ending
   std::function<Result<Graph>(const ShapeSet& shapes)> at;  // the file once more
+  bool optimized = false;  // the passes ran over these graphs before they were written down
 };
 
 struct Calibrated {
@@ -66,8 +67,9 @@ Result<Calibrated> calibrate(Graph optimized, const Setting& setting, const Buil
 // All variants, with the warnings a user should see.
 Result<Built> build_model(const Imported& imported, const Calibrated& from, const Setting& setting,
                           const BuildOptions& options);
-// A quantized model with these layers in other types, at the shape it was calibrated at.
-Result<Built> build_layers(const Calibrated& from, const Setting& setting, LayerTypes layers);
+// A quantized model with these layers in other types, at all its shapes.
+Result<Built> build_layers(const Imported& imported, const Calibrated& from, const Setting& setting,
+                           LayerTypes layers);
 // `batch` has passed check_batch. Refuses outputs that have no axis to hold it.
 Status set_batch(int batch, Built& built);
 
@@ -75,7 +77,10 @@ Status set_batch(int batch, Built& built);
 Result<quant::FloatLayers> propose_float_layers(const Calibrated& from, const Setting& setting,
                                                 const BuildOptions& options, size_t samples);
 
-// The loaded model at other shapes, with the parameters of a build at hand.
+// The loaded model at other shapes, optimized and equalized as the one at hand.
+Result<Graph> optimized_at(const Imported& imported, const ShapeSet& set, const Calibrated& from,
+                           const Setting& setting);
+// The same with the parameters of a build at hand.
 Result<Graph> graph_at(const Imported& imported, const ShapeSet& set, const Calibrated& from,
                        const LayerTypes& layers, const Setting& setting);
 
