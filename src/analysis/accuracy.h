@@ -17,6 +17,12 @@
 
 namespace rk::analysis {
 
+// A layer of the model that the chip computes as part of another, which stores nothing of its own.
+struct FusedLayer {
+  std::string type;  // the operator
+  std::string name;  // of the value it computes
+};
+
 struct Layer {
   std::string type;  // as in the Program: ConvRelu, Add, ...
   std::string name;  // of the value it computes
@@ -34,6 +40,7 @@ struct Layer {
   std::vector<uint64_t>
       stored_histogram;  // of the simulator's, in the same bins; empty: fused away
   std::vector<std::pair<float, float>> channel_ranges;  // of the golden values, pictures only
+  std::vector<FusedLayer> fused;  // rows with empty cells above this one; see name_fused_layers()
 };
 
 // A remedy and what it did to the worst output, measured.
@@ -95,6 +102,9 @@ Result<std::vector<Errors>> output_errors(const std::vector<Tensor>& golden,
 double worst_cosine(const std::vector<Errors>& outputs);
 
 // The vendor's table.
+// Names the layers of the model as loaded that passes made part of others.
+void name_fused_layers(const Graph& model, AccuracyReport& report);
+
 enum class Color { kNone, kTerminal };  // a terminal shows low cosines yellow and red
 std::string to_text(const AccuracyReport& report, Color color = Color::kNone);
 

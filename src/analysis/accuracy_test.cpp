@@ -12,6 +12,7 @@
 
 #include "analysis/auto_hybrid.h"
 #include "analysis/tensor_folder.h"
+#include "base/log.h"
 #include "format/writer.h"
 #include "ir/text.h"
 #include "ops/registry.h"
@@ -93,6 +94,23 @@ TEST(Analyze, BlamesTheLayerWhoseRangeIsTooNarrow) {
   EXPECT_NE(conv.stored_histogram, conv.histogram);
 }
 
+// Each layer is a model of its own here; a log with three lines of versions per layer hides the rest.
+TEST(Analyze, TheLogDoesNotAnnounceEachLayer) {
+  const int level = log_level();
+  set_log_level(2);
+  size_t lines = 0;
+  set_log_sink([&](LogLevel, std::string_view line) {
+    lines += line.find("Runtime Information") != line.npos;
+  });
+  const Trial trial = trial_of({{"x", {-4, 4}}, {"a", {-4, 4}}, {"y", {-1, 1}}});
+  const auto report =
+      analyze({trial.graph, trial.graph, trial.program, {}}, {sixteen(), sixteen()}, {}, nullptr);
+  set_log_sink({});
+  set_log_level(level);
+  EXPECT_TRUE(report.ok()) << report.status().message();
+  EXPECT_EQ(lines, 0u);
+}
+
 // The table works on the sums: what would be rounded to the narrow range is nowhere, and its row has no numbers.
 TEST(Analyze, AConvolutionThatTheChipComputesWithItsActivationHasAnEmptyRow) {
   const std::vector<Tensor> input = sixteen();
@@ -109,6 +127,39 @@ TEST(Analyze, AConvolutionThatTheChipComputesWithItsActivationHasAnEmptyRow) {
   ASSERT_TRUE(both.single.has_value() && both.entire.has_value());
   EXPECT_EQ(both.single->euclidean, both.entire->euclidean);
   EXPECT_LT(both.single->max_abs, 0.01);  // of 1/255 a step
+}
+
+// As a model with activations looks after the passes: three of its layers are left.
+TEST(Analyze, LayersThatPassesFusedHaveEmptyRowsAboveTheirOwn) {
+  const auto model = parse_graph(R"(graph "g" {
+    input %x: f32[1,4,2,4]
+    const %w: f32[4,4,1,1] = [1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1]
+    %c = Conv(%x, %w)
+    %a = Relu(%c)
+    %same = Identity(%a)
+    %gate = Sigmoid(%same)
+    %y = Mul(%same, %gate)
+    %extents = Shape(%y)
+    %numbers = Cast(%extents) {to=1}
+    %half = Sqrt(%numbers)
+    %z = Add(%y, %half)
+    %dead = Neg(%a)
+    output %z
+  })",
+                                 ops::registry());
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  AccuracyReport report;
+  for (const auto& [type, name] : {std::pair("Input", "x"), std::pair("ConvRelu", "a"),
+                                   std::pair("exSwish", "y"), std::pair("Add", "z")}) {
+    Layer& layer = report.layers.emplace_back();
+    layer.type = type;
+    layer.name = name;
+    layer.entire = Errors{};
+  }
+  name_fused_layers(*model, report);
+  EXPECT_THAT(to_text(report), testing::ContainsRegex("\\[Input\\] x .*\n\\[Conv\\] c\n"
+                                                      "\\[ConvRelu\\] a .*\n\\[Sigmoid\\] gate\n"
+                                                      "\\[exSwish\\] y .*\n\\[Add\\] z "));
 }
 
 class WithFolder : public testing::Test {

@@ -78,6 +78,8 @@ std::string to_text(const AccuracyReport& report, Color color) {
   };
   for (const Layer& layer : report.layers) {
     const bool converted = !layer.stored_name.empty();
+    for (const FusedLayer& part : layer.fused)
+      add_row(str("[", part.type, "] ", part.name), Layer{});
     add_row(str("[", layer.type, "] ", converted ? layer.stored_name : layer.name), layer);
     if (converted) add_row(str("[exDataConvert] ", layer.name), layer);
   }

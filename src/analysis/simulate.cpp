@@ -61,8 +61,9 @@ Status simulate(std::shared_ptr<const runtime::LoadedModel> model,
 
 Status simulate(program::Program program, const OpRegistry& operators,
                 const std::vector<Tensor>& raw_inputs, const TensorSink& sink) {
-  RK_ASSIGN(auto model, runtime::LoadedModel::from_program(
-                            std::move(program), {.device = {}, .operators = &operators}));
+  RK_ASSIGN(auto model,
+            runtime::LoadedModel::from_program(
+                std::move(program), {.device = {}, .operators = &operators, .announce = false}));
   return simulate(std::move(model), raw_inputs, sink);
 }
 

@@ -265,8 +265,8 @@ Status propose(const Calibrated& from, const Built& built, const Setting& settin
   return ok_status();
 }
 
-Result<analysis::AccuracyReport> analyze_build(const Calibrated& from, const Built& built,
-                                               const Setting& setting,
+Result<analysis::AccuracyReport> analyze_build(const Imported& imported, const Calibrated& from,
+                                               const Built& built, const Setting& setting,
                                                const std::vector<std::string>& files,
                                                const AnalysisOptions& options) {
   const Graph& graph = built.graph;
@@ -295,6 +295,7 @@ Result<analysis::AccuracyReport> analyze_build(const Calibrated& from, const Bui
   }
   // Ranges are at hand for the shape that was calibrated.
   if (!from.ranges.empty()) RK_TRY(propose(from, built, setting, input, report));
+  analysis::name_fused_layers(imported.graph, report);
   report.about = {{"model", graph.name}, {"chip", std::string(setting.target.name)}};
   for (const std::string& file : files) report.about.emplace_back("input", file);
   if (options.output_dir.empty()) return report;
@@ -319,7 +320,7 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
   const std::vector<ShapeSet> sets = max_shape_first(setting.config.dynamic_input);
   const ShapeSet* const chosen = sets.empty() ? nullptr : set_of(files, sets);
   if (chosen == nullptr || chosen == &sets.front())
-    return analyze_build(from, built, setting, files, options);
+    return analyze_build(*state_->imported, from, built, setting, files, options);
   // The model as if it had been built at this shape alone, with the parameters of the build at hand.
   RK_ASSIGN(Graph optimized, optimized_at(*state_->imported, *chosen, from, setting));
   Calibrated there(std::move(optimized));
@@ -328,8 +329,9 @@ Result<analysis::AccuracyReport> Toolkit::accuracy_analysis(const std::vector<st
   RK_ASSIGN(program::Program program,
             compiler::compile(
                 graph, compile_options(setting, graph, !from.dataset.empty(), built.layers.f16)));
-  return analyze_build(there, {std::move(graph), std::move(program), built.layers, {}}, setting,
-                       files, options);
+  return analyze_build(*state_->imported, there,
+                       {std::move(graph), std::move(program), built.layers, {}}, setting, files,
+                       options);
 }
 
 Result<Json> Methods::accuracy_analysis(const Json& options) {

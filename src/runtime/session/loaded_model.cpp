@@ -98,7 +98,7 @@ Result<std::shared_ptr<LoadedModel>> LoadedModel::make(program::Program program,
   RK_ASSIGN(model->chip_, chip_for_model(options.device, model->program_.target));
   model->memory_ = is_ours(model->program_) ? program::memory_of(*model->chip_, model->program_)
                                             : program::memory_of_file(model->program_);
-  log_banner(*model);
+  if (options.announce) log_banner(*model);
   if (options.operators != nullptr) model->operators_ = options.operators;
   model->plans_.resize(model->program_.variants.size());
   model->can_run_ = !options.info_only;

@@ -26,6 +26,7 @@ struct LoadOptions {
   const OpRegistry* operators = nullptr;
   // Whose constants a file without weights takes; null: such a file is refused.
   const program::Program* weights_from = nullptr;
+  bool announce = true;  // in the log; one layer of an analysis is not a model that a user loads
 };
 
 class LoadedModel {
