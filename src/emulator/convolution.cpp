@@ -157,16 +157,40 @@ struct WeightBlocks {
 
 WeightBlocks weight_blocks(const Chip& chip, const Geometry& g) {
   const int64_t bytes = element_bytes(g.precision);
-  const int64_t least = chip.least_lanes / bytes;
-  if (g.depthwise) return {1, chip.depthwise_group / bytes, least};
+  const bool is_picture = g.in_channels <= chip.picture_lanes;
+  const int64_t least = (is_picture ? chip.picture_lanes : chip.least_lanes) / bytes;
+  if (g.depthwise)
+    return {1, chip.depthwise_group / bytes,
+            chip.depthwise_least_lanes != 0 ? chip.depthwise_least_lanes : least};
   constexpr int64_t kInputBlock = 32;
   const int64_t inputs = chip.input_block_bytes == 0 ? kInputBlock : chip.input_block_bytes / bytes;
   return {chip.kernel_group / bytes, inputs, least};
 }
 
+// Depthwise weights with their offsets between them, w0 w1 o0 o1: [C, taps] of the sums. An offset of -128 is 128.
+template <typename T>
+Result<std::vector<T>> read_paired_weights(const Unit& unit, const Geometry& g) {
+  const int64_t block = unit.chip.depthwise_group, blocks = (g.in_channels + block - 1) / block;
+  RK_ASSIGN(const std::span<uint8_t> memory,
+            unit.memory.at(unit.registers.get(reg::CNA_DCOMP_ADDR0),
+                           static_cast<uint64_t>(2 * blocks * block * g.taps())));
+  std::vector<T> out(static_cast<size_t>(g.in_channels * g.taps()));
+  for (int64_t c = 0; c < g.in_channels; ++c) {
+    for (int64_t tap = 0; tap < g.taps(); ++tap) {
+      const int64_t lane = c % block, first = (c / block * g.taps() + tap) * block;
+      const uint8_t* const at = memory.data() + 2 * first + lane / 2 * 4 + lane % 2;
+      const auto offset = static_cast<int8_t>(at[2]);
+      const int sum = static_cast<int8_t>(at[0]) + (offset == INT8_MIN ? 128 : offset);
+      out[static_cast<size_t>(c * g.taps() + tap)] = static_cast<T>(sum);
+    }
+  }
+  return out;
+}
+
 // [OC, IC, taps], or [C, taps] for a depthwise weight.
 template <typename T>
 Result<std::vector<T>> read_weights(const Unit& unit, const Geometry& g) {
+  if (g.depthwise && has_paired_offsets(unit)) return read_paired_weights<T>(unit, g);
   const RegisterFile& r = unit.registers;
   const int64_t bytes = element_bytes(g.precision);
   const WeightBlocks blocks = weight_blocks(unit.chip, g);

@@ -91,9 +91,12 @@ Result<Stage> read_norm_stage(const Unit& unit, int64_t channels, Precision prec
   s.limit = is_float(precision) ? double{float_of(r.get(reg::DPU_BN_RELUX_CMP_VALUE))}
                                 : r.get_signed(reg::DPU_BN_RELUX_CMP_VALUE);
   RK_ASSIGN(const ChannelConstants constants, read_norm_constants(unit, channels, precision));
-  const double addend = is_float(precision) ? double{float_of(r.get(reg::DPU_BN_ALU_CFG))}
-                                            : r.get_signed(reg::DPU_BN_ALU_CFG);
+  double addend = is_float(precision) ? double{float_of(r.get(reg::DPU_BN_ALU_CFG))}
+                                      : r.get_signed(reg::DPU_BN_ALU_CFG);
   const auto count = static_cast<size_t>(channels);
+  // RK3562 adds before it multiplies.
+  if (unit.chip.is_rk3562 && s.adds)
+    addend *= factor_of(r.get(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND), precision);
   s.addend =
       r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC) ? constants.bias : std::vector<double>(count, addend);
   s.factor = r.is_on(reg::DPU_BN_MUL_CFG__BN_MUL_SRC)

@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "emulator/units.h"
+#include "target/rk3562_registers.h"
 
 namespace rk::emulator {
 namespace {
@@ -31,7 +32,21 @@ const Chip& chip_of(const format::FileModel& model) {
                                 .least_lanes = 8,
                                 .input_block_bytes = 32,
                                 .is_rk3566 = true};
+  static constexpr Chip kRk3562{.bias_group = 4,
+                                .kernel_group = 16,
+                                .depthwise_group = 32,
+                                .depthwise_least_lanes = 32,
+                                .picture_lanes = 4,
+                                .is_rk3562 = true};
+  if (model.platform == "rk3562") return kRk3562;
   return model.platform == "rk3588" ? kRk3588 : kRk3566;
+}
+
+// In the positions of RK3588.
+Result<target::RegisterFile> registers_on(const Chip& chip, const target::RegisterFile& raw,
+                                          uint32_t units) {
+  if (chip.is_rk3562) return target::rk3562_as_rk3588(raw, units);
+  return chip.is_rk3566 ? registers_of_task(raw) : raw;
 }
 
 int64_t row_pixels(const FileTensor& picture) {
@@ -59,11 +74,12 @@ Result<std::span<uint8_t>> Memory::at(uint64_t address, uint64_t size_bytes) {
 }
 
 Result<Emulator> Emulator::create(const format::FileModel& model, TieRule ties, Places places) {
-  const bool known =
-      model.platform == "rk3588" || model.platform == "rk3566" || model.platform == "rk3568";
+  const bool known = model.platform == "rk3588" || model.platform == "rk3566" ||
+                     model.platform == "rk3568" || model.platform == "rk3562";
   if (model.graphs.size() != 1 || !known) {
     return unsupported(
-        str("the emulator knows registers of rk3588, rk3566 and rk3568, not of ", model.platform));
+        str("the emulator knows registers of rk3588, rk3566, rk3568 and rk3562, not of ",
+            model.platform));
   }
   Emulator out(model, ties);
   RK_ASSIGN(out.lists_, format::TaskLists::read(model, model.graphs.front()));
@@ -149,7 +165,7 @@ Status Emulator::apply(const format::Task& task, Core& core) {
     const uint64_t word = task.first_word + i;
     if (const auto address = lists_.address(word)) {
       command.value += static_cast<uint32_t>(address_[static_cast<size_t>(address->tensor)]);
-    } else if (command.offset == target::reg::DPU_DST_BASE_ADDR) {
+    } else if (command.offset == target::reg::DPU_DST_BASE_ADDR && !chip_of(*model_).is_rk3562) {
       command.value += static_cast<uint32_t>(lists);
     }
     const auto stride = line_strides_.find(word);
@@ -171,8 +187,10 @@ Result<TaskResult> Emulator::run(const format::Task& task, Core& core) {
 
 Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
   const Chip& chip = chip_of(*model_);
-  const target::RegisterFile registers =
-      chip.is_rk3566 ? registers_of_task(core.registers) : core.registers;
+  if (chip.is_rk3562 && loads_table(task)) return TaskResult::kTableLoad;
+  RK_ASSIGN(const target::RegisterFile registers, registers_on(chip, core.registers, task.units));
+  if (chip.is_rk3562 && (task.units & format::kUnitCna) != 0)
+    RK_TRY(core.buffer.fetch(core.registers));
   const Unit unit{registers, core.tables, memory_, ties_, chip};
   if ((task.units & format::kUnitPpu) != 0) {
     RK_TRY(pool(unit));
@@ -192,8 +210,14 @@ Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
 
 // The copy that such a task makes of one atom ends where it began.
 bool Emulator::loads_table(const format::Task& task) const {
-  const auto to = lists_.address_of(task, target::reg::DPU_DST_BASE_ADDR);
+  const auto to = written_by(task);
   return to && model_->graphs.front().tensors[static_cast<size_t>(to->tensor)].kind == kTableKind;
+}
+
+std::optional<format::AddressWord> Emulator::written_by(const format::Task& task) const {
+  const bool elsewhere = chip_of(*model_).is_rk3562;
+  return lists_.address_of(
+      task, elsewhere ? target::rk3562_reg::kOutputAddress : target::reg::DPU_DST_BASE_ADDR);
 }
 
 bool Emulator::writes_output(const format::Task& task, uint16_t address) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes the register lists of a file for RK3588 or RK3566 (int8), word by word as the chip would: convolutions (CNA, CORE, DPU,
+// Executes the register lists of a file for RK3588, RK3566 (int8) or RK3562 (int8), word by word as the chip would: convolutions (CNA, CORE, DPU,
 // DPU_RDMA), the DPU's own arithmetic, lookup tables and transpositions, and pooling (PPU), in int8, int16, int32, float16,
 // bfloat16 and float32; also lists that write the next step's addresses into other lists (recurrent nodes). It knows registers and bytes, not the
 // graph: a test oracle for the lifting of vendor files and for the kernels, slow and obvious.
@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -45,9 +46,20 @@ struct LookupTables {
   bool writing_ = false;
 };
 
+// RK3562: rows that a convolution left in its buffer, which the next may use.
+class BufferedRows {
+ public:
+  // A convolution that begins. kInvalidModel when it counts on rows that are not there.
+  Status fetch(const target::RegisterFile& raw);
+
+ private:
+  uint32_t rows_ = 0, ring_ = 0, end_address_ = 0, end_entry_ = 0;
+};
+
 struct Core {
   target::RegisterFile registers;
   LookupTables tables;
+  BufferedRows buffer;
 };
 
 // kBarrier: lets the cores wait for each other; writes to no tensor of the graph. kTableLoad: fills
@@ -70,6 +82,9 @@ class Emulator {
 
   // kUnsupported names what the emulator does not model.
   Result<TaskResult> run(const format::Task& task, Core& core);
+
+  // Where a task of the DPU writes; nothing when its list has no such address.
+  std::optional<format::AddressWord> written_by(const format::Task& task) const;
 
   // A tensor's elements in plain order, [N, C, H, W]. Pictures are packed with rows of the aligned width, features lie in
   // atoms of 16 bytes, other tensors in plain order.

@@ -91,6 +91,11 @@ void store_element(Precision precision, double value, uint8_t* to) {
   }
 }
 
+bool has_paired_offsets(const Unit& unit) {
+  return unit.chip.is_rk3562 && unit.registers.get(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE) ==
+                                    (kUseAddend | kUseFactor);
+}
+
 Result<ChannelConstants> read_channel_constants(const Unit& unit, int64_t channels,
                                                 Precision precision) {
   const RegisterFile& r = unit.registers;
@@ -112,18 +117,20 @@ Result<ChannelConstants> read_channel_constants(const Unit& unit, int64_t channe
     RK_ASSIGN(out.multiplier, read_array(unit, base, channels, factor_type(precision)));
     return out;
   }
-  if (use != (kUseAddend | kUseOffset | kUseFactor) || is_float(precision))
+  const bool paired = has_paired_offsets(unit);
+  if ((use != (kUseAddend | kUseOffset | kUseFactor) && !paired) || is_float(precision))
     return unsupported(str("bias block form ", use));
   const int64_t size = unit.chip.bias_group, groups = (channels + size - 1) / size;
+  const int64_t each = paired ? 6 : 8;  // bytes of a channel
   RK_ASSIGN(const std::span<uint8_t> bytes,
-            unit.memory.at(base, static_cast<uint64_t>(groups * size * 8)));
+            unit.memory.at(base, static_cast<uint64_t>(groups * size * each)));
   for (size_t c = 0; c < count; ++c) {
     const auto step = static_cast<size_t>(size);
-    const uint8_t* const group = bytes.data() + c / step * step * 8;
+    const uint8_t* const group = bytes.data() + c / step * step * static_cast<size_t>(each);
     const size_t lane = c % step;
     out.bias[c] = get<int32_t>(group + 4 * lane);
-    out.offset[c] = get<int16_t>(group + 4 * size + 2 * lane);
-    out.multiplier[c] = get<int16_t>(group + 6 * size + 2 * lane);
+    if (!paired) out.offset[c] = get<int16_t>(group + 4 * size + 2 * lane);
+    out.multiplier[c] = get<int16_t>(group + (each - 2) * size + 2 * static_cast<int64_t>(lane));
   }
   return out;
 }

@@ -19,9 +19,12 @@ struct Chip {
   int64_t bias_group = 8;     // channels of a bias block
   int64_t kernel_group = 32;  // output channels of a block of int8 weights
   int64_t depthwise_group = 64;
-  int64_t least_lanes = 16;       // of the last block of input channels, in int8
-  int64_t input_block_bytes = 0;  // of a block's input channels; 0: 32 channels of any type
+  int64_t least_lanes = 16;           // of the last block of input channels, in int8
+  int64_t input_block_bytes = 0;      // of a block's input channels; 0: 32 channels of any type
+  int64_t depthwise_least_lanes = 0;  // of the last block of depthwise weights; 0: least_lanes
+  int64_t picture_lanes = 0;          // of a picture's weights; 0: least_lanes
   bool is_rk3566 = false;
+  bool is_rk3562 = false;
 };
 
 inline constexpr int64_t kStrideUnit = 16;  // of registers that count atoms from bit 4 on
@@ -81,6 +84,8 @@ Result<int64_t> look_up(const Unit& unit, int64_t index);
 struct ChannelConstants {
   std::vector<double> bias, offset, multiplier;
 };
+// RK3562: offsets of a depthwise layer lie between its weights, and its block of constants has none.
+bool has_paired_offsets(const Unit& unit);
 Result<ChannelConstants> read_channel_constants(const Unit& unit, int64_t channels,
                                                 Precision precision);
 // The same for the batch-norm stage: an addend or a factor of each channel.

@@ -6,6 +6,7 @@
 #include "base/half.h"
 #include "program/native_layout.h"
 #include "registers/half_weights.h"
+#include "registers/int8_constants.h"
 #include "registers/layer.h"
 #include "registers/layer_tasks.h"
 #include "target/target.h"
@@ -92,27 +93,21 @@ Result<LayerTasks> average_pool_tasks(const program::Program& program,
     return no_form(step, "a scale beyond the registers' fields");
 
   RK_ASSIGN(const target::Target* target, target::find_target(program.target));
-  const target::WeightLayout layout =
-      int8_layout(*target, Shape{1, layer.in.channels, p.kernel.h, p.kernel.w});
   const auto channels = static_cast<size_t>(layer.in.channels);
   LayerTasks tasks;
-  HelperConstant weights{.name = out.name + "_pool_weight", .dtype = DType::kI8};
-  weights.layout = program::Layout::kWeight;
-  weights.shape = Shape{1, layer.in.channels, p.kernel.h, p.kernel.w};
-  weights.native_shape =
-      program::native_weight_shape(layout, weights.shape, program::WeightUse::kDepthwise);
   const std::vector<int8_t> ones(channels * taps, 1);
   const std::vector<int16_t> zeros(channels, 0);
-  weights.bytes = program::pack_weights(ones, weights.shape, zeros, weights.native_shape);
+  HelperConstant weights =
+      int8_weights(*target, *layer.in.chip, Shape{1, layer.in.channels, p.kernel.h, p.kernel.w},
+                   program::WeightUse::kDepthwise, ones, zeros);
+  weights.name = out.name + "_pool_weight";
   layer.weight_bytes = weights.bytes.size();
   program::BiasBlock block;
   block.bias.assign(channels, static_cast<int32_t>(taps) * stage.offset);
   block.offset = zeros;
   block.multiplier.assign(channels, static_cast<int16_t>(stage.scale.scale));
-  HelperConstant bias{.name = out.name + "_pool_weight_bias", .dtype = DType::kI32};
-  bias.shape = Shape{layer.in.channels};
-  bias.bytes = program::pack_bias(block, layout.bias_group, std::max(layout.bias_channel_align, 1));
-  bias.native_shape = {static_cast<int32_t>(bias.bytes.size() / sizeof(int32_t))};
+  HelperConstant bias = int8_bias(*target, *layer.in.chip, block, true);
+  bias.name = out.name + "_pool_weight_bias";
 
   RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
   for (const ConvTile& tile : tiles) {

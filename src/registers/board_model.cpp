@@ -14,6 +14,7 @@
 #include "registers/layer_tasks.h"
 #include "registers/places.h"
 #include "registers/pooling.h"
+#include "registers/rk3562.h"
 #include "registers/softmax.h"
 
 namespace rk::registers {
@@ -109,9 +110,9 @@ class BoardBuilder {
     for (size_t i = 0; i < variant_.steps.size(); ++i) RK_TRY(add_step(i));
     end_chain();
     for (size_t i = 0; i < placed_.size(); ++i) tasks_.push_back(i);
-    // RK3566 has one core, and its files no table of schedules.
-    if (!chip_.is_rk3566) starts_ = {0, 0, 0};
-    for (size_t cores = 2; cores <= kMostCores && !chip_.is_rk3566; ++cores) {
+    // Files for a chip of one core have no table of schedules.
+    if (chip_.cores > 1) starts_ = {0, 0, 0};
+    for (size_t cores = 2; cores <= chip_.cores; ++cores) {
       starts_.push_back(static_cast<uint32_t>(tasks_.size()));
       for (size_t core = 0; core < cores && !program_.single_core; ++core) add_lane(cores, core);
     }
@@ -145,7 +146,7 @@ class BoardBuilder {
       report.form = layer->form;
       report.tasks = layer->tasks.size();
       file_node.processor = program::Processor::kNpu;
-      if (chip_.is_rk3566) file_node.task_counts.resize(1);
+      if (chip_.cores == 1) file_node.task_counts.resize(1);
       SplitStep& split = steps_.emplace_back();
       split.has_lists = true;
       split.first_list = placed_.size();
@@ -415,26 +416,30 @@ class BoardBuilder {
     const std::string& name = tensor(input).name;
     format::InputGeometry geometry{name, {}};
     format::InputConversion conversion{name, {}};
-    constexpr std::pair<size_t, uint16_t> kGeometry[] = {
+    static constexpr PatchedWord kGeometry[] = {
         {0, reg::CNA_DATA_SIZE0}, {1, reg::CNA_CONV_CON1},         {3, reg::CNA_DMA_CON1},
         {4, reg::CNA_DMA_CON2},   {5, reg::CNA_FEATURE_DATA_ADDR}, {6, reg::CNA_CBUF_CON1}};
-    constexpr std::pair<size_t, uint16_t> kConversion[] = {
+    static constexpr PatchedWord kConversion[] = {
         {0, reg::CNA_CVT_CON0},       {1, reg::CNA_CVT_CON1},     {2, reg::CNA_CVT_CON2},
         {3, reg::CNA_CVT_CON3},       {4, reg::CNA_CVT_CON4},     {5, reg::CNA_CVT_CON5},
         {9, reg::CORE_CLIP_TRUNCATE}, {10, reg::CNA_WEIGHT_SIZE2}};
+    const std::span<const PatchedWord> shape_words =
+        chip_.is_rk3562 ? rk3562_geometry_words() : std::span<const PatchedWord>(kGeometry);
+    const std::span<const PatchedWord> conversion_words =
+        chip_.is_rk3562 ? rk3562_conversion_words() : std::span<const PatchedWord>(kConversion);
     for (const PlacedList& placed : placed_) {
       if (placed.bound.tensor(Operand::kFeature) != name ||
           (placed.bound.task.units & format::kUnitCna) == 0)
         continue;
       format::GeometryPatch shape;
-      for (const auto& [slot, offset] : kGeometry) {
+      for (const auto& [slot, offset] : shape_words) {
         RK_ASSIGN(shape.writes[slot], last_write(placed, offset));
       }
-      shape.writes[2] = format::RegisterWrite{0, 0};
+      if (!shape.writes[2]) shape.writes[2] = format::RegisterWrite{0, 0};
       shape.first_row = placed.bound.first_row;
       geometry.patches.push_back(shape);
       format::ConversionPatch patch;
-      for (const auto& [slot, offset] : kConversion) {
+      for (const auto& [slot, offset] : conversion_words) {
         // RK3566 has no such register, or has it elsewhere.
         if (chip_.is_rk3566 && placed.bound.listed.find(offset) == nullptr) continue;
         RK_ASSIGN(patch.writes[slot], last_write(placed, offset));

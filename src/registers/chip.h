@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes in which the chips of the family differ. Lists are written with the registers of RK3588, strides counted in atoms;
-// rk3566.h brings them into the form of RK3566.
+// rk3566.h and rk3562.h bring them into the form of those chips.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,9 @@ struct Chip {
   int64_t banks = 12, bank_entries = 512, entry_bytes = 64;
   int64_t resident_banks = 10;  // more of weights do not stay for the next tile
   bool is_rk3566 = false;
+  bool is_rk3562 = false;
+  int64_t picture_lanes = 16;  // of the weights of a picture's first layer
+  size_t cores = 3;
 };
 
 inline constexpr Chip kRk3588;
@@ -27,11 +30,20 @@ inline constexpr Chip kRk3566{.atom_bytes = 8,
                               .bank_entries = 1024,
                               .entry_bytes = 32,
                               .resident_banks = 6,
-                              .is_rk3566 = true};
+                              .is_rk3566 = true,
+                              .picture_lanes = 8,
+                              .cores = 1};
+inline constexpr Chip kRk3562{.array_bytes = 16,
+                              .depthwise_array_bytes = 32,
+                              .banks = 8,
+                              .is_rk3562 = true,
+                              .picture_lanes = 4,
+                              .cores = 1};
 
 // Null for chips without lists.
 inline const Chip* find_chip(std::string_view target) {
   if (target == "rk3588") return &kRk3588;
+  if (target == "rk3562") return &kRk3562;
   return target == "rk3566" || target == "rk3568" ? &kRk3566 : nullptr;
 }
 

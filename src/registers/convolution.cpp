@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/checked_math.h"
+#include "base/fixed_point.h"
 
 namespace rk::registers {
 namespace {
@@ -43,6 +44,41 @@ int64_t least_grains(const ConvParams& p, int64_t bank) {
   return p.kernel.h == 5 ? std::min<int64_t>(23, 3 * bank) : 0;
 }
 
+// RK3562, in quarters of a row: a quarter of a bank, and what 50 rows of windows and those of eight outputs reach. Lines in
+// quarters of atoms are counted in whole rows.
+int64_t grains_of_rk3562(const ConvLayer& layer, int64_t entries, int64_t width) {
+  constexpr int64_t kQuarterBank = 128, kMost = 0x3ff, kSteps = 50, kOutputs = 8;
+  const ConvParams& p = layer.params;
+  if (p.transposed) return kMost;
+  const int64_t stride = p.stride.h;
+  const int64_t reach = std::max(int64_t{p.kernel.h - 1} * p.dilation.h + 1, stride);
+  const int64_t windows = stride * (kSteps + ceil_div(kOutputs, layer.out.width)) + reach;
+  const int64_t first = ceil_div(kQuarterBank, entries);
+  const bool single = layer.in.is_picture || width != layer.in.width;
+  const int64_t rows = single ? 4 * first + windows : first + ceil_div<int64_t>(windows, 4);
+  return std::min(4 * rows, kMost);
+}
+
+// Lists for RK3562 have limits in the unit of the sums of channel 0, whichever channels they compute: the result is as large
+// as int8 can be before the limit counts. Only such limits have a form.
+Result<uint32_t> limit_in_first_unit(const ConvLayer& layer) {
+  const ConvParams& p = layer.params;
+  constexpr int kMostShift = 30;
+  if (layer.first_multiplier <= 0 || p.multiplier_shift < 0 || p.multiplier_shift > kMostShift)
+    return unsupported("no register form for a limit without multipliers");
+  const int64_t one = int64_t{1} << p.multiplier_shift;
+  const int64_t twice = 2 * int64_t{layer.first_multiplier};
+  const int64_t limit = (2 * int64_t{p.clip_limit} * one + layer.first_multiplier) / twice;
+  const int64_t back = scale_round(limit, layer.first_multiplier, p.multiplier_shift);
+  const auto is_hidden = [&](int64_t v) {
+    return scale_round(v, p.output.scale.scale, p.output.scale.shift) + p.output.zero_point >=
+           INT8_MAX;
+  };
+  if (limit > INT32_MAX || !is_hidden(limit) || !is_hidden(back) || !is_hidden(p.clip_limit))
+    return unsupported("no register form for a limit below the range of the output");
+  return static_cast<uint32_t>(limit);
+}
+
 class ConvWriter {
  public:
   ConvWriter(const ConvLayer& layer, const ConvTile& tile)
@@ -71,6 +107,7 @@ class ConvWriter {
 
  private:
   void write_fetch();
+  void write_picture_conversion();
   void write_weights();
   void write_buffer();
   void write_array();
@@ -108,7 +145,8 @@ void ConvWriter::write_fetch() {
     image_.set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, 1);
     line = in.width;
     surface = in.width * (in.height - 1);
-    row_bytes = static_cast<uint64_t>(in.width * in.channels * in.element_bytes());
+    const int64_t row = chip_.is_rk3562 ? align_up(in.width, chip_.atom_bytes) : in.width;
+    row_bytes = static_cast<uint64_t>(row * in.channels * in.element_bytes());
   } else if (width_ != in.width || chip_.is_rk3566) {
     image_.set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, 1);
     line = in.width;
@@ -135,7 +173,8 @@ void ConvWriter::write_fetch() {
   image_.set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL, aligned);
   // Counted within a block, but in all of a transposed convolution.
   image_.set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL,
-             p_.transposed || chip_.is_rk3566 ? in_channels_ - 1 : (in_channels_ - 1) % kRealBlock);
+             p_.transposed || chip_.is_rk3566 || chip_.is_rk3562 ? in_channels_ - 1
+                                                                 : (in_channels_ - 1) % kRealBlock);
   image_.set(reg::CNA_DATA_SIZE2__DATAOUT_WIDTH, layer_.out.width);
   image_.set(reg::CNA_DATA_SIZE3__DATAOUT_ATOMICS, layer_.out.width * tile_.out_rows);
   // The converter of inputs is bypassed: int8 as stored.
@@ -146,6 +185,7 @@ void ConvWriter::write_fetch() {
   image_.set(reg::CNA_CVT_CON2__CVT_SCALE1, 1);
   image_.set(reg::CNA_CVT_CON3__CVT_SCALE2, 1);
   image_.set(reg::CNA_CVT_CON4__CVT_SCALE3, 1);
+  if (!layer_.picture.empty()) write_picture_conversion();
   image_.set(reg::CNA_PAD_CON0__PAD_TOP, tile_.pad_top);
   image_.set(reg::CNA_PAD_CON0__PAD_LEFT,
              p_.transposed ? p_.kernel.w - 1 - p_.pads.left : p_.pads.left);
@@ -154,24 +194,41 @@ void ConvWriter::write_fetch() {
   image_.set(reg::CNA_PAD_CON1, layer_.is_depthwise ? zero << 8 | (zero & 0xff) : zero);
   const uint64_t channel_bytes = static_cast<uint64_t>(
       layer_.is_depthwise ? tile_.first_channel * in.element_bytes() * plane : 0);
-  image_.set_address(
-      reg::CNA_FEATURE_DATA_ADDR, Operand::kFeature,
-      layer_.in_bytes + static_cast<uint64_t>(tile_.first_in_row) * row_bytes + channel_bytes);
+  image_.set_address(reg::CNA_FEATURE_DATA_ADDR, Operand::kFeature,
+                     layer_.in_bytes +
+                         static_cast<uint64_t>(tile_.first_in_row + tile_.kept_rows) * row_bytes +
+                         channel_bytes);
   constexpr int64_t kLongestBurst = 15;
   image_.set(reg::CNA_DMA_CON0__DATA_BURST_LEN, kLongestBurst);
   image_.set(reg::CNA_DMA_CON0__WEIGHT_BURST_LEN, kLongestBurst);
   image_.set(reg::CNA_DMA_CON1__LINE_STRIDE, line);
   image_.set(reg::CNA_DMA_CON2__SURF_STRIDE, surface);
   image_.set(reg::CNA_FC_DATA_SIZE0__DMA_WIDTH, width_);
-  image_.set(reg::CNA_FC_DATA_SIZE0__DMA_HEIGHT, tile_.in_rows);
+  image_.set(reg::CNA_FC_DATA_SIZE0__DMA_HEIGHT, tile_.in_rows - tile_.kept_rows);
   image_.set(reg::CNA_FC_DATA_SIZE1__DMA_CHANNEL, aligned);
+}
+
+void ConvWriter::write_picture_conversion() {
+  const target::RegisterField shifts[] = {
+      reg::CNA_CVT_CON0__CVT_TRUNCATE_0, reg::CNA_CVT_CON0__CVT_TRUNCATE_1,
+      reg::CNA_CVT_CON0__CVT_TRUNCATE_2, reg::CNA_CVT_CON0__CVT_TRUNCATE_3};
+  const uint16_t channels[] = {reg::CNA_CVT_CON1, reg::CNA_CVT_CON2, reg::CNA_CVT_CON3,
+                               reg::CNA_CVT_CON4};
+  image_.set(reg::CNA_CVT_CON0, 0);
+  for (size_t i = 0; i < std::min(layer_.picture.size(), std::size(channels)); ++i) {
+    const PictureChannel& channel = layer_.picture[i];
+    image_.set(shifts[i], channel.scale.shift);
+    image_.set(channels[i], static_cast<uint32_t>(channel.scale.scale) << 16 |
+                                static_cast<uint16_t>(channel.offset));
+  }
 }
 
 void ConvWriter::write_weights() {
   int64_t kernels = 1, kernel_bytes = 0;
   uint64_t first_byte = 0;
-  // Bytes of a channel.
-  const int64_t taps = int64_t{p_.kernel.h} * p_.kernel.w * layer_.in.element_bytes();
+  // Bytes of a channel. RK3562 has offsets between depthwise weights.
+  const int64_t taps = int64_t{p_.kernel.h} * p_.kernel.w * layer_.in.element_bytes() *
+                       (has_paired_offsets(layer_) ? 2 : 1);
   if (layer_.is_depthwise) {
     // Blocks of 64 channels; the last one of the layer is 16 or 32 wide where that is enough.
     first_byte = static_cast<uint64_t>(taps * tile_.first_channel);
@@ -182,7 +239,9 @@ void ConvWriter::write_weights() {
     kernels = align_up<int64_t>(layer_.out.channels, chip_.is_rk3566 ? 1 : 2);
     kernel_bytes = is_float_ || chip_.is_rk3566
                        ? static_cast<int64_t>(layer_.weight_bytes) / layer_.out.channels
-                       : taps * align_up<int64_t>(layer_.in.channels, chip_.atom_bytes);
+                       : taps * align_up<int64_t>(layer_.in.channels, layer_.in.is_picture
+                                                                          ? chip_.picture_lanes
+                                                                          : chip_.atom_bytes);
     if (is_float_) kernels = layer_.out.channels;
   }
   image_.set(reg::CNA_WEIGHT_SIZE0, static_cast<uint32_t>(kernels * kernel_bytes));
@@ -197,8 +256,10 @@ void ConvWriter::write_buffer() {
   image_.set(reg::CNA_CBUF_CON0__DATA_BANK, tile_.data_banks);
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_BANK, tile_.weight_banks);
   image_.set(reg::CNA_CBUF_CON0__WEIGHT_REUSE, tile_.reuses_weights ? 1 : 0);
+  image_.set(reg::CNA_CBUF_CON0__DATA_REUSE, tile_.kept_rows != 0 ? 1 : 0);
   const int64_t row = layer_.in.is_packed ? width_ : align_up(width_, layer_.in.lanes());
-  const int64_t entries = layer_.in.is_picture && !chip_.is_rk3566 ? tile_.in_rows * row : entries_;
+  const bool of_all = layer_.in.is_picture && !chip_.is_rk3566 && !chip_.is_rk3562;
+  const int64_t entries = of_all ? tile_.in_rows * row : entries_;
   image_.set(reg::CNA_CBUF_CON1,
              static_cast<uint32_t>(entries));  // a picture's needs more than the field has
 }
@@ -214,6 +275,7 @@ int64_t ConvWriter::grains() const {
     const int64_t rows = kernel + p_.stride.h * (1 + kPixels / layer_.out.width);
     return std::min(rows, tile_.in_rows);
   }
+  if (chip_.is_rk3562) return grains_of_rk3562(layer_, entries_, width_);
   if (p_.transposed) return tile_.in_rows + tile_.pad_top;
   const int64_t all = tile_.in_rows + tile_.pad_top + p_.kernel.h;
   if (entries_ * tile_.in_rows <= chip_.bank_entries) return all;
@@ -261,9 +323,11 @@ void ConvWriter::write_output() {
   image_.set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, aligned_out_ - 1);
   image_.set(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA, layer_.out.width - 1);
   image_.set(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA, tile_.out_rows - 1);
-  // The channels that the array delivers at a time lie in two planes of 16, or in four.
-  image_.set(reg::DPU_SURFACE_ADD__SURF_ADD, plane * (layer_.is_depthwise ? 4 : 2));
-  const int64_t size = layer_.is_depthwise ? 3 : 1;
+  // The channels that the array delivers at a time lie in two planes of atoms, or in four; RK3562 has half of them.
+  const int64_t planes =
+      (layer_.is_depthwise ? chip_.depthwise_array_bytes : chip_.array_bytes) / chip_.atom_bytes;
+  image_.set(reg::DPU_SURFACE_ADD__SURF_ADD, plane * planes);
+  const int64_t size = planes - 1;
   image_.set(reg::DPU_BS_OW_CFG__SIZE_E_0, size);
   image_.set(reg::DPU_BS_OW_CFG__SIZE_E_1, size);
   image_.set(reg::DPU_BS_OW_CFG__SIZE_E_2, size);
@@ -290,7 +354,8 @@ void ConvWriter::write_bias() {
   }
   constexpr int64_t kAddition = 2;
   const bool alone = layer_.bias_form == BiasForm::kAlone || is_float_;
-  constexpr int64_t kBytesAlone = 4, kBytesOfAll = 8;
+  constexpr int64_t kBytesAlone = 4;
+  const int64_t kBytesOfAll = has_paired_offsets(layer_) ? 6 : 8;
   image_.set(reg::DPU_BS_CFG__BS_ALU_ALGO, kAddition);
   image_.set(reg::DPU_BS_CFG__BS_ALU_SRC, 1);
   image_.set(reg::DPU_BS_CFG__BS_RELU_BYPASS, 1);
@@ -319,7 +384,15 @@ Status ConvWriter::write_activation() {
   image_.set(reg::DPU_BN_CFG__BN_RELUX_EN, clips ? 1 : 0);
   const uint32_t limit =
       is_float_ ? std::bit_cast<uint32_t>(p_.clip_limit_f32) : static_cast<uint32_t>(p_.clip_limit);
-  if (clips) image_.set(reg::DPU_BN_RELUX_CMP_VALUE, limit);
+  if (clips && chip_.is_rk3562) {
+    RK_ASSIGN(const uint32_t there, limit_in_first_unit(layer_));
+    image_.set(reg::DPU_BN_RELUX_CMP_VALUE, there);
+  } else if (clips) {
+    image_.set(reg::DPU_BN_RELUX_CMP_VALUE, limit);
+  }
+  if (p_.lookup && chip_.is_rk3562 &&
+      (p_.lookup->multiplier == 0 || p_.lookup->addend % p_.lookup->multiplier != 0))
+    return unsupported("no register form for an index whose addend is not a multiple on RK3562");
   if (p_.slope) {
     if (p_.slope->factor.size() != 1)
       return unsupported("no register form for a slope of each channel");
@@ -340,7 +413,9 @@ void ConvWriter::write_lookup(const program::LookupStage& lookup) {
   image_.set(reg::DPU_BN_CFG__BN_ALU_BYPASS, 0);
   image_.set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 0);
   image_.set(reg::DPU_BN_CFG__BN_ALU_ALGO, kAddition);
-  image_.set(reg::DPU_BN_ALU_CFG, static_cast<uint32_t>(lookup.addend));
+  // RK3562 adds before it multiplies; stages made for it have a multiple.
+  const int64_t addend = chip_.is_rk3562 ? lookup.addend / lookup.multiplier : lookup.addend;
+  image_.set(reg::DPU_BN_ALU_CFG, static_cast<uint32_t>(addend));
   image_.set(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND, lookup.multiplier);
   image_.set(reg::DPU_BN_MUL_CFG__BN_MUL_SHIFT_VALUE, lookup.shift);
   image_.set(reg::DPU_DATA_FORMAT__BN_MUL_SHIFT_VALUE_NEG, lookup.shift);
@@ -395,6 +470,16 @@ void ConvWriter::write_addend() {
   // Both streams of the reader carry the operand, every other plane each.
   const int64_t plane = layer_.out.plane_pixels();
   const int64_t notch = 2 * plane - layer_.out.width * tile_.out_rows;
+  if (chip_.is_rk3562) {
+    image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, layer_.out.element_bytes());
+    image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE, 1);
+    image_.set_address(reg::DPU_RDMA_RDMA_EW_BASE_ADDR, Operand::kAddend, out_bytes());
+    image_.set(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE, plane);
+    image_.set(reg::DPU_RDMA_RDMA_SURF_NOTCH__SURF_NOTCH_ADDR,
+               plane - layer_.out.width * layer_.out.height);
+    image_.set(reg::DPU_RDMA_RDMA_EW_SURF_NOTCH__EW_SURF_NOTCH, notch - plane);
+    return;
+  }
   image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, layer_.out.element_bytes());
   image_.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_MODE, 1);
   image_.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE, kBothStreams);
@@ -408,6 +493,8 @@ void ConvWriter::write_addend() {
 
 RegisterTask ConvWriter::in_order() const {
   RegisterTask task;
+  task.first_entry = static_cast<uint32_t>(tile_.first_entry);
+  task.write_entry = static_cast<uint32_t>(tile_.write_entry);
   // Without constants and addend nothing is read behind the array.
   const bool reads = layer_.has_bias || layer_.has_addend;
   task.units = reads ? kUnits : kUnitsWithoutReader;
@@ -460,8 +547,12 @@ Status check_layer(const ConvLayer& layer) {
   return ok_status();
 }
 
+bool has_paired_offsets(const ConvLayer& layer) {
+  return layer.in.chip->is_rk3562 && layer.is_depthwise && layer.bias_form == BiasForm::kAll;
+}
+
 bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile) {
-  if (layer.in.is_picture) return true;
+  if (layer.in.is_picture || layer.in.chip->is_rk3562) return true;
   const int64_t channels = layer.is_depthwise ? tile.channels : layer.in.channels;
   return buffer_entries(layer.in, channels, read_width(layer)) * tile.in_rows <=
          layer.in.chip->bank_entries;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/fixed_point.h"
 #include "base/status.h"
 #include "program/program.h"
 #include "registers/chip.h"
@@ -37,6 +38,12 @@ enum class BiasForm : uint8_t {
   kAlone,  // biases; one weight offset and no multiplier for the layer
 };
 
+// How the chip brings what an application stores of a channel to int8: x * scale / 2^shift + offset.
+struct PictureChannel {
+  ScaleShift scale;
+  int32_t offset = 0;
+};
+
 struct ConvLayer {
   program::ConvParams params;  // integer form, or float form where the features are float16
   Feature in, out;
@@ -46,6 +53,8 @@ struct ConvLayer {
   int32_t weight_offset = 0;             // kAlone
   bool has_bias = true;                  // int8 layers always have one
   bool has_addend = false;               // a feature of the output's extents
+  std::vector<PictureChannel> picture;   // RK3562; empty: int8 as stored
+  int32_t first_multiplier = 0;          // RK3562: of channel 0, in whose unit limits are
   uint64_t in_bytes = 0, out_bytes = 0;  // from the start of the tensors to the features
 };
 
@@ -58,7 +67,10 @@ struct ConvTile {
           channels = 0;  // of the output; less than all of a depthwise layer only
   int32_t data_banks = 0, weight_banks = 0;
   bool reuses_weights = false;  // those of the tile before stay in the buffer
-  int32_t cores = 1;            // that compute other rows with the same weights at the same time
+  // RK3562: rows at the start of the tile that the tile before left in the buffer, a ring of rows of 64 bytes; where in it
+  // the tile begins and where fetched rows go.
+  int64_t kept_rows = 0, first_entry = 0, write_entry = 0;
+  int32_t cores = 1;  // that compute other rows with the same weights at the same time
   bool operator==(const ConvTile&) const = default;
 };
 
@@ -78,6 +90,9 @@ Result<std::vector<std::vector<ConvTile>>> split_convolution(const ConvLayer& la
 
 // The complete list of a tile: no register keeps its value from an earlier one.
 Result<RegisterTask> write_convolution(const ConvLayer& layer, const ConvTile& tile);
+
+// Offsets lie between the weights: w0 w1 o0 o1.
+bool has_paired_offsets(const ConvLayer& layer);
 
 // The tile's rows of one fetch (CNA_CONV_CON2) follow a rule that all vendor files confirm.
 bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile);

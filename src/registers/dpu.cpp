@@ -34,7 +34,8 @@ void write_extents(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_DATA_CUBE_WIDTH__WIDTH, t.width - 1);
   image.set(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT, t.height - 1);
   image.set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, t.channels - 1);
-  const bool counts = (t.chip->is_rk3566 || t.beyond || t.to_half) && t.real_channels != 0;
+  const bool counts =
+      (t.chip->is_rk3566 || t.chip->is_rk3562 || t.beyond || t.to_half) && t.real_channels != 0;
   image.set(reg::DPU_OFFSET_PEND__OFFSET_PEND, t.beyond.value_or(0));
   image.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0, t.out_row_gap);
   image.set(reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_1, t.out_row_gap);

@@ -3,6 +3,7 @@
 #include "registers/layer.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace rk::registers {
 
@@ -41,6 +42,25 @@ const ProgramTensor& tensor_of(const Variant& variant, int32_t index) {
   return variant.tensors[static_cast<size_t>(index)];
 }
 
+// A channel's converter; empty where the registers cannot express one of them, which then all read int8 as stored.
+std::vector<PictureChannel> picture_conversion(const program::Program& program,
+                                               const Variant& variant, int32_t input) {
+  const auto at = std::ranges::find(variant.inputs, input) - variant.inputs.begin();
+  if (static_cast<size_t>(at) >= program.inputs.size()) return {};
+  const program::InputInfo& info = program.inputs[static_cast<size_t>(at)];
+  const ProgramTensor& tensor = tensor_of(variant, input);
+  std::vector<PictureChannel> channels;
+  for (size_t c = 0; c < static_cast<size_t>(tensor.shape[1]); ++c) {
+    const double mean = c < info.mean.size() ? double{info.mean[c]} : 0;
+    const double unit = (c < info.std.size() ? double{info.std[c]} : 1) * double{tensor.scale};
+    const auto scale = to_scale_shift(1 / unit);
+    const double offset = round_even(tensor.zero_point - mean / unit);
+    if (!scale.ok() || !(std::abs(offset) <= INT16_MAX)) return {};
+    channels.push_back({*scale, static_cast<int32_t>(offset)});
+  }
+  return channels;
+}
+
 }  // namespace
 
 Result<ConvLayer> conv_layer(const program::Program& program, const Variant& variant,
@@ -63,7 +83,7 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
     return no_form(step, "a float16 convolution with a table or a slope");
   // Weights of a transposed convolution lie plain in a Program and in blocks in a file.
   const auto layout = params->transposed ? program::Layout::kPlain : program::Layout::kWeight;
-  const bool packed_here = is_float || layer_chip->is_rk3566;
+  const bool packed_here = is_float || layer_chip->is_rk3566 || layer_chip->is_rk3562;
   if ((weight.layout != layout && !packed_here) || !weight.is_constant())
     return no_form(step, "weights that are not constant int8 blocks");
   ConvLayer layer{
@@ -90,6 +110,8 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
     return no_form(step, "a limit after an addend");
   if (layer.in.is_picture && layer.in.channels == 2)
     return no_form(step, "a picture of two channels");
+  if (layer.in.is_picture && layer_chip->is_rk3562 && !is_float)
+    layer.picture = picture_conversion(program, variant, step.inputs[0]);
   if (layer.in.is_picture && layer.is_depthwise)
     return no_form(step, "a depthwise convolution on a picture");
   return layer;

@@ -9,8 +9,10 @@
 #include "program/native_layout.h"
 #include "registers/dpu.h"
 #include "registers/half_weights.h"
+#include "registers/int8_constants.h"
 #include "registers/layer.h"
 #include "registers/pooling.h"
+#include "registers/rk3562.h"
 #include "registers/rk3566.h"
 #include "target/target.h"
 
@@ -51,17 +53,31 @@ Result<HelperConstant> packed_weights(const program::Program& program,
       }
     }
   }
-  HelperConstant out{.name = weight.name, .dtype = DType::kI8};
-  out.layout = program::Layout::kWeight;
-  out.shape = plain;
   const Shape native = is_depthwise ? Shape{1, outputs, plain[2], plain[3]}
                                     : Shape{outputs, inputs, plain[2], plain[3]};
   const auto use = is_depthwise          ? program::WeightUse::kDepthwise
                    : layer.in.is_picture ? program::WeightUse::kPicture
                                          : program::WeightUse::kDense;
-  out.native_shape = program::native_weight_shape(int8_layout(*target, native), native, use);
-  out.bytes = program::pack_weights(turned, native, constants.channels.offset, out.native_shape);
+  HelperConstant out =
+      int8_weights(*target, *layer.in.chip, native, use, turned, constants.channels.offset);
+  out.name = weight.name;
+  // A depthwise weight of RK3562 has one output channel in the file.
+  if (!has_paired_offsets(layer)) out.shape = plain;
   return out;
+}
+
+// RK3562: constants of the channels of a depthwise layer without offsets, and the multiplier of channel 0.
+Status add_rk3562_constants(const program::Program& program, const program::Variant& variant,
+                            const Step& step, ConvLayer& layer, LayerTasks& tasks) {
+  RK_ASSIGN(const target::Target* target, target::find_target(program.target));
+  RK_ASSIGN(const program::ConvConstants constants,
+            program::unpack_conv_constants(program, variant, step));
+  layer.first_multiplier = constants.channels.multiplier[0];
+  if (!layer.is_depthwise) return ok_status();
+  HelperConstant bias = int8_bias(*target, *layer.in.chip, constants.channels, true);
+  bias.name = tensor_of(variant, step.inputs[2]).name;
+  tasks.helpers.push_back(std::move(bias));
+  return ok_status();
 }
 
 uint16_t half_at(const ProgramTensor& tensor, ByteSpan bytes, size_t i) {
@@ -133,18 +149,21 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
                                      const program::Variant& variant, const Step& step) {
   RK_ASSIGN(ConvLayer layer, conv_layer(program, variant, step));
   const int64_t row_align = layer.in.chip->atom_bytes;
-  if (layer.in.is_picture && layer.in.width % row_align != 0)
+  if (layer.in.is_picture && layer.in.width % row_align != 0 && !layer.in.chip->is_rk3562)
     return no_form(step, str("a picture of ", layer.in.width, " pixels a row; ", row_align,
                              " divides those it has"));
   LayerTasks tasks;
   // No vendor file has a transposed depthwise convolution.
   tasks.form =
       layer.params.transposed && layer.is_depthwise ? LayerForm::kEmulated : LayerForm::kIdentical;
-  if ((layer.params.transposed || layer.in.chip->is_rk3566) && !layer.in.is_float) {
+  const bool is_other_chip = layer.in.chip->is_rk3566 || layer.in.chip->is_rk3562;
+  if ((layer.params.transposed || is_other_chip) && !layer.in.is_float) {
     RK_ASSIGN(HelperConstant weights, packed_weights(program, variant, step, layer));
     layer.weight_bytes = weights.bytes.size();
     tasks.helpers.push_back(std::move(weights));
   }
+  if (layer.in.chip->is_rk3562 && !layer.in.is_float)
+    RK_TRY(add_rk3562_constants(program, variant, step, layer, tasks));
   if (layer.in.is_float) {
     RK_TRY(add_float_constants(program, variant, step, layer, tasks));
     layer.weight_bytes = tasks.helpers[0].bytes.size();
@@ -167,8 +186,8 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
     name(Operand::kOutput, step.outputs[0]);
     return bound;
   };
-  // Files of the vendor for RK3566 let the chip convert pictures.
-  if (layer.in.chip->is_rk3566 && layer.in.is_picture) tasks.form = LayerForm::kEmulated;
+  // Files of the vendor for these chips let the chip convert pictures.
+  if (is_other_chip && layer.in.is_picture) tasks.form = LayerForm::kEmulated;
   RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
   for (const ConvTile& tile : tiles) {
     RK_ASSIGN(BoundTask bound, bind(tile));
@@ -177,7 +196,7 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
   }
   constexpr std::ptrdiff_t kWrittenTwice = 4;  // words that only lists of one core begin with
   // Tables are the first core's, as in vendor files.
-  const bool splits = !program.single_core && !layer.params.lookup && !layer.in.chip->is_rk3566;
+  const bool splits = !program.single_core && !layer.params.lookup && layer.in.chip->cores > 1;
   for (size_t i = 0; i < tasks.split.size() && splits; ++i) {
     RK_ASSIGN(const auto of_core, split_convolution(layer, static_cast<int>(i) + 2));
     for (const std::vector<ConvTile>& core : of_core) {
@@ -221,6 +240,13 @@ Result<LayerTasks> tasks_of(const program::Program& program, const program::Vari
   return table_tasks(program, variant, step);
 }
 
+// What has no form, of "no register form for ...".
+std::string form_of(const Status& status) {
+  constexpr std::string_view kStart = "no register form for ";
+  const std::string& text = status.message();
+  return text.starts_with(kStart) ? text.substr(kStart.size()) : text;
+}
+
 }  // namespace
 
 Result<LayerTasks> layer_tasks(const program::Program& program, const program::Variant& variant,
@@ -230,6 +256,13 @@ Result<LayerTasks> layer_tasks(const program::Program& program, const program::V
   RK_ASSIGN(LayerTasks tasks, tasks_of(program, variant, step));
   std::vector<BoundTask> listed;
   for (BoundTask& bound : tasks.tasks) {
+    if (chip->is_rk3562) {
+      auto list = for_rk3562(bound.task);
+      if (!list.ok()) return no_form(step, form_of(list.status()));
+      bound.listed = *std::move(list);
+      listed.push_back(std::move(bound));
+      continue;
+    }
     if (!chip->is_rk3566) {
       bound.listed = bound.task;
       listed.push_back(std::move(bound));

@@ -8,7 +8,8 @@ namespace {
 
 // Bits 63..48 of a command, by the 0x1000 bytes of registers that its unit has.
 uint64_t target_bits(uint16_t offset) {
-  constexpr uint16_t kTargets[] = {0x0101, 0x0201, 0x0401, 0x0801, 0x1001, 0x2001, 0x4001, 0x8001};
+  constexpr uint16_t kTargets[] = {0x0101, 0x0201, 0x0401, 0x0801, 0x1001,
+                                   0x2001, 0x4001, 0x8001, 0x0401};
   const size_t unit = offset >> 12;
   RK_ASSERT(unit < std::size(kTargets), "a register of a unit that lists can write");
   return kTargets[unit];

@@ -15,6 +15,7 @@ constexpr int64_t kAtomsPerEntry = 4;
 // Bytes of a picture's pixel in the buffer.
 int64_t picture_pixel_bytes(const Feature& picture, int64_t channels) {
   if (picture.chip->is_rk3566) return picture.chip->atom_bytes;
+  if (picture.chip->is_rk3562) return picture.chip->picture_lanes;
   return (channels == 1 ? 4 : 16) * picture.element_bytes();
 }
 
@@ -36,6 +37,11 @@ Banks weight_banks(const ConvLayer& layer) {
       ceil_div(layer.out.channels, layer.in.chip->array_bytes / layer.in.element_bytes());
   const int64_t group_bytes = layer.is_depthwise ? 0 : ceil_div(bytes, groups);
   banks.least_weights = std::min(banks.all_weights, ceil_div(2 * group_bytes, kBankBytes));
+  if (layer.in.chip->is_rk3562) {
+    constexpr int64_t kLeast = 2;
+    banks.least_weights =
+        std::min(banks.all_weights, std::max(ceil_div(group_bytes, kBankBytes), kLeast));
+  }
   if (layer.is_depthwise) banks.least_weights = banks.all_weights;
   if (banks.least_weights > layer.in.chip->banks - 1)
     banks.least_weights = ceil_div(group_bytes, kBankBytes);
@@ -128,6 +134,28 @@ int64_t full_banks(const ConvLayer& layer, int64_t channels) {
   return std::max<int64_t>(ceil_div(entries * rows, layer.in.chip->bank_entries), 1);
 }
 
+// RK3562: rows that the tile before has fetched stay, unless it is a picture.
+void keep_rows(const ConvLayer& layer, const Cut& cut, const ConvTile& before, ConvTile& tile) {
+  const int64_t kept = before.first_in_row + before.in_rows - tile.first_in_row;
+  if (kept <= 0 || layer.in.is_picture) return;
+  const int64_t entries =
+      buffer_entries(layer.in, in_channels(layer, tile.channels), read_width(layer));
+  const int64_t ring = cut.data_banks * layer.in.chip->bank_entries;
+  tile.kept_rows = kept;
+  tile.write_entry = (before.write_entry + (before.in_rows - before.kept_rows) * entries) % ring;
+  tile.first_entry = (tile.write_entry + ring - kept * entries) % ring;
+}
+
+// RK3562: all rows of some channels, then those of the next.
+void by_channels(const ConvLayer& layer, const Cut& cut, std::vector<ConvTile>& tiles) {
+  std::ranges::stable_sort(tiles, {}, &ConvTile::first_channel);
+  for (size_t i = 1; i < tiles.size(); ++i)
+    if (tiles[i].first_channel == tiles[i - 1].first_channel) {
+      keep_rows(layer, cut, tiles[i - 1], tiles[i]);
+      tiles[i].reuses_weights = tiles[i].reuses_weights || layer.is_depthwise;
+    }
+}
+
 // The rows of a tile, in all channels.
 void add_chunks(const ConvLayer& layer, const Cut& cut, ConvTile tile,
                 std::vector<ConvTile>& tiles) {
@@ -142,14 +170,22 @@ Cut cut_for(const ConvLayer& layer) {
   const Banks weights = weight_banks(layer);
   const int64_t full = full_banks(layer, layer.out.channels);
   Cut cut{.chunk = layer.out.channels};
-  if (!layer.params.transposed &&
+  if (layer.in.chip->is_rk3562 && full + weights.all_weights <= layer.in.chip->banks) {
+    cut.rows_in_buffer = needed_rows(layer, layer.out.height, 0);
+    cut.weight_banks = static_cast<int32_t>(weights.all_weights);
+    cut.data_banks = static_cast<int32_t>(layer.in.chip->banks) - cut.weight_banks;
+    return cut;
+  }
+  if (!layer.params.transposed && !layer.in.chip->is_rk3562 &&
       full + std::max<int64_t>(weights.least_weights, 1) <= layer.in.chip->banks) {
     cut.rows_in_buffer = needed_rows(layer, layer.out.height, 0);
     cut.data_banks = static_cast<int32_t>(full);
     cut.weight_banks = static_cast<int32_t>(layer.in.chip->banks - full);
     return cut;
   }
-  cut.keeps_weights = weights.all_weights <= layer.in.chip->resident_banks;
+  const bool whole = layer.in.chip->is_rk3562;  // the least is kept, if it is all
+  cut.keeps_weights =
+      weights.all_weights <= (whole ? weights.least_weights : layer.in.chip->resident_banks);
   const int64_t kept = cut.keeps_weights ? weights.all_weights : weights.least_weights;
   cut.weight_banks = static_cast<int32_t>(std::max<int64_t>(kept, 1));
   cut.data_banks = static_cast<int32_t>(layer.in.chip->banks - cut.weight_banks);
@@ -162,7 +198,7 @@ Cut cut_for(const ConvLayer& layer) {
       cut.chunk += block;
     cut.keeps_weights = false;
     const int64_t banks = full_banks(layer, cut.chunk);
-    if (banks <= cut.data_banks) {
+    if (banks <= cut.data_banks && !layer.in.chip->is_rk3562) {
       cut.data_banks = static_cast<int32_t>(banks);
       cut.weight_banks = static_cast<int32_t>(layer.in.chip->banks - banks);
     }
@@ -222,6 +258,7 @@ Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
     std::ranges::stable_sort(tiles, {}, &ConvTile::first_channel);
     for (ConvTile& tile : tiles) tile.reuses_weights = tile.first_out_row > 0;
   }
+  if (layer.in.chip->is_rk3562) by_channels(layer, cut, tiles);
   return tiles;
 }
 

@@ -78,7 +78,7 @@ class RegisterFile {
   bool is_on(const RegisterField& field) const { return get(field) != 0; }
 
  private:
-  static constexpr uint32_t kUnits = 8;  // 0x1000 bytes of registers each, PC is the first
+  static constexpr uint32_t kUnits = 9;  // 0x1000 bytes of registers each, PC is the first
   static constexpr uint32_t kUnitBytes = 0x1000;
   uint32_t values_[2][kUnits * kUnitBytes / 4] = {};
   // S_POINTER of each unit: it has one bank and switches the others. Lists write those of DPU, DPU_RDMA and PPU; the

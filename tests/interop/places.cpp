@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "emulator/emulator.h"
+#include "target/rk3562_registers.h"
 #include "tests/vendor/session_run.h"
 
 namespace rk::interop {
@@ -136,12 +137,26 @@ class WholeRun {
 
   // The bytes that the DPU writes: whole blocks of channels.
   void count_beyond(const Task& task) {
-    const auto to = emulator_->lists().address_of(task, reg::DPU_DST_BASE_ADDR);
+    const auto to = emulator_->written_by(task);
     if ((task.units & format::kUnitDpu) == 0 || !to) return;
+    const FileTensor& tensor = model_.graphs.front().tensors[static_cast<size_t>(to->tensor)];
+    if (model_.platform == "rk3562") {
+      namespace there = target::rk3562_reg;
+      constexpr uint64_t kAtom = 16;
+      const bool convolves = (task.units & format::kUnitCna) != 0;
+      const uint64_t channels =
+          field(task, convolves ? there::kArrayChannels : there::kChannels) + 1;
+      const uint64_t width = field(task, there::kOutputWidth) + 1;
+      const uint64_t row = width + field(task, there::kOutputNotch);
+      const uint64_t pixels = field(task, there::kOutputHeight) * row + width;
+      const uint64_t planes = (channels + kAtom - 1) / kAtom - 1;
+      count_end(task, tensor,
+                to->addend + (planes * field(task, there::kOutputPlane) + pixels) * kAtom);
+      return;
+    }
     // RK3566 writes the extents of the cube, with strides in bytes.
     const bool lite = model_.platform != "rk3588";
     const uint64_t atom = lite ? 8 : 16;
-    const FileTensor& tensor = model_.graphs.front().tensors[static_cast<size_t>(to->tensor)];
     const auto extent = [&](const target::RegisterField& of_rk3588,
                             const target::RegisterField& of_cube) {
       return field(task, lite ? of_cube : of_rk3588) + 1;
@@ -156,7 +171,10 @@ class WholeRun {
     const uint64_t blocks = (channels * byte_size(tensor.dtype) + atom - 1) / atom;
     const uint64_t row = width + field(task, reg::DPU_DATA_CUBE_NOTCH_ADDR__NOTCH_ADDR_0);
     const uint64_t pixels = (height - 1) * row + width;
-    const uint64_t end = to->addend + (blocks - 1) * field(task, kStride) + pixels * atom;
+    count_end(task, tensor, to->addend + (blocks - 1) * field(task, kStride) + pixels * atom);
+  }
+
+  void count_end(const Task& task, const FileTensor& tensor, uint64_t end) {
     ++report_.lists;
     if (end <= tensor.size_bytes) return;
     ++report_.lists_beyond;

@@ -20,7 +20,9 @@
 #include "format/vendor_model.h"
 #include "registers/convolution.h"
 #include "registers/layer_tasks.h"
+#include "registers/rk3562.h"
 #include "registers/rk3566.h"
+#include "target/rk3562_registers.h"
 #include "tests/interop/on_folders.h"
 
 namespace rk::interop {
@@ -72,6 +74,19 @@ void take_constants(const FileModel& model, const FileGraph& graph, const FileNo
                     const VendorTask& first, ConvLayer& layer) {
   layer.weight_bytes = constant_bytes(model, graph, node.inputs[1]);
   if (layer.in.is_float) return;
+  if (layer.in.chip->is_rk3562) {
+    const target::ConvRegisters& places = *target::conv_registers(model.platform);
+    const ByteSpan block =
+        model.buffers[graph.tensors[static_cast<size_t>(node.inputs[2])].buffer].data;
+    if (first.values.get(places.bias_form) == places.bias_form_alone) {
+      layer.bias_form = registers::BiasForm::kAlone;
+      layer.weight_offset = static_cast<int16_t>(first.values.get(places.layer_offset));
+      return;
+    }
+    const size_t at = static_cast<size_t>(places.bias_group) * (layer.is_depthwise ? 4 : 6);
+    if (block.size() >= at + 2) layer.first_multiplier = load<int16_t>(block.data() + at);
+    return;
+  }
   constexpr uint64_t kBytesOfAll = 8;
   const auto channels = static_cast<uint64_t>(layer.out.channels);
   if (constant_bytes(model, graph, node.inputs[2]) < channels * kBytesOfAll || channels == 1) {
@@ -80,9 +95,16 @@ void take_constants(const FileModel& model, const FileGraph& graph, const FileNo
   }
 }
 
-ConvTile tile_of(const VendorTask& task) {
+ConvTile tile_of(const VendorTask& task, const registers::Chip& chip) {
   namespace reg = target::reg;
   ConvTile tile;
+  if (chip.is_rk3562) {
+    tile.in_rows = task.values.get({"HEIGHT", 0x102c, 0, 15});
+    tile.out_rows = task.values.get(uint16_t{0x4024}) + 1;
+    tile.pad_top = task.values.get({"PAD_TOP", 0x1080, 0, 7});
+    tile.channels = task.values.get(target::rk3562_reg::kChannels) + 1;
+    return tile;
+  }
   tile.in_rows = task.values.get(reg::CNA_DATA_SIZE0__DATAIN_HEIGHT);
   tile.out_rows = task.values.get(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT) + 1;
   tile.pad_top = task.values.get(reg::CNA_PAD_CON0__PAD_TOP);
@@ -108,6 +130,7 @@ std::string describe(const ConvLayer& layer) {
 // The list in the chip's own form.
 Result<registers::RegisterTask> list_of(const ConvLayer& layer, const ConvTile& tile) {
   RK_ASSIGN(registers::RegisterTask task, registers::write_convolution(layer, tile));
+  if (layer.in.chip->is_rk3562) return registers::for_rk3562(task);
   if (!layer.in.chip->is_rk3566) return task;
   return registers::for_rk3566(task);
 }
@@ -141,7 +164,7 @@ void compare_layer(const std::string& name, const ConvLayer& layer,
   ++tally.written;
   bool same = tiles->size() == theirs.size();
   for (size_t i = 0; same && i < theirs.size(); ++i)
-    same = same_extents((*tiles)[i], tile_of(theirs[i]));
+    same = same_extents((*tiles)[i], tile_of(theirs[i], *layer.in.chip));
   if (!same) {
     ++tally.other_tiles[str(name, ": ", describe(layer), ": ", tiles->size(), " tiles, theirs ",
                             theirs.size())];
@@ -162,7 +185,8 @@ void compare_layer(const std::string& name, const ConvLayer& layer,
 // How the vendor cuts a layer that several cores share.
 std::string way_of(const ConvLayer& layer, const SplitTasks& theirs) {
   if (theirs.empty() || theirs.back().empty()) return "by nothing";
-  return tile_of(theirs[0][0]).channels == layer.out.channels ? "by rows" : "by channels";
+  return tile_of(theirs[0][0], *layer.in.chip).channels == layer.out.channels ? "by rows"
+                                                                              : "by channels";
 }
 
 void compare_split(const std::string& name, const ConvLayer& layer, const SplitTasks& theirs,
@@ -175,7 +199,7 @@ void compare_split(const std::string& name, const ConvLayer& layer, const SplitT
   for (size_t core = 0; same && core < ours->size(); ++core) {
     same = (*ours)[core].size() == theirs[core].size();
     for (size_t i = 0; same && i < theirs[core].size(); ++i)
-      same = same_extents((*ours)[core][i], tile_of(theirs[core][i]));
+      same = same_extents((*ours)[core][i], tile_of(theirs[core][i], *layer.in.chip));
   }
   if (!same) {
     ++tally.other_splits[str(theirs.size(), " cores, theirs ", way,
@@ -416,6 +440,16 @@ int run(const std::vector<std::string>& folders) {
                       lite_halves.joins) &&
          good;
   print_counts(lite_halves);
+  std::printf("RK3562\n");
+  const Tally small = compare_files(folders, "rk3562/int8");
+  print(small);
+  good = print_figure(str(small.same_tiles, " convolutions of ", small.files,
+                          " files for RK3562 with the vendor's tiles"),
+                      small.equal, small.compared) &&
+         good;
+  good = print_figure("MaxPool on RK3562", small.equal_pools, small.pools) && good;
+  good = print_figure("Concat and Add on RK3562", small.equal_joins, small.joins) && good;
+  print_counts(small);
   return good ? 0 : 1;
 }
 

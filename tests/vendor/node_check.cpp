@@ -87,8 +87,8 @@ class FileCheck {
  private:
   // Their registers are not modeled; the table says how many tasks that are.
   Status count_tasks_of_other_chips() {
-    const bool modeled =
-        model_.platform == "rk3588" || model_.platform == "rk3566" || model_.platform == "rk3568";
+    const bool modeled = model_.platform == "rk3588" || model_.platform == "rk3566" ||
+                         model_.platform == "rk3568" || model_.platform == "rk3562";
     if (modeled || model_.graphs.empty()) return ok_status();
     const FileGraph& graph = model_.graphs.front();
     RK_ASSIGN(const format::TaskLists lists, format::TaskLists::read(model_, graph));
@@ -182,11 +182,9 @@ class FileCheck {
                              std::span<const Task> tasks) {
     return std::all_of(node.outputs.begin(), node.outputs.end(), [&](int32_t output) {
       return std::any_of(tasks.begin(), tasks.end(), [&](const Task& task) {
-        for (const uint16_t to : {target::reg::DPU_DST_BASE_ADDR, target::reg::PPU_DST_BASE_ADDR}) {
-          const auto address = emulator.lists().address_of(task, to);
-          if (address && address->tensor == output) return true;
-        }
-        return false;
+        const auto by_ppu = emulator.lists().address_of(task, target::reg::PPU_DST_BASE_ADDR);
+        const auto by_dpu = emulator.written_by(task);
+        return (by_dpu && by_dpu->tensor == output) || (by_ppu && by_ppu->tensor == output);
       });
     });
   }

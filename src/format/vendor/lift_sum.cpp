@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Add, Concat and Split. On RK3588 and RK3566 the DPU's registers hold each operand's offset and
+// Add, Concat and Split. On RK3588, RK3566 and RK3562 the DPU's registers hold each operand's offset and
 // scale; where they are not known, constants are derived from the tensors' scales
 // (docs/fidelity.md, "Vendor files").
 #include <algorithm>
 #include <cmath>
 
 #include "format/vendor/lift_context.h"
+#include "target/rk3562_registers.h"
 
 namespace rk::format {
 namespace {
@@ -23,22 +24,50 @@ namespace reg = target::reg;
 constexpr uint32_t kAluAdd = 2;  // *_ALU_ALGO
 constexpr ScaleShift kUnity{16384, 14};
 
-OutputStage read_output(const LiftContext& c) {
-  const RegisterFile& r = c.tasks.registers();
-  return {{static_cast<int32_t>(r.get(c.registers->output_scale)),
-           static_cast<int32_t>(r.get(c.registers->output_shift))},
-          r.get_signed(c.registers->output_offset)};
+bool has_rk3562_places(const LiftContext& c) { return c.model.platform == "rk3562"; }
+
+// The chip's stages are known, in the places of RK3588 or after translation.
+bool knows_stages(const LiftContext& c) {
+  return c.registers != nullptr && (c.registers->has_stages || has_rk3562_places(c));
+}
+
+// Registers of the task whose list was applied last, and where they are.
+struct Stages {
+  RegisterFile registers;
+  const target::ConvRegisters* places = nullptr;
+};
+std::optional<Stages> stages_of(const LiftContext& c, const Task& task) {
+  if (!has_rk3562_places(c)) return Stages{c.tasks.registers(), c.registers};
+  auto translated = target::rk3562_as_rk3588(c.tasks.registers(), task.units);
+  if (!translated.ok()) return std::nullopt;
+  return Stages{*std::move(translated), target::conv_registers("rk3588")};
+}
+
+// The operand whose address a register of RK3588 takes.
+std::optional<AddressWord> operand_of(const LiftContext& c, const Task& task, uint16_t offset) {
+  if (has_rk3562_places(c)) {
+    for (const target::PlacedRegister& address : target::rk3562_addresses())
+      if (address.rk3588 == offset) return c.lists.address_of(task, address.rk3562);
+  }
+  return c.lists.address_of(task, offset);
+}
+
+OutputStage read_output(const Stages& stages) {
+  const RegisterFile& r = stages.registers;
+  return {{static_cast<int32_t>(r.get(stages.places->output_scale)),
+           static_cast<int32_t>(r.get(stages.places->output_shift))},
+          r.get_signed(stages.places->output_offset)};
 }
 
 // The bias stage as a constant offset and multiplier; nothing when it does something else.
-std::optional<InputStage> read_bias_stage(const LiftContext& c) {
-  const RegisterFile& r = c.tasks.registers();
+std::optional<InputStage> read_bias_stage(const Stages& stages) {
+  const RegisterFile& r = stages.registers;
   InputStage stage{0, {1, 0}};
   if (r.is_on(reg::DPU_BS_CFG__BS_BYPASS)) return stage;
   if (!r.is_on(reg::DPU_BS_CFG__BS_RELU_BYPASS)) return std::nullopt;
   if (!r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS)) {
     const bool constant = !r.is_on(reg::DPU_BS_CFG__BS_ALU_SRC);
-    if (!constant || r.get(c.registers->bias_operation) != kAluAdd) return std::nullopt;
+    if (!constant || r.get(stages.places->bias_operation) != kAluAdd) return std::nullopt;
     stage.offset = r.get_signed(reg::DPU_BS_ALU_CFG);
   }
   if (!r.is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS)) {
@@ -58,17 +87,19 @@ bool only_dpu(const Task* task) {
 std::optional<SumParams> sum_from_registers(LiftContext& c, int32_t a, int32_t b) {
   const Task* const task = c.tasks.next();
   if (!only_dpu(task)) return std::nullopt;
-  const RegisterFile& r = c.tasks.registers();
-  const auto source = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
-  const auto operand = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_EW_BASE_ADDR);
+  const auto stages = stages_of(c, *task);
+  if (!stages) return std::nullopt;
+  const RegisterFile& r = stages->registers;
+  const auto source = operand_of(c, *task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
+  const auto operand = operand_of(c, *task, reg::DPU_RDMA_RDMA_EW_BASE_ADDR);
   if (!source || !operand) return std::nullopt;
   const bool swapped = source->tensor == b && operand->tensor == a;
   if (!swapped && (source->tensor != a || operand->tensor != b)) return std::nullopt;
-  const auto first = read_bias_stage(c);
+  const auto first = read_bias_stage(*stages);
   const bool adds =
       !r.is_on(reg::DPU_EW_CFG__EW_BYPASS) && !r.is_on(reg::DPU_EW_CFG__EW_OP_BYPASS) &&
       r.is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS) && !r.is_on(reg::DPU_EW_CFG__EW_RELUX_EN) &&
-      !r.is_on(reg::DPU_EW_CFG__EW_OP_TYPE) && r.get(c.registers->addend_operation) == kAluAdd &&
+      !r.is_on(reg::DPU_EW_CFG__EW_OP_TYPE) && r.get(stages->places->addend_operation) == kAluAdd &&
       r.is_on(reg::DPU_BN_CFG__BN_BYPASS);
   if (!first || !adds) return std::nullopt;
   InputStage second{0, {1, 0}};
@@ -80,7 +111,7 @@ std::optional<SumParams> sum_from_registers(LiftContext& c, int32_t a, int32_t b
   SumParams p;
   p.inputs = {*first, second};
   if (swapped) std::swap(p.inputs[0], p.inputs[1]);
-  p.output = read_output(c);
+  p.output = read_output(*stages);
   if (!r.is_on(reg::DPU_EW_CFG__EW_RELU_BYPASS)) p.activation = Activation::kRelu;
   return p;
 }
@@ -109,12 +140,14 @@ bool same_quantization(const ProgramTensor& a, const ProgramTensor& b) {
 // without a scale whose zero point is given. Nothing when it does something else.
 std::optional<InputStage> copy_stage(const LiftContext& c, const Task& task, int32_t zero_point) {
   if (!only_dpu(&task)) return std::nullopt;
-  const RegisterFile& r = c.tasks.registers();
-  const auto stage = read_bias_stage(c);
+  const auto stages = stages_of(c, task);
+  if (!stages) return std::nullopt;
+  const RegisterFile& r = stages->registers;
+  const auto stage = read_bias_stage(*stages);
   const bool scales_only =
       r.is_on(reg::DPU_EW_CFG__EW_BYPASS) && r.is_on(reg::DPU_BN_CFG__BN_BYPASS);
   if (!stage || stage->scale != ScaleShift{1, 0} || !scales_only) return std::nullopt;
-  const OutputStage output = read_output(c);
+  const OutputStage output = read_output(*stages);
   InputStage copy{stage->offset, output.scale};
   if (output.scale == ScaleShift{1, 0}) {
     copy.offset += output.zero_point - zero_point;
@@ -134,11 +167,11 @@ std::optional<ConcatParams> concat_from_registers(LiftContext& c,
   bool identity = true;
   while (const Task* task = c.tasks.next()) {
     // Operands that do not fill their blocks are copied to scratch; a convolution then leaves out what is between them.
-    const auto feature = c.lists.address_of(*task, reg::CNA_FEATURE_DATA_ADDR);
+    const auto feature = operand_of(c, *task, reg::CNA_FEATURE_DATA_ADDR);
     if ((task->units & kUnitCna) != 0 && feature &&
         std::find(inputs.begin(), inputs.end(), feature->tensor) == inputs.end())
       continue;
-    const auto source = c.lists.address_of(*task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
+    const auto source = operand_of(c, *task, reg::DPU_RDMA_RDMA_SRC_BASE_ADDR);
     const auto copy = copy_stage(c, *task, p.output.zero_point);
     if (!source || !copy) return std::nullopt;
     identity = identity && *copy == InputStage{-p.output.zero_point, {1, 0}};
@@ -159,7 +192,7 @@ std::optional<std::vector<InputStage>> split_from_registers(LiftContext& c,
                                                             const std::vector<int32_t>& parts) {
   std::vector<std::optional<InputStage>> found(parts.size());
   while (const Task* task = c.tasks.next()) {
-    const auto to = c.lists.address_of(*task, reg::DPU_DST_BASE_ADDR);
+    const auto to = operand_of(c, *task, reg::DPU_DST_BASE_ADDR);
     const auto part = to ? std::find(parts.begin(), parts.end(), to->tensor) : parts.end();
     if (part == parts.end()) return std::nullopt;
     const auto copy = copy_stage(c, *task, c.tensor(*part).zero_point);
@@ -235,7 +268,7 @@ Status lift_sum(LiftContext& c) {
     if (relu) return check_quantized(c, b);
     return lift_operator(c);
   }
-  if (c.registers != nullptr && c.registers->has_stages) {
+  if (knows_stages(c)) {
     if (auto p = sum_from_registers(c, operands[0], operands[1])) {
       c.add_step({a, b}, {out}, std::move(*p));
       return ok_status();
@@ -266,8 +299,7 @@ Status lift_split(LiftContext& c) {
   };
   const program::OpParams split{"Split", {{"axis", *axis}}};
   std::optional<std::vector<InputStage>> stages;
-  if (c.is_i8(in) && c.registers != nullptr && c.registers->has_stages &&
-      std::any_of(parts.begin(), parts.end(), rescales)) {
+  if (c.is_i8(in) && knows_stages(c) && std::any_of(parts.begin(), parts.end(), rescales)) {
     stages = split_from_registers(c, parts);
   }
   if (!stages) {
@@ -297,7 +329,7 @@ Status lift_concat(LiftContext& c) {
   RK_ASSIGN(const std::vector<int32_t> operands, c.operands(1));
   RK_ASSIGN(const int32_t axis, concat_axis(c, c.tensor(out).shape.rank()));
   std::optional<ConcatParams> decoded;
-  if (c.is_i8(out) && c.registers != nullptr && c.registers->has_stages) {
+  if (c.is_i8(out) && knows_stages(c)) {
     decoded = concat_from_registers(c, operands, out);
   }
   std::vector<int32_t> inputs;

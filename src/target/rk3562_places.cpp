@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of RK3562, brought into the positions of RK3588. What no known list of the chip has is refused.
+#include <algorithm>
+
+#include "base/checked_math.h"
+#include "target/rk3562_registers.h"
+
+namespace rk::target {
+namespace {
+
+namespace here = rk3562_reg;
+
+constexpr uint32_t kConvolves = 1, kPools = 0x20;
+
+class Positions {
+ public:
+  explicit Positions(const RegisterFile& raw) : raw_(raw) {
+    for (const PlacedField& field : rk3562_fields()) set(field.rk3588, raw.get(field.rk3562));
+    for (const PlacedRegister& address : rk3562_addresses())
+      set(address.rk3588, raw.get(address.rk3562));
+  }
+  void set(uint16_t offset, uint32_t value) { out_.write({0, value, offset}); }
+  void set(const RegisterField& field, uint32_t value) {
+    const auto mask = static_cast<uint32_t>((uint64_t{1} << (field.high - field.low + 1)) - 1);
+    set(field.offset, (out_.get(field.offset) & ~(mask << field.low)) | (value & mask)
+                                                                            << field.low);
+  }
+  uint32_t raw(const RegisterField& field) const { return raw_.get(field); }
+  uint32_t raw(uint16_t offset) const { return raw_.get(offset); }
+  uint32_t out(const RegisterField& field) const { return out_.get(field); }
+
+  Status convolution() {
+    const uint32_t mode = raw(here::kConvMode);
+    const uint32_t picture = raw(RegisterField{"ARGB_IN", 0x100c, 12, 15});
+    constexpr uint32_t kDepthwise = 1, kPaired = 5, kPicture = 2, kAtom = 16;
+    const bool is_picture = mode == kPicture && picture != 0;
+    if (mode != 0 && mode != kDepthwise && mode != kPaired && !is_picture)
+      return unsupported(str("convolution mode ", mode, " on rk3562"));
+    const bool is_depthwise = mode == kDepthwise || mode == kPaired;
+    set(reg::CNA_CONV_CON1__CONV_MODE, is_depthwise ? 3 : 0);
+    set(reg::CNA_CONV_CON1__DECONV, raw(here::kNotTransposed) == 0 ? 1 : 0);
+    // The converter of a picture turns what an application stores into int8. Here pictures are stored as int8, for which
+    // the loader of a file switches it off.
+    constexpr uint32_t kBypassed = 0xb;
+    if (!is_picture && raw(here::kConversion) != kBypassed)
+      return unsupported("conversion of the input");
+    set(reg::CNA_CVT_CON0__CVT_BYPASS, 1);
+    const uint32_t channels = raw(here::kInChannels);
+    set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL, is_picture ? 4 : align_up(channels, kAtom));
+    set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL, channels - 1);
+    set(reg::CNA_WEIGHT_SIZE2__WEIGHT_KERNELS, raw(here::kKernels));
+    set(reg::CNA_PAD_CON1, raw(here::kBorder));
+    // Lines in atoms, or in quarters of them. Rows of a picture follow each other.
+    const bool single = raw(here::kSingleLines) != 0;
+    const uint32_t line = is_picture ? raw(here::kRowWidth) : raw(here::kLine);
+    const uint32_t width = out(reg::CNA_DATA_SIZE0__DATAIN_WIDTH);
+    set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, single ? 1 : 0);
+    set(reg::CNA_DMA_CON1__LINE_STRIDE, line);
+    set(reg::CNA_DMA_CON2__SURF_STRIDE, raw(here::kPlane) - (single ? width : line));
+    // Rows that stayed in the buffer lie before those that are fetched.
+    const uint32_t kept =
+        is_picture ? 0 : out(reg::CNA_DATA_SIZE0__DATAIN_HEIGHT) - raw(here::kFetchedRows);
+    set(reg::CNA_FEATURE_DATA_ADDR, raw(here::kFeatureAddress) - kept * line * (single ? 16 : 4));
+    return constants(is_depthwise);
+  }
+
+  Status dpu() {
+    constexpr uint32_t kOff = 0x53, kAdds = 0x100012;
+    const uint32_t stage = raw(here::kBias) & ~kShiftBits;
+    if (stage == kOff) {
+      set(reg::DPU_BS_CFG__BS_BYPASS, 1);
+      return ok_status();
+    }
+    if (stage != kAdds) return unsupported(str("bias stage ", stage, " of a copy on rk3562"));
+    if (raw(here::kFactorSource) != 0) return unsupported("factors of each channel in a copy");
+    set(reg::DPU_BS_CFG__BS_RELU_BYPASS, 1);
+    set(reg::DPU_BS_CFG__BS_ALU_ALGO, kAddition);
+    set(reg::DPU_BS_ALU_CFG, raw(here::kBiasAddend));
+    set(reg::DPU_BS_CFG__BS_MUL_BYPASS, raw(here::kFactorOff));
+    set(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND, raw(here::kBiasFactor));
+    shifts();
+    return ok_status();
+  }
+
+  Status stages(uint32_t units) {
+    constexpr uint32_t kIndexShift = 0xfc00;
+    if ((raw(here::kDpuFormat) & ~kIndexShift) != 0)
+      return unsupported("other numbers than int8 on rk3562");
+    // Bits of the writing unit beyond what plain copies, depthwise results and enlargements set.
+    constexpr RegisterField kRest{"REST", 0x4050, 11, 31};
+    constexpr uint16_t kOthers[] = {0x40cc, 0x5078};
+    if (raw(kRest) != 0) return unsupported("regrouped writing on rk3562");
+    for (const uint16_t offset : kOthers)
+      if (raw(offset) != 0) return unsupported(str("register ", offset, " on rk3562"));
+    const uint32_t channels = raw(here::kChannels);
+    set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL, channels);
+    set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, raw(here::kReaderChannels));
+    set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, raw(here::kReaderChannels));
+    constexpr uint32_t kInt32 = 4;
+    constexpr RegisterField kNumbers{"IN_PRECISION", here::kReader, 15, 17};
+    constexpr RegisterField kInside{"PROC_PRECISION", here::kReader, 5, 7};
+    const uint32_t numbers = raw(kNumbers);
+    if ((numbers != 0 && numbers != kInt32) || raw(kInside) != 0)
+      return unsupported("a source of other numbers than int8 on rk3562");
+    set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, numbers);
+    RK_TRY(norm());
+    return elements((units & kConvolves) != 0);
+  }
+
+  RegisterFile take() && { return std::move(out_); }
+
+ private:
+  static constexpr uint32_t kAddition = 2, kShiftBits = 0x3f00;
+
+  void shifts() {
+    set(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE, raw(here::kBiasShift));
+    set(reg::DPU_DATA_FORMAT__BS_MUL_SHIFT_VALUE_NEG, raw(here::kOffsetShift));
+  }
+
+  // Bias, offset and multiplier of each channel.
+  Status constants(bool is_depthwise) {
+    constexpr uint32_t kDense = 0x120080, kDepthwise = 0x100092;
+    if ((raw(here::kBias) & ~kShiftBits) != (is_depthwise ? kDepthwise : kDense))
+      return unsupported(str("bias stage ", raw(here::kBias), " on rk3562"));
+    set(reg::DPU_BS_CFG__BS_RELU_BYPASS, 1);
+    set(reg::DPU_BS_CFG__BS_ALU_SRC, 1);
+    set(reg::DPU_BS_CFG__BS_ALU_ALGO, kAddition);
+    const bool multiplies = raw(here::kFactorOff) == 0;
+    if (multiplies && raw(here::kFactorSource) == 0)
+      return unsupported("one factor for all channels of a convolution");
+    set(reg::DPU_BS_CFG__BS_MUL_BYPASS, multiplies ? 0 : 1);
+    set(reg::DPU_BS_MUL_CFG__BS_MUL_SRC, 1);
+    // One offset for all weights, where there are no constants of each channel but the bias.
+    set(reg::DPU_BS_OW_CFG__OD_BYPASS, is_depthwise || multiplies ? 1 : 0);
+    set(reg::DPU_BS_OW_OP__OW_OP, raw(here::kOffsetValue));
+    shifts();
+    return ok_status();
+  }
+
+  Status norm() {
+    constexpr uint32_t kOff = 0x13, kLimits = 0x12, kSlope = 0x22, kIndex = 0x20000;
+    constexpr uint32_t kLeast = 0x80000000, kMost = 0x7fffffff;
+    const uint32_t mode = raw(here::kNorm);
+    set(reg::DPU_BN_CFG__BN_RELU_BYPASS, 1);
+    if (mode == kOff) {
+      set(reg::DPU_BN_CFG__BN_BYPASS, 1);
+      return ok_status();
+    }
+    if (mode == kLimits) {
+      const uint32_t low = raw(here::kNormLow), high = raw(here::kNormHigh);
+      set(reg::DPU_BN_CFG__BN_ALU_BYPASS, 1);
+      set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 1);
+      if (low == kLeast && high == kMost) return ok_status();
+      if (low != 0) return unsupported("a lower limit on rk3562");
+      set(reg::DPU_BN_CFG__BN_RELU_BYPASS, 0);
+      set(reg::DPU_BN_CFG__BN_RELUX_EN, high != kMost ? 1 : 0);
+      set(reg::DPU_BN_RELUX_CMP_VALUE, high);
+      return ok_status();
+    }
+    if (mode != kSlope && mode != kIndex)
+      return unsupported(str("batch-norm stage ", mode, " on rk3562"));
+    const uint32_t factor = raw(here::kNormFactor);
+    set(reg::DPU_BN_MUL_CFG, factor);
+    if (mode == kSlope) {
+      set(reg::DPU_BN_CFG__BN_ALU_BYPASS, 1);
+      set(reg::DPU_BN_CFG__BN_MUL_PRELU, 1);
+      return ok_status();
+    }
+    // Note: the number is added before the product here.
+    set(reg::DPU_BN_CFG__BN_ALU_ALGO, kAddition);
+    set(reg::DPU_BN_ALU_CFG, raw(here::kNormAddend));
+    return ok_status();
+  }
+
+  Status elements(bool convolves) {
+    constexpr uint32_t kNothing = 0x10041c1, kLooksUp = 0x1004140, kAdds = 0x8002c0c0;
+    const uint32_t mode = raw(here::kElements);
+    if (mode != kNothing && mode != kLooksUp && mode != kAdds)
+      return unsupported(str("element-wise stage ", mode, " on rk3562"));
+    set(reg::DPU_EW_CFG__EW_BYPASS, mode == kNothing ? 1 : 0);
+    set(reg::DPU_EW_CFG__EW_LUT_BYPASS, mode == kLooksUp ? 0 : 1);
+    set(reg::DPU_EW_CFG__EW_OP_BYPASS, mode == kAdds ? 0 : 1);
+    set(reg::DPU_EW_CFG__EW_RELU_BYPASS, 1);
+    if (mode != kAdds) return ok_status();
+    constexpr uint32_t kLeast = 0x80000000;
+    const uint32_t low = raw(here::kElementsLow);
+    if (low != 0 && low != kLeast) return unsupported("a lower limit on rk3562");
+    set(reg::DPU_EW_CFG__EW_RELU_BYPASS, low == 0 ? 0 : 1);
+    set(reg::DPU_EW_CFG__EW_OP_SRC, 1);
+    set(reg::DPU_EW_CFG__EW_ALU_ALGO, kAddition);
+    const auto offset = static_cast<int16_t>(
+        out(RegisterField{"EW_CVT_OFFSET", reg::DPU_EW_CVT_OFFSET_VALUE, 0, 15}));
+    set(reg::DPU_EW_CVT_OFFSET_VALUE, static_cast<uint32_t>(int32_t{offset}));
+    // One stream brings the operand of a convolution, too.
+    if (convolves) set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE, 0);
+    return ok_status();
+  }
+
+  const RegisterFile& raw_;
+  RegisterFile out_;
+};
+
+RegisterFile pooling(const RegisterFile& raw) {
+  RegisterFile out = raw;
+  constexpr uint32_t kInt8 = 0x40;
+  const uint32_t format = raw.get(reg::PPU_RDMA_RDMA_DATA_FORMAT);
+  out.write({0, format == kInt8 ? 1U : 0U, reg::PPU_RDMA_RDMA_DATA_FORMAT});
+  return out;
+}
+
+}  // namespace
+
+Result<RegisterFile> rk3562_as_rk3588(const RegisterFile& raw, uint32_t units) {
+  if ((units & kPools) != 0) return pooling(raw);
+  Positions p(raw);
+  RK_TRY((units & kConvolves) != 0 ? p.convolution() : p.dpu());
+  RK_TRY(p.stages(units));
+  return std::move(p).take();
+}
+
+}  // namespace rk::target
