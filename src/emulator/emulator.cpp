@@ -164,6 +164,8 @@ Status Emulator::apply(const format::Task& task, Core& core) {
         target::RegisterCommand::decode(rk::load<uint64_t>(words.data() + i * 8));
     const uint64_t word = task.first_word + i;
     if (const auto address = lists_.address(word)) {
+      // Words of RK3562 can hold another number; no list of the chip writes into lists.
+      if (chip_of(*model_).is_rk3562) command.value = address->addend;
       command.value += static_cast<uint32_t>(address_[static_cast<size_t>(address->tensor)]);
     } else if (command.offset == target::reg::DPU_DST_BASE_ADDR && !chip_of(*model_).is_rk3562) {
       command.value += static_cast<uint32_t>(lists);

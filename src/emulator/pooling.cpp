@@ -41,6 +41,8 @@ Result<Pooling> read_pooling(const Unit& unit) {
   if (method != kMethodAverage && method != kMethodMax)
     return unsupported(str("pooling method ", method));
   p.average = method == kMethodAverage;
+  if (p.average && unit.chip.is_rk3562)
+    return unsupported("averages of the pooling unit on rk3562");
   if (r.is_on(reg::PPU_OPERATION_MODE_CFG__INDEX_EN)) return unsupported("pooling with indices");
   p.channels = int64_t{r.get(reg::PPU_DATA_CUBE_IN_CHANNEL__CUBE_IN_CHANNEL)} + 1;
   p.in_height = int64_t{r.get(reg::PPU_DATA_CUBE_IN_HEIGHT__CUBE_IN_HEIGHT)} + 1;

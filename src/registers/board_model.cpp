@@ -156,9 +156,12 @@ class BoardBuilder {
       RK_TRY(add_scratch(layer->scratch, index, file_node));
       RK_TRY(add_helpers(std::move(layer->helpers), file_node));
       file_node.task_counts.front() = static_cast<uint32_t>(report.tasks - layer->loads);
-      file_node.split_over_cores = std::holds_alternative<program::ConvParams>(step.params) ? 1 : 0;
-      file_node.core_bytes.assign(kMostCores * kMostCores, 0);
-      for (size_t i = split.first_list; i < split.end_list; ++i)
+      // Files for a chip of one core do not say what cores write.
+      const bool shares = chip_.cores > 1;
+      const bool convolves = std::holds_alternative<program::ConvParams>(step.params);
+      file_node.split_over_cores = shares && convolves ? 1 : 0;
+      if (shares) file_node.core_bytes.assign(kMostCores * kMostCores, 0);
+      for (size_t i = split.first_list; i < split.end_list && shares; ++i)
         file_node.core_bytes.front() += written_bytes(placed_[i].bound.task);
     }
     // A result is ready when the tasks of its node are done.

@@ -186,8 +186,10 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
     name(Operand::kOutput, step.outputs[0]);
     return bound;
   };
-  // Files of the vendor for these chips let the chip convert pictures.
-  if (is_other_chip && layer.in.is_picture) tasks.form = LayerForm::kEmulated;
+  // Files of the vendor for these chips let the chip convert pictures; none for RK3562 has one of four channels.
+  constexpr size_t kMostChannels = 3;
+  const bool converts = !layer.picture.empty() && layer.picture.size() <= kMostChannels;
+  if (is_other_chip && layer.in.is_picture && !converts) tasks.form = LayerForm::kEmulated;
   RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
   for (const ConvTile& tile : tiles) {
     RK_ASSIGN(BoundTask bound, bind(tile));

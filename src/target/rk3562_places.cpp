@@ -161,6 +161,8 @@ class Positions {
       return unsupported(str("batch-norm stage ", mode, " on rk3562"));
     const uint32_t factor = raw(here::kNormFactor);
     set(reg::DPU_BN_MUL_CFG, factor);
+    if (reg::DPU_BN_MUL_CFG__BN_MUL_SRC.get(factor) != 0)
+      return unsupported("a slope of each channel on rk3562");
     if (mode == kSlope) {
       set(reg::DPU_BN_CFG__BN_ALU_BYPASS, 1);
       set(reg::DPU_BN_CFG__BN_MUL_PRELU, 1);

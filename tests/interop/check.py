@@ -33,11 +33,14 @@ ASSETS = os.path.join(SHARED, "assets")
 CALIBRATION = os.path.join(ASSETS, "signs", "dataset.txt")
 PICTURE = ["--mean", "0,0,0", "--std", "255,255,255"]
 
-# Other chips with lists. They are of one design: a file for either says rk3566.
-CHIPS = ["rk3566", "rk3568"]
+# Other chips with lists. The first two are of one design: a file for either says rk3566.
+CHIPS = ["rk3566", "rk3568", "rk3562"]
+HALF_CHIPS = ["rk3566", "rk3568"]  # with lists of float16, too
 
 # Parts of the aim that nothing writes yet, so that the check cannot pass without them.
-UNWRITTEN = [("register lists for RK3562, RK3576 and smaller chips", "written")]
+UNWRITTEN = [("register lists of float16 for RK3562", "all"),
+             ("register lists for RK3576 and RV1126B, int8 and float16", "all"),
+             ("register lists for RV1103, RV1106, RV1103B, RV1106B and RK2118", "all")]
 
 
 def quiet(command, **options):
@@ -57,9 +60,9 @@ class Network:
         quiet([os.path.join(build, "tools", "rknn", "rknn"), "convert", self.model, "-t", chip, "-o", path, "--for-board"] +
               self.options + options, check=True)
 
-    def for_chip(self, build, chip):
-        """int8 and float16."""
-        paths = [path.replace(".rknn", f"_{chip}.rknn") for path in (self.int8, self.half)]
+    def for_chip(self, build, chip, count):
+        """int8 and float16, or the first of them."""
+        paths = [path.replace(".rknn", f"_{chip}.rknn") for path in (self.int8, self.half)][:count]
         for path, options in zip(paths, (["--dataset", self.dataset], ["--float"])):
             self.write(build, path, options, chip)
         return paths
@@ -146,7 +149,8 @@ def main():
         commands.append([os.path.join(programs, "own_lists"), "--float16"] + [network.pair(network.half) for network in networks])
         files = [path for network in networks for path in (network.int8, network.half)]
         for chip in CHIPS:
-            for kind, others in zip((chip, chip + " in float16"), zip(*[network.for_chip(build, chip) for network in networks])):
+            kinds = (chip, chip + " in float16") if chip in HALF_CHIPS else (chip,)
+            for kind, others in zip(kinds, zip(*[network.for_chip(build, chip, len(kinds)) for network in networks])):
                 commands.append([os.path.join(programs, "own_lists"), "--tasks", kind] + list(others))
                 files += others
         if peer:

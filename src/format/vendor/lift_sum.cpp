@@ -195,6 +195,11 @@ std::optional<std::vector<InputStage>> split_from_registers(LiftContext& c,
     const auto to = operand_of(c, *task, reg::DPU_DST_BASE_ADDR);
     const auto part = to ? std::find(parts.begin(), parts.end(), to->tensor) : parts.end();
     if (part == parts.end()) return std::nullopt;
+    // Channels in the middle of a block are rescaled with the others of the block; a convolution then picks them.
+    const auto stages = stages_of(c, *task);
+    if (has_rk3562_places(c) && (task->units & kUnitCna) != 0 && stages &&
+        read_output(*stages).scale == kUnity)
+      continue;
     const auto copy = copy_stage(c, *task, c.tensor(*part).zero_point);
     auto& stage = found[static_cast<size_t>(part - parts.begin())];
     if (!copy || (stage && !(*stage == *copy))) return std::nullopt;
