@@ -301,8 +301,8 @@ class Translation {
     if (looks_up) image_.set(there::kTable, kTableUse);
     if (!has_operand()) return ok_status();
     constexpr uint32_t kAddition = 2;
-    if (get(reg::DPU_EW_CFG__EW_ALU_ALGO) != kAddition)
-      return unsupported("no register form for a product of features on RK3562");
+    if (get(reg::DPU_EW_CFG__EW_ALU_ALGO) != kAddition || get(reg::DPU_EW_CFG__EW_OP_TYPE) != 0)
+      return unsupported("no register form for features that are not added on RK3562");
     if (get(reg::DPU_EW_CFG__EW_RELU_BYPASS) != 0) return ok_status();
     image_.set(there::kElementsLow, 0);
     image_.set(there::kElementsLowAgain, 0);

@@ -289,12 +289,15 @@ TEST(RegisterRk3562, RefusesFloat16AndProducts) {
   const auto half = write_dpu(copy);
   ASSERT_TRUE(half.ok());
   EXPECT_EQ(for_rk3562(*half).status().code(), Code::kUnsupported);
-  DpuTask product{.channels = 16, .height = 2, .width = 2, .chip = &kRk3562};
-  product.addend = program::InputStage{};
-  product.multiplies = true;
-  const auto written = write_dpu(product);
-  ASSERT_TRUE(written.ok());
-  EXPECT_EQ(for_rk3562(*written).status().code(), Code::kUnsupported);
+  DpuTask sum{.channels = 16, .height = 2, .width = 2, .chip = &kRk3562};
+  sum.addend = program::InputStage{};
+  auto product = write_dpu(sum);
+  ASSERT_TRUE(product.ok());
+  ASSERT_TRUE(for_rk3562(*product).ok());
+  constexpr uint32_t kMultiplies = 4;  // EW_OP_TYPE
+  for (Command& command : product->commands)
+    if (command.offset == reg::DPU_EW_CFG) command.value |= kMultiplies;
+  EXPECT_EQ(for_rk3562(*product).status().code(), Code::kUnsupported);
 }
 
 target::RegisterFile registers_with(const RegisterTask& task) {
