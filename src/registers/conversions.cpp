@@ -64,6 +64,7 @@ Result<LayerTasks> conversion_tasks(const program::Program& program,
   const ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
   const Chip& chip = *find_chip(program.target);
   if (chip.is_rk3566) return no_form(step, "a conversion on RK3566");
+  if (chip.is_rk3562) return no_form(step, "a conversion on RK3562");
   if (in.dtype != DType::kI8 || !in.quantized() || out.dtype != DType::kF16 ||
       in.shape != out.shape || in.kind == program::TensorKind::kInput)
     return no_form(step, "a conversion other than of int8 inside the model to float16");

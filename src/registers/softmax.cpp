@@ -291,6 +291,7 @@ Result<LayerTasks> softmax_tasks(const program::Program& program, const program:
   const ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
   const Chip* const chip = find_chip(program.target);
   if (chip->is_rk3566) return no_form(step, "Softmax on RK3566, which the vendor's CPU computes");
+  if (chip->is_rk3562) return no_form(step, "Softmax on RK3562");
   if (in.kind == program::TensorKind::kInput) return no_form(step, "Softmax of an input");
   if (joins_channels(step, in, out)) {
     const Feature feature = feature_of(program, in);
