@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes the register lists of a file for RK3588, RK3566 (int8) or RK3562 (int8), word by word as the chip would: convolutions (CNA, CORE, DPU,
-// DPU_RDMA), the DPU's own arithmetic, lookup tables and transpositions, and pooling (PPU), in int8, int16, int32, float16,
-// bfloat16 and float32; also lists that write the next step's addresses into other lists (recurrent nodes). It knows registers and bytes, not the
-// graph: a test oracle for the lifting of vendor files and for the kernels, slow and obvious.
+// Executes the register lists of a file for RK3588, RK3566 or RK3562 (int8), word by word as
+// the chip would: convolutions (CNA, CORE, DPU, DPU_RDMA), the DPU's own arithmetic, lookup tables
+// and transpositions, and pooling (PPU), in int8, int16, int32, float16, bfloat16 and float32; also
+// lists that write the next step's addresses into other lists (recurrent nodes). It knows registers
+// and bytes, not the graph: a test oracle for the lifting of vendor files and for the kernels, slow
+// and obvious.
 //
 // Note: each core has registers of its own, and a list may rely on what the core's earlier lists wrote.
 // Run the tasks of one lane in order, on one Core.

@@ -84,7 +84,8 @@ Result<int64_t> look_up(const Unit& unit, int64_t index);
 struct ChannelConstants {
   std::vector<double> bias, offset, multiplier;
 };
-// RK3562: offsets of a depthwise layer lie between its weights, and its block of constants has none.
+// RK3562: offsets of a depthwise layer lie between its weights, and its block of constants has
+// none.
 bool has_paired_offsets(const Unit& unit);
 Result<ChannelConstants> read_channel_constants(const Unit& unit, int64_t channels,
                                                 Precision precision);

@@ -44,8 +44,8 @@ int64_t least_grains(const ConvParams& p, int64_t bank) {
   return p.kernel.h == 5 ? std::min<int64_t>(23, 3 * bank) : 0;
 }
 
-// RK3562, in quarters of a row: a quarter of a bank, and what 50 rows of windows and those of eight outputs reach. Lines in
-// quarters of atoms are counted in whole rows.
+// RK3562, in quarters of a row: a quarter of a bank, and what 50 rows of windows and those of eight
+// outputs reach. Lines in quarters of atoms are counted in whole rows.
 int64_t grains_of_rk3562(const ConvLayer& layer, int64_t entries, int64_t width) {
   constexpr int64_t kQuarterBank = 128, kMost = 0x3ff, kSteps = 50, kOutputs = 8;
   const ConvParams& p = layer.params;
@@ -59,8 +59,9 @@ int64_t grains_of_rk3562(const ConvLayer& layer, int64_t entries, int64_t width)
   return std::min(4 * rows, kMost);
 }
 
-// Lists for RK3562 have limits in the unit of the sums of channel 0, whichever channels they compute: the result is as large
-// as int8 can be before the limit counts. Only such limits have a form.
+// Lists for RK3562 have limits in the unit of the sums of channel 0, whichever channels they
+// compute: the result is as large as int8 can be before the limit counts. Only such limits have a
+// form.
 Result<uint32_t> limit_in_first_unit(const ConvLayer& layer) {
   const ConvParams& p = layer.params;
   constexpr int kMostShift = 30;
@@ -323,7 +324,8 @@ void ConvWriter::write_output() {
   image_.set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, aligned_out_ - 1);
   image_.set(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA, layer_.out.width - 1);
   image_.set(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA, tile_.out_rows - 1);
-  // The channels that the array delivers at a time lie in two planes of atoms, or in four; RK3562 has half of them.
+  // The channels that the array delivers at a time lie in two planes of atoms, or in four; RK3562
+  // has half of them.
   const int64_t planes =
       (layer_.is_depthwise ? chip_.depthwise_array_bytes : chip_.array_bytes) / chip_.atom_bytes;
   image_.set(reg::DPU_SURFACE_ADD__SURF_ADD, plane * planes);

@@ -38,7 +38,8 @@ enum class BiasForm : uint8_t {
   kAlone,  // biases; one weight offset and no multiplier for the layer
 };
 
-// How the chip brings what an application stores of a channel to int8: x * scale / 2^shift + offset.
+// How the chip brings what an application stores of a channel to int8: x * scale / 2^shift +
+// offset.
 struct PictureChannel {
   ScaleShift scale;
   int32_t offset = 0;
@@ -67,8 +68,8 @@ struct ConvTile {
           channels = 0;  // of the output; less than all of a depthwise layer only
   int32_t data_banks = 0, weight_banks = 0;
   bool reuses_weights = false;  // those of the tile before stay in the buffer
-  // RK3562: rows at the start of the tile that the tile before left in the buffer, a ring of rows of 64 bytes; where in it
-  // the tile begins and where fetched rows go.
+  // RK3562: rows at the start of the tile that the tile before left in the buffer, a ring of rows
+  // of 64 bytes; where in it the tile begins and where fetched rows go.
   int64_t kept_rows = 0, first_entry = 0, write_entry = 0;
   int32_t cores = 1;  // that compute other rows with the same weights at the same time
   bool operator==(const ConvTile&) const = default;

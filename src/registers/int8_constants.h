@@ -12,8 +12,8 @@
 
 namespace rk::registers {
 
-// Weights of `shape` (OIHW; 1 C H W of a depthwise layer) in the chip's blocks. Offsets of a depthwise layer lie between
-// its weights on RK3562: w0 w1 o0 o1.
+// Weights of `shape` (OIHW; 1 C H W of a depthwise layer) in the chip's blocks. Offsets of a
+// depthwise layer lie between its weights on RK3562: w0 w1 o0 o1.
 HelperConstant int8_weights(const target::Target& target, const Chip& chip, const Shape& shape,
                             program::WeightUse use, std::span<const int8_t> plain,
                             std::span<const int16_t> offset);

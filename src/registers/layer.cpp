@@ -42,7 +42,8 @@ const ProgramTensor& tensor_of(const Variant& variant, int32_t index) {
   return variant.tensors[static_cast<size_t>(index)];
 }
 
-// A channel's converter; empty where the registers cannot express one of them, which then all read int8 as stored.
+// A channel's converter; empty where the registers cannot express one of them, which then all read
+// int8 as stored.
 std::vector<PictureChannel> picture_conversion(const program::Program& program,
                                                const Variant& variant, int32_t input) {
   const auto at = std::ranges::find(variant.inputs, input) - variant.inputs.begin();

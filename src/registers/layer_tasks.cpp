@@ -66,7 +66,8 @@ Result<HelperConstant> packed_weights(const program::Program& program,
   return out;
 }
 
-// RK3562: constants of the channels of a depthwise layer without offsets, and the multiplier of channel 0.
+// RK3562: constants of the channels of a depthwise layer without offsets, and the multiplier of
+// channel 0.
 Status add_rk3562_constants(const program::Program& program, const program::Variant& variant,
                             const Step& step, ConvLayer& layer, LayerTasks& tasks) {
   RK_ASSIGN(const target::Target* target, target::find_target(program.target));
@@ -186,7 +187,8 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
     name(Operand::kOutput, step.outputs[0]);
     return bound;
   };
-  // Files of the vendor for these chips let the chip convert pictures; none for RK3562 has one of four channels.
+  // Files of the vendor for these chips let the chip convert pictures; none for RK3562 has one of
+  // four channels.
   constexpr size_t kMostChannels = 3;
   const bool converts = !layer.picture.empty() && layer.picture.size() <= kMostChannels;
   if (is_other_chip && layer.in.is_picture && !converts) tasks.form = LayerForm::kEmulated;

@@ -23,7 +23,8 @@ constexpr uint16_t kConvolutionOrder[] = {
     0x1050, 0x1054, 0x1058, 0x105c, 0x1060, 0x1064, 0x1068, 0x106c, 0x1070, 0x1074, 0x1078,
     0x107c, 0x1080, 0x1084, 0x1088, 0x108c, 0x1090, 0x1094, 0x1098, 0x1100, 0x1104, 0x1110,
     0x1140, 0x1144, 0x118c, 0x3018, 0x301c, 0x3020, 0x3024};
-// The DPU, its reader and two registers that no description has; convolutions have set both pointers before.
+// The DPU, its reader and two registers that no description has; convolutions have set both
+// pointers before.
 constexpr uint16_t kDpuOrder[] = {
     0x4004, 0x5004, 0x400c, 0x4010, 0x4014, 0x4018, 0x401c, 0x4020, 0x4024, 0x4028, 0x402c, 0x4030,
     0x4034, 0x4038, 0x403c, 0x4040, 0x4044, 0x4048, 0x404c, 0x4050, 0x4054, 0x4058, 0x405c, 0x4060,
@@ -359,7 +360,8 @@ class Translation {
   RegisterImage image_;
 };
 
-// Of what the registers of RK3588 can say: other numbers than int8, lanes with a number of their own, the largest channel.
+// Of what the registers of RK3588 can say: other numbers than int8, lanes with a number of their
+// own, the largest channel.
 bool is_known(const RegisterTask& task) {
   const auto get = [&](const RegisterField& field) {
     const Command* const command = task.find(field.offset);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected words and tiles are those of vendor files for RK3562, int8: layers and networks named at each test.
+// Expected words and tiles are those of vendor files for RK3562, int8: layers and networks named at
+// each test.
 #include "registers/rk3562.h"
 
 #include <gtest/gtest.h>
@@ -106,8 +107,8 @@ TEST(RegisterRk3562, AnAddendComesInOneStream) {
   EXPECT_EQ(list->find(0x5018)->operand, Operand::kNone);
 }
 
-// mobilenet_v2: 96 channels of 112x112 to 56x56, depthwise. Channels in blocks of 32, the rows of each in two tiles; the
-// second keeps the last row of the first, which fills the ring of 7 banks.
+// mobilenet_v2: 96 channels of 112x112 to 56x56, depthwise. Channels in blocks of 32, the rows of
+// each in two tiles; the second keeps the last row of the first, which fills the ring of 7 banks.
 TEST(RegisterRk3562, DepthwiseTilesGoThroughTheRowsOfTheirChannels) {
   ConvLayer layer = layer_of({.channels = 96, .height = 112, .width = 112},
                              {.channels = 96, .height = 56, .width = 56}, 3, 2, 1);
@@ -135,7 +136,8 @@ TEST(RegisterRk3562, DepthwiseTilesGoThroughTheRowsOfTheirChannels) {
        {0x5020, 0xc0},       {0x5044, 0x7812}});
 }
 
-// yolov5s: 32 channels of 160x160 to 64 channels of 80x80, four tiles around a ring of 3584 entries; rows take 80 each.
+// yolov5s: 32 channels of 160x160 to 64 channels of 80x80, four tiles around a ring of 3584
+// entries; rows take 80 each.
 TEST(RegisterRk3562, TilesShareRowsInARing) {
   const ConvLayer layer = layer_of({.channels = 32, .height = 160, .width = 160},
                                    {.channels = 64, .height = 80, .width = 80}, 3, 2, 1);
@@ -266,7 +268,8 @@ TEST(RegisterRk3562, SumsPoolingAndEnlargementsHaveTheWordsOfTheVendorsFiles) {
                                        {0x5048, 0x1249}});
 }
 
-// In the unit of channel 0 (mobilenet_v2, the layer of 96 channels above: multiplier 10624), and only where int8 ends first.
+// In the unit of channel 0 (mobilenet_v2, the layer of 96 channels above: multiplier 10624), and
+// only where int8 ends first.
 TEST(RegisterRk3562, ALimitIsInTheUnitOfTheFirstChannel) {
   ConvLayer layer = layer_of({.channels = 32, .height = 8, .width = 8},
                              {.channels = 32, .height = 8, .width = 8}, 1, 1, 0);
@@ -324,7 +327,8 @@ TEST(RegisterRk3562, ListsReadBackAsThoseOfRk3588) {
         << field.rk3588.name;
   EXPECT_EQ(back->get(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE), 14U);
   EXPECT_EQ(back->get(reg::DPU_BN_CFG__BN_RELU_BYPASS), 0U);
-  // The row that stayed in the buffer is the one before the first that is fetched: rows of 160 atoms.
+  // The row that stayed in the buffer is the one before the first that is fetched: rows of 160
+  // atoms.
   EXPECT_EQ(back->get(reg::CNA_FEATURE_DATA_ADDR), 43U * 160 * 16);
 
   // A stage that no known list has.

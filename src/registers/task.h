@@ -28,7 +28,8 @@ uint64_t encode(const Command& command);
 struct RegisterTask {
   uint32_t units = 0;
   std::vector<Command> commands;
-  // RK3562: where in the ring of rows the tile begins and where fetched rows go, in rows of 64 bytes.
+  // RK3562: where in the ring of rows the tile begins and where fetched rows go, in rows of 64
+  // bytes.
   uint32_t first_entry = 0, write_entry = 0;
 
   // The command that writes a register last; null when none does.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of RK3562, brought into the positions of RK3588. What no known list of the chip has is refused.
+// Lists of RK3562, brought into the positions of RK3588. What no known list of the chip has is
+// refused.
 #include <algorithm>
 
 #include "base/checked_math.h"
@@ -39,8 +40,8 @@ class Positions {
     const bool is_depthwise = mode == kDepthwise || mode == kPaired;
     set(reg::CNA_CONV_CON1__CONV_MODE, is_depthwise ? 3 : 0);
     set(reg::CNA_CONV_CON1__DECONV, raw(here::kNotTransposed) == 0 ? 1 : 0);
-    // The converter of a picture turns what an application stores into int8. Here pictures are stored as int8, for which
-    // the loader of a file switches it off.
+    // The converter of a picture turns what an application stores into int8. Here pictures are
+    // stored as int8, for which the loader of a file switches it off.
     constexpr uint32_t kBypassed = 0xb;
     if (!is_picture && raw(here::kConversion) != kBypassed)
       return unsupported("conversion of the input");

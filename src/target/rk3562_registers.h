@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RK3562 has the units of RK3588 with most registers in other places. Read off lists of both chips for the same layers
-// (docs/fidelity.md, "Register lists").
+// RK3562 has the units of RK3588 with most registers in other places. Read off lists of both chips
+// for the same layers (docs/fidelity.md, "Register lists").
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ struct PlacedField {
   RegisterField rk3588, rk3562;
 };
 
-// Fields of one meaning and one encoding; of RK3588 a field may have a register to itself, of RK3562 never more than one
-// place. Those of the units of pooling lie where RK3588 has them.
+// Fields of one meaning and one encoding; of RK3588 a field may have a register to itself, of
+// RK3562 never more than one place. Those of the units of pooling lie where RK3588 has them.
 std::span<const PlacedField> rk3562_fields();
 
 // Registers that take the address of an operand.
@@ -24,7 +24,8 @@ struct PlacedRegister {
 };
 std::span<const PlacedRegister> rk3562_addresses();
 
-// The registers of a task in the positions of RK3588; `units` take part in it. kUnsupported names what no known list has.
+// The registers of a task in the positions of RK3588; `units` take part in it. kUnsupported names
+// what no known list has.
 Result<RegisterFile> rk3562_as_rk3588(const RegisterFile& raw, uint32_t units);
 
 // What RK3588 has in another form.
@@ -46,7 +47,8 @@ inline constexpr RegisterField kInChannels{"IN_CHANNELS", 0x1028, 0, 15};
 inline constexpr RegisterField kKernels{"WEIGHT_KERNELS", 0x1024, 0, 13};
 inline constexpr RegisterField kFetchMode{"FETCH_MODE", 0x1038, 0, 3};
 inline constexpr RegisterField kKeepsWeights{"KEEPS_WEIGHTS", 0x1038, 13, 13};
-// The ring of rows in the buffer, in rows of 64 bytes: where the tile begins, its size, where fetched rows go.
+// The ring of rows in the buffer, in rows of 64 bytes: where the tile begins, its size, where
+// fetched rows go.
 inline constexpr RegisterField kRowEntries{"ROW_ENTRIES", 0x103c, 16, 31};
 inline constexpr RegisterField kFirstEntry{"FIRST_ENTRY", 0x103c, 0, 15};
 inline constexpr RegisterField kRingEntries{"RING_ENTRIES", 0x1040, 16, 31};
@@ -60,7 +62,8 @@ inline constexpr RegisterField kFetchedRows{"FETCHED_ROWS", 0x1078, 0, 15};
 inline constexpr uint16_t kFetchedChannels = 0x107c;
 inline constexpr RegisterField kPadBottom{"PAD_BOTTOM", 0x1080, 16, 23};
 inline constexpr RegisterField kPadRight{"PAD_RIGHT", 0x1080, 24, 31};
-// Of a picture's channels, x * scale / 2^shift + offset: four scales, three shifts, offsets in registers of their own.
+// Of a picture's channels, x * scale / 2^shift + offset: four scales, three shifts, offsets in
+// registers of their own.
 inline constexpr RegisterField kConversionShifts[] = {
     {"SHIFT0", 0x1048, 4, 9}, {"SHIFT1", 0x1048, 10, 15}, {"SHIFT2", 0x1048, 16, 21}};
 inline constexpr uint16_t kConversionOffset = 0x1054, kPictureBorder = 0x1070;
@@ -78,7 +81,8 @@ inline constexpr RegisterField kOutputHeight{"HEIGHT_WDMA", 0x4034, 16, 28};
 inline constexpr RegisterField kChannels{"CHANNELS", 0x402c, 0, 15};
 inline constexpr RegisterField kChannelsAgain{"CHANNELS", 0x4030, 16, 31};
 inline constexpr RegisterField kAtomsTogether{"ATOMS_TOGETHER", 0x4030, 0, 15};
-// The bias stage, by what it does; shifts of products from zero up and below, and the one offset of all weights.
+// The bias stage, by what it does; shifts of products from zero up and below, and the one offset of
+// all weights.
 inline constexpr uint16_t kBias = 0x4038, kBiasAddend = 0x4040, kOffset = 0x4054;
 inline constexpr RegisterField kBiasShift{"BIAS_SHIFT", 0x4038, 8, 13};
 inline constexpr RegisterField kOffsetSource{"OFFSET_SOURCE", 0x4044, 0, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Add, Concat and Split. On RK3588, RK3566 and RK3562 the DPU's registers hold each operand's offset and
-// scale; where they are not known, constants are derived from the tensors' scales
+// Add, Concat and Split. On RK3588, RK3566 and RK3562 the DPU's registers hold each operand's
+// offset and scale; where they are not known, constants are derived from the tensors' scales
 // (docs/fidelity.md, "Vendor files").
 #include <algorithm>
 #include <cmath>
@@ -195,7 +195,8 @@ std::optional<std::vector<InputStage>> split_from_registers(LiftContext& c,
     const auto to = operand_of(c, *task, reg::DPU_DST_BASE_ADDR);
     const auto part = to ? std::find(parts.begin(), parts.end(), to->tensor) : parts.end();
     if (part == parts.end()) return std::nullopt;
-    // Channels in the middle of a block are rescaled with the others of the block; a convolution then picks them.
+    // Channels in the middle of a block are rescaled with the others of the block; a convolution
+    // then picks them.
     const auto stages = stages_of(c, *task);
     if (has_rk3562_places(c) && (task->units & kUnitCna) != 0 && stages &&
         read_output(*stages).scale == kUnity)
