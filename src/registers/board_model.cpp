@@ -508,6 +508,7 @@ Result<BoardModel> make_board_model(const program::Program& program) {
 
 Result<std::vector<uint8_t>> write_board_file(const program::Program& given,
                                               std::vector<LayerReport>* layers) {
+  RK_TRY(program::verify(given));
   const program::Program program = with_numbers_of_lists(given);
   RK_ASSIGN(BoardModel board, make_board_model(program));
   if (layers != nullptr) *layers = board.layers;

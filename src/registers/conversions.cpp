@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// exDataConvert from int8 to float16: stored numbers become halves, which are then brought to their scale where they lie. The
-// vendor's compiler does the same with features.
+// exDataConvert. From int8 to float16: stored numbers become halves, which are then brought to their scale where they lie. The
+// vendor's compiler does the same with features. From float16 to int8: one list, where no half rounds to another number than
+// our runtime's.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "base/checked_math.h"
+#include "base/fixed_point.h"
 #include "base/half.h"
 #include "registers/dpu.h"
 #include "registers/layer.h"
@@ -31,6 +37,63 @@ DpuTask plain_widening(const Chip& chip, const ProgramTensor& in) {
   widen.out_plane = 1;
   widen.out_row_gap = 1;
   return widen;
+}
+
+// Every half times the factor, plus the addend, is the int8 that our runtime makes of it.
+bool rounds_alike(const HalfStage& stage, const ProgramTensor& out) {
+  constexpr uint32_t kHalves = 0x10000;
+  const float factor = half_to_float(stage.factor);
+  for (uint32_t bits = 0; bits < kHalves; ++bits) {
+    const float x = half_to_float(static_cast<uint16_t>(bits));
+    if (!std::isfinite(x)) continue;
+    const float y = std::clamp(std::nearbyint(x * factor + stage.addend), -128.0f, 127.0f);
+    if (y != static_cast<float>(quantize_f32(x, out.scale, out.zero_point))) return false;
+  }
+  return true;
+}
+
+// Our runtime divides by the scale: a quotient may lie on the other side of a tie, by less than a float's last bit.
+std::optional<HalfStage> narrowing_stage(const ProgramTensor& out) {
+  const auto zero = static_cast<float>(out.zero_point);
+  constexpr float kFar = 1024;
+  for (const float addend : {zero, std::nextafter(zero, -kFar), std::nextafter(zero, kFar)}) {
+    const HalfStage stage{addend, float_to_half(1 / out.scale)};
+    if (rounds_alike(stage, out)) return stage;
+  }
+  return std::nullopt;
+}
+
+Result<LayerTasks> narrowing_tasks(const program::Program& program, const program::Step& step,
+                                   const ProgramTensor& in, const ProgramTensor& out) {
+  const Chip& chip = *find_chip(program.target);
+  const auto stage = narrowing_stage(out);
+  if (!stage)
+    return no_form(step, str("float16 to int8 of scale ", out.scale,
+                             ", which the chip multiplies by a half that is not its inverse"));
+  DpuTask narrow{.channels = chip.atom_bytes, .is_float = true, .to_int8 = true};
+  narrow.half_source = stage;
+  LayerTasks tasks;
+  if (is_half_feature(in) && is_feature(out)) {
+    const Feature feature = feature_of(program, in);
+    narrow.channels = align_up(feature.channels, chip.atom_bytes);
+    narrow.height = feature.height;
+    narrow.width = feature.width;
+    narrow.source_plane = feature.plane_pixels();
+    narrow.out_plane = feature_of(program, out).plane_pixels();
+    if (feature.channels % chip.atom_bytes != 0)
+      return no_form(step, "float16 to int8 of channels that do not fill blocks of 16");
+  } else if (is_plain(in) && is_plain(out)) {
+    // Every other atom each.
+    narrow.height = ceil_div(in.shape.elements(), chip.atom_bytes);
+    narrow.width = narrow.source_plane = narrow.out_plane = 1;
+    narrow.source_row_gap = 1;
+    narrow.out_plane = narrow.height;
+  } else {
+    return no_form(step, "a conversion between different layouts");
+  }
+  RK_ASSIGN(RegisterTask task, write_dpu(narrow));
+  tasks.tasks.push_back(between(std::move(task), in.name, out.name));
+  return tasks;
 }
 
 }  // namespace
@@ -65,9 +128,12 @@ Result<LayerTasks> conversion_tasks(const program::Program& program,
   const Chip& chip = *find_chip(program.target);
   if (chip.is_rk3566) return no_form(step, "a conversion on RK3566");
   if (chip.is_rk3562) return no_form(step, "a conversion on RK3562");
-  if (in.dtype != DType::kI8 || !in.quantized() || out.dtype != DType::kF16 ||
-      in.shape != out.shape || in.kind == program::TensorKind::kInput)
-    return no_form(step, "a conversion other than of int8 inside the model to float16");
+  if (in.kind == program::TensorKind::kInput || in.shape != out.shape)
+    return no_form(step, "a conversion of an input of the model");
+  if (in.dtype == DType::kF16 && out.dtype == DType::kI8 && out.quantized())
+    return narrowing_tasks(program, step, in, out);
+  if (in.dtype != DType::kI8 || !in.quantized() || out.dtype != DType::kF16)
+    return no_form(step, "a conversion other than between int8 and float16");
   LayerTasks tasks;
   if (is_feature(in) && is_half_feature(out)) {
     const Feature feature = feature_of(program, in);

@@ -52,6 +52,7 @@ void write_extents(const DpuTask& t, RegisterImage& image) {
   image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__FLYING_MODE, 1);
   image.set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__BURST_LEN, kLongestBurst);
   image.set(reg::DPU_RDMA_RDMA_SURF_NOTCH__SURF_NOTCH_ADDR, t.source_plane - t.height * t.width);
+  image.set(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__LINE_NOTCH_ADDR, t.source_row_gap);
   image.set(reg::DPU_RDMA_RDMA_WEIGHT, 0x01010101);
 }
 
@@ -91,8 +92,7 @@ void write_lookup(const DpuTask& t, RegisterImage& image) {
   if (t.to_int8) {
     image.set(reg::DPU_BN_CFG__BN_ALU_ALGO, kAddition);
     image.set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 1);
-    image.set(reg::DPU_BN_ALU_CFG,
-              std::bit_cast<uint32_t>(static_cast<float>(t.output.zero_point)));
+    image.set(reg::DPU_BN_ALU_CFG, std::bit_cast<uint32_t>(t.half_source->addend));
     return;
   }
   if (!t.looks_up && t.lookup_factor == 0) {
@@ -180,9 +180,11 @@ void write_to_half(const DpuTask& t, RegisterImage& image) {
 // Both streams of the reader bring the source, every other plane each.
 void write_to_int8(const DpuTask& t, RegisterImage& image) {
   constexpr int64_t kTwoBytes = 2, kBothStreams = 3;
-  const int64_t notch = 2 * t.source_plane - t.height * t.width;
+  // The last plane needs no way to the next.
+  const bool is_last = t.channels == t.chip->atom_bytes;
+  const int64_t notch = is_last ? 0 : 2 * t.source_plane - t.height * t.width;
+  image.set(reg::DPU_RDMA_RDMA_DATA_CUBE_HEIGHT__EW_LINE_NOTCH_ADDR, t.source_row_gap);
   image.set(reg::DPU_DATA_FORMAT__OUT_PRECISION, 0);
-  image.set(reg::DPU_OUT_CVT_OFFSET, 0);
   image.set(reg::DPU_FEATURE_MODE_CFG__COMB_USE, 1);
   image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE, 0);
   image.set(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DATA_SIZE, kTwoBytes);

@@ -17,7 +17,7 @@ namespace rk::registers {
 // What becomes of two features.
 enum class Join : uint8_t { kSum, kLargest, kDifference, kProduct, kQuotient };
 
-// float16: (x + addend) * factor.
+// float16: (x + addend) * factor; on the way to int8 x * factor + addend.
 struct HalfStage {
   float addend = 0;
   uint16_t factor = 0;  // a half
@@ -46,10 +46,9 @@ struct DpuTask {
   float lookup_addend = -0.0f;
   // The results of a DPU that computes in the source's type.
   bool to_half = false;  // int8 becomes float16, the same number
-  bool to_int8 =
-      false;  // float16 becomes int8, after the stage below, plus the output's zero point
+  bool to_int8 = false;  // float16 becomes int8, after the stage below
   std::optional<HalfStage> half_source;
-  int64_t out_row_gap = 0;  // pixels between two rows of the output
+  int64_t source_row_gap = 0, out_row_gap = 0;  // pixels between two rows
   // float16: lanes beyond real_channels become these bits, on any chip.
   std::optional<uint16_t> beyond;
   // float16: the largest channel of every pixel, pixels of one row one after the other. At most 128 of them, as in vendor files.

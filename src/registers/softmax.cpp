@@ -237,8 +237,8 @@ class SoftmaxWriter {
     DpuTask narrow = all();
     narrow.channels = align_up(cube_.channels, cube_.chip->atom_bytes);
     narrow.to_int8 = true;
-    narrow.half_source = HalfStage{0, float_to_half(1 / out_.scale)};
-    narrow.output.zero_point = out_.zero_point;
+    narrow.half_source =
+        HalfStage{static_cast<float>(out_.zero_point), float_to_half(1 / out_.scale)};
     RK_TRY(add(narrow, quotient, out_.name));
     return std::move(tasks_);
   }
@@ -277,10 +277,23 @@ int64_t row_of_atoms(int64_t atoms) {
   return 0;
 }
 
-bool is_int8_softmax(const program::Variant& variant, const program::Step& step) {
+bool is_softmax(const program::Step& step) {
   const auto* params = std::get_if<program::OpParams>(&step.params);
   return params != nullptr && params->op == "Softmax" && step.inputs.size() == 1 &&
-         variant.tensors[static_cast<size_t>(step.inputs[0])].dtype == DType::kI8;
+         step.outputs.size() == 1;
+}
+
+DType dtype_of(const program::Variant& variant, int32_t tensor) {
+  return variant.tensors[static_cast<size_t>(tensor)].dtype;
+}
+
+bool is_int8_softmax(const program::Variant& variant, const program::Step& step) {
+  return is_softmax(step) && dtype_of(variant, step.inputs[0]) == DType::kI8;
+}
+
+bool is_narrowing_softmax(const program::Variant& variant, const program::Step& step) {
+  return is_softmax(step) && dtype_of(variant, step.inputs[0]) == DType::kF16 &&
+         dtype_of(variant, step.outputs[0]) == DType::kI8;
 }
 
 }  // namespace
@@ -290,6 +303,7 @@ Result<LayerTasks> softmax_tasks(const program::Program& program, const program:
   const ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
   const ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
   const Chip* const chip = find_chip(program.target);
+  if (chip == nullptr) return no_form(step, str("the chip ", program.target));
   if (chip->is_rk3566) return no_form(step, "Softmax on RK3566, which the vendor's CPU computes");
   if (chip->is_rk3562) return no_form(step, "Softmax on RK3562");
   if (in.kind == program::TensorKind::kInput) return no_form(step, "Softmax of an input");
@@ -333,32 +347,79 @@ format::SoftmaxStage softmax_stage(const ProgramTensor& in, const ProgramTensor&
   return stage;
 }
 
+namespace {
+
+// exTableSoftmax in its place, with the table as another operand.
+void use_table(program::Program& program, program::Variant& variant, program::Step& step) {
+  const ProgramTensor in = variant.tensors[static_cast<size_t>(step.inputs[0])];
+  const ProgramTensor out = variant.tensors[static_cast<size_t>(step.outputs[0])];
+  const format::SoftmaxStage stage = softmax_stage(in, out);
+  std::vector<uint8_t> bytes = format::exponential_table(stage);
+  ProgramTensor table{.name = out.name + ".exponentials", .dtype = DType::kF16};
+  table.kind = program::TensorKind::kHelperConstant;
+  table.shape = Shape{format::kSoftmaxCodes, format::kSoftmaxCodes};
+  table.native_shape = {format::kSoftmaxCodes, format::kSoftmaxCodes};
+  table.size_bytes = bytes.size();
+  table.weight = static_cast<int32_t>(program.weights.size());
+  program.weights.push_back(program::make_blob(std::move(bytes)));
+  step.inputs.push_back(static_cast<int32_t>(variant.tensors.size()));
+  variant.tensors.push_back(std::move(table));
+  step.params = program::OpParams{"exTableSoftmax",
+                                  {{"zero_point", int64_t{in.zero_point}},
+                                   {"factor", stage.factor},
+                                   {"output_zero_point", int64_t{out.zero_point}},
+                                   {"unit", out.scale},
+                                   {"input_unit", in.scale},
+                                   {"axis", int64_t{1}}}};
+}
+
+// Gives the step a result of float16 and returns the conversion of that.
+program::Step split_result(program::Variant& variant, program::Step& step) {
+  constexpr uint64_t kAlign = 64;
+  const int32_t result = step.outputs[0];
+  const ProgramTensor& out = variant.tensors[static_cast<size_t>(result)];
+  ProgramTensor half{.name = out.name + "__float16", .dtype = DType::kF16};
+  half.layout = out.layout;
+  half.shape = out.shape;
+  half.native_shape = out.native_shape;
+  half.size_bytes =
+      align_up(static_cast<uint64_t>(out.shape.elements()) * sizeof(uint16_t), kAlign);
+  half.offset_in_arena = align_up(variant.arena_bytes, kAlign);
+  variant.arena_bytes = half.offset_in_arena + half.size_bytes;
+  program::Step convert{.type = "exDataConvert",
+                        .name = str("exDataConvert:", half.name, "_to_", out.name)};
+  convert.processor = step.processor;
+  convert.inputs = step.outputs = {static_cast<int32_t>(variant.tensors.size())};
+  convert.outputs = {result};
+  convert.params = program::OpParams{.op = "Identity"};
+  variant.tensors.push_back(std::move(half));
+  return convert;
+}
+
+}  // namespace
+
 program::Program with_numbers_of_lists(const program::Program& given) {
   program::Program program = given;
   for (program::Variant& variant : program.variants) {
-    for (program::Step& step : variant.steps) {
-      if (!is_int8_softmax(variant, step) || !softmax_tasks(given, variant, step).ok()) continue;
-      const ProgramTensor in = variant.tensors[static_cast<size_t>(step.inputs[0])];
-      const ProgramTensor out = variant.tensors[static_cast<size_t>(step.outputs[0])];
-      const format::SoftmaxStage stage = softmax_stage(in, out);
-      std::vector<uint8_t> bytes = format::exponential_table(stage);
-      ProgramTensor table{.name = out.name + ".exponentials", .dtype = DType::kF16};
-      table.kind = program::TensorKind::kHelperConstant;
-      table.shape = Shape{format::kSoftmaxCodes, format::kSoftmaxCodes};
-      table.native_shape = {format::kSoftmaxCodes, format::kSoftmaxCodes};
-      table.size_bytes = bytes.size();
-      table.weight = static_cast<int32_t>(program.weights.size());
-      program.weights.push_back(program::make_blob(std::move(bytes)));
-      step.inputs.push_back(static_cast<int32_t>(variant.tensors.size()));
-      variant.tensors.push_back(std::move(table));
-      step.params = program::OpParams{"exTableSoftmax",
-                                      {{"zero_point", int64_t{in.zero_point}},
-                                       {"factor", stage.factor},
-                                       {"output_zero_point", int64_t{out.zero_point}},
-                                       {"unit", out.scale},
-                                       {"input_unit", in.scale},
-                                       {"axis", int64_t{1}}}};
+    std::vector<program::Step> steps;
+    for (program::Step step : variant.steps) {
+      if (is_int8_softmax(variant, step) && softmax_tasks(given, variant, step).ok())
+        use_table(program, variant, step);
+      if (is_narrowing_softmax(variant, step)) {
+        program::Variant tried = variant;
+        program::Step softmax = step;
+        program::Step convert = split_result(tried, softmax);
+        if (softmax_tasks(given, tried, softmax).ok() &&
+            conversion_tasks(given, tried, convert).ok()) {
+          variant.tensors = std::move(tried.tensors);
+          variant.arena_bytes = tried.arena_bytes;
+          steps.push_back(std::move(softmax));
+          step = std::move(convert);
+        }
+      }
+      steps.push_back(std::move(step));
     }
+    variant.steps = std::move(steps);
   }
   return program;
 }

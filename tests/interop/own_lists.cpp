@@ -129,7 +129,8 @@ bool print_places(const char* kind, size_t files, const PlaceReport& places) {
       "FIGURE %s in the places of the file, on one, two and three cores: pairs of features needed "
       "together that share bytes, "
       "lists that write beyond "
-      "their tensor, operands spoiled, int8 results unlike the Program's | %zu, %zu of %zu, %zu of "
+      "their tensor, operands spoiled, int8 results unlike the Program's (behind float16 numbers: "
+      "more than a step) | %zu, %zu of %zu, %zu of "
       "%zu, %zu of %zu "
       "(%zu features, %zu runs, %zu of %zu files) | 0, 0, 0, 0, all runs | %s\n",
       kind, places.pairs_shared, places.lists_beyond, places.lists, places.spoiled, places.operands,

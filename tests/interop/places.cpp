@@ -2,8 +2,10 @@
 #include "tests/interop/places.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "emulator/emulator.h"
 #include "target/rk3562_registers.h"
@@ -105,9 +107,19 @@ class WholeRun {
       if (ran == 0 && wanted != program_.tensors.end() && node.type != "InputOperator")
         (void)emulator_->store(output, wanted->second.bytes());
       keep(output);
+      if (reads_halves(node)) behind_halves_.insert(output);
       if (ran != 0 && wanted != program_.tensors.end()) compare(output, wanted->second);
     }
     return ok_status();
+  }
+
+  // Its results follow from float16 numbers, which are near the Program's and not the same.
+  bool reads_halves(const FileNode& node) const {
+    return std::ranges::any_of(node.inputs, [&](int32_t input) {
+      return behind_halves_.contains(input) ||
+             (values_.contains(input) &&
+              model_.graphs.front().tensors[static_cast<size_t>(input)].dtype == DType::kF16);
+    });
   }
 
   Result<size_t> run_tasks(size_t node) {
@@ -188,7 +200,11 @@ class WholeRun {
     const auto got = values_.find(output);
     const ByteSpan bytes = wanted.bytes();
     ++report_.results;
-    if (got != values_.end() && std::ranges::equal(got->second, bytes)) return;
+    const int most = behind_halves_.contains(output) ? 1 : 0;  // steps of int8
+    const auto is_near = [&](uint8_t a, uint8_t b) {
+      return std::abs(static_cast<int8_t>(a) - static_cast<int8_t>(b)) <= most;
+    };
+    if (got != values_.end() && std::ranges::equal(got->second, bytes, is_near)) return;
     ++report_.unlike;
     report_.findings.push_back(str(name_, ": '", name_of(output), "' is not the Program's"));
   }
@@ -205,6 +221,7 @@ class WholeRun {
   std::vector<format::Lane> lanes_;
   std::vector<emulator::Core> cores_;
   std::map<int32_t, std::vector<uint8_t>> values_;
+  std::set<int32_t> behind_halves_;
 };
 
 }  // namespace
