@@ -114,7 +114,7 @@ Status add_halves(const HalfCopy& copy, LayerTasks& tasks) {
   scale.is_float = true;
   scale.channels = align_up(copy.channels, copy.chip->atom_bytes / 2);
   scale.source_plane = copy.out_plane;
-  scale.half_source = HalfStage{-static_cast<float>(copy.zero_point), float_to_half(copy.scale)};
+  scale.half_source = HalfStage{static_cast<float>(-copy.zero_point), float_to_half(copy.scale)};
   scale.beyond = copy.beyond;
   RK_ASSIGN(RegisterTask scaled, write_dpu(scale));
   tasks.tasks.push_back(between(std::move(scaled), copy.to, copy.to));
@@ -159,7 +159,7 @@ Result<LayerTasks> conversion_tasks(const program::Program& program,
   DpuTask scale{.channels = chip.atom_bytes / 2, .height = 1, .is_float = true};
   scale.width = ceil_div(in.shape.elements(), scale.channels);
   scale.source_plane = scale.out_plane = scale.width;
-  scale.half_source = HalfStage{-static_cast<float>(in.zero_point), float_to_half(in.scale)};
+  scale.half_source = HalfStage{static_cast<float>(-in.zero_point), float_to_half(in.scale)};
   RK_ASSIGN(RegisterTask scaled, write_dpu(scale));
   tasks.tasks.push_back(between(std::move(scaled), out.name, out.name));
   return tasks;

@@ -93,6 +93,10 @@ class SoftmaxWriter {
     const std::string sum = add_scratch("_sum", 1);
     RK_TRY(add_ones(cube_.feature(cube_.channels), cube_.feature(1), {parts, sum, "_sum_weight"}));
     RK_TRY(add_ones(cube_.feature(1), cube_.feature(cube_.channels), {sum, in_all, "_max_weight"}));
+    // Vendor files have whole blocks of features in this way.
+    const bool is_known = knows_fetch_ && in_.layout == program::Layout::kNc1hwc2 &&
+                          cube_.channels % cube_.lanes() == 0;
+    if (is_known) tasks_.form = LayerForm::kIdentical;
     return finish(parts, in_all);
   }
 
@@ -194,6 +198,7 @@ class SoftmaxWriter {
     RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
     for (const ConvTile& tile : tiles) {
       RK_ASSIGN(RegisterTask task, write_convolution(layer, tile));
+      knows_fetch_ = knows_fetch_ && has_known_fetch(layer, tile);
       BoundTask bound{std::move(task), {}};
       bound.tensors[static_cast<size_t>(Operand::kFeature)] = names.from;
       bound.tensors[static_cast<size_t>(Operand::kWeight)] = weight;
@@ -246,6 +251,7 @@ class SoftmaxWriter {
   Cube cube_;
   const ProgramTensor& in_;
   const ProgramTensor& out_;
+  bool knows_fetch_ = true;
   LayerTasks tasks_;
 };
 

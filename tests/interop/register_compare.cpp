@@ -40,7 +40,8 @@ struct Tally {
   size_t tasks = 0, compared = 0, equal = 0;
   size_t pools = 0, equal_pools = 0;
   size_t joins = 0, equal_joins = 0,
-         other_joins = 0;  // tasks of Concat and Add; nodes cut in another way
+         other_joins = 0;                     // tasks of Concat and Add; nodes cut in another way
+  size_t functions = 0, equal_functions = 0;  // tasks of exSoftmax13 and exDataConvert
   // Convolutions on two cores and on three, each counted: those that the vendor splits, as we do.
   size_t splits = 0, same_splits = 0, split_tasks = 0, equal_split_tasks = 0;
   std::map<std::string, size_t> other_splits;
@@ -143,12 +144,13 @@ size_t compare(const registers::RegisterTask& ours, const VendorTask& theirs,
   for (const registers::Command& command : ours.commands) {
     if (command.operand != registers::Operand::kNone || !seen.insert(command.offset).second)
       continue;
+    const uint32_t written = ours.find(command.offset)->value;  // last
     const uint32_t found = theirs.values.get(command.offset);
-    if (found == command.value) continue;
+    if (found == written) continue;
     ++different;
     ++tally.different[command.offset];
     char text[64];
-    std::snprintf(text, sizeof text, "ours %x, theirs %x: ", command.value, found);
+    std::snprintf(text, sizeof text, "ours %x, theirs %x: ", written, found);
     tally.example.try_emplace(command.offset, text + what);
   }
   return different;
@@ -257,7 +259,11 @@ std::string reason_of(const Status& status) {
   return at == std::string::npos ? text.substr(0, 90) : text.substr(at);
 }
 
-// MaxPool, Concat and Add: all lists of a node.
+bool is_function(const std::string& type) {
+  return type == "exSoftmax13" || type == "exDataConvert";
+}
+
+// MaxPool, Concat, Add, Softmax and conversions: all lists of a node.
 void compare_lists(const std::string& name, const program::Program& program,
                    const program::Step& step, format::NodeTasks& tasks, Tally& tally) {
   const bool pools = step.type == "MaxPool";
@@ -276,9 +282,26 @@ void compare_lists(const std::string& name, const program::Program& program,
   for (size_t i = 0; i < theirs.size(); ++i) {
     const bool equal =
         compare(layer->tasks[i].listed, theirs[i], name + ": " + step.name, tally) == 0;
-    ++(pools ? tally.pools : tally.joins);
-    (pools ? tally.equal_pools : tally.equal_joins) += equal;
+    const bool joins = !pools && !is_function(step.type);
+    ++(pools ? tally.pools : joins ? tally.joins : tally.functions);
+    (pools ? tally.equal_pools : joins ? tally.equal_joins : tally.equal_functions) += equal;
   }
+}
+
+// Lifted, a Softmax may be several steps.
+program::Step softmax_step(const FileNode& node) {
+  program::Step step{.type = node.type, .name = node.name};
+  step.inputs = {node.inputs[0]};
+  step.outputs = {node.outputs[0]};
+  program::OpParams params{.op = "Softmax", .attrs = {}};
+  if (const auto* given = std::get_if<format::FileOperatorParams>(&node.params)) {
+    for (const format::Attribute& attribute : given->attributes) {
+      if (const auto* value = std::get_if<int64_t>(&attribute.value))
+        params.attrs[attribute.name] = *value;
+    }
+  }
+  step.params = std::move(params);
+  return step;
 }
 
 Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, Tally& tally) {
@@ -298,10 +321,14 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     tasks.seek(i);
     const std::string& type = graph.nodes[i].type;
-    if (type == "MaxPool" || type == "Concat" || type == "Add" || type == "AddRelu") {
+    if (type == "MaxPool" || type == "Concat" || type == "Add" || type == "AddRelu" ||
+        is_function(type)) {
       const auto step = steps.find(graph.nodes[i].outputs[0]);
       const bool on_npu = graph.nodes[i].processor == program::Processor::kNpu;
-      if (step != steps.end() && on_npu) compare_lists(name, program, *step->second, tasks, tally);
+      if (step == steps.end() || !on_npu) continue;
+      const bool is_softmax = type == "exSoftmax13";
+      compare_lists(name, program, is_softmax ? softmax_step(graph.nodes[i]) : *step->second, tasks,
+                    tally);
       continue;
     }
     const FileNode* const node = as_convolution(graph.nodes[i]);
@@ -386,7 +413,7 @@ void print_counts(const Tally& tally) {
     std::printf("other split: %zu layers: %s\n", count, what.c_str());
   std::printf("COUNT layers on two and three cores that the vendor splits: %zu, as we do %zu\n",
               tally.splits, tally.same_splits);
-  std::printf("COUNT nodes of Concat, Add and MaxPool with another number of tasks: %zu\n",
+  std::printf("COUNT nodes of Concat, Add, MaxPool and Softmax with another number of tasks: %zu\n",
               tally.other_joins);
   std::printf("COUNT convolutions: %zu, written %zu, with the vendor's tiles %zu\n", tally.layers,
               tally.written, tally.same_tiles);
@@ -404,6 +431,7 @@ int run(const std::vector<std::string>& folders) {
          good;
   good = print_figure("MaxPool", tally.equal_pools, tally.pools) && good;
   good = print_figure("Concat and Add", tally.equal_joins, tally.joins) && good;
+  good = print_figure("Softmax and conversions", tally.equal_functions, tally.functions) && good;
   print_counts(tally);
   std::printf("float16\n");
   const Tally halves = compare_files(folders, "rk3588/fp16");
@@ -415,6 +443,9 @@ int run(const std::vector<std::string>& folders) {
   good = print_figure(str(halves.same_tiles, " float16 convolutions of ", halves.files,
                           " files with the vendor's tiles"),
                       halves.equal, halves.compared) &&
+         good;
+  good = print_figure("Softmax and conversions of float16 files", halves.equal_functions,
+                      halves.functions) &&
          good;
   print_counts(halves);
   std::printf("RK3566\n");

@@ -34,6 +34,22 @@ std::span<const OpCase> ex_table_softmax_cases() {
           input %t: f32[2,2] = [1, 1, 0.5, 1]
           %y = exTableSoftmax(%x, %t) {zero_point=-128, factor=10}
           expect %y: f32[3] = [2, 4, 4])"},
+      // The columns are those rows of the first case.
+      {"scores have a unit, and any axis is summed over", R"(
+          input %x: f32[3,2] = [0.5, 0, 0.25, 0, 0.25, 0.25]
+          input %t: f32[3,3] = [1, 0, 0, 0.5, 1, 0, 0.25, 0.5, 1]
+          %y = exTableSoftmax(%x, %t) {zero_point=-128, factor=100, axis=0, input_unit=0.25}
+          expect %y: f32[3,2] = [50, 25, 25, 25, 25, 50])"},
+      {"an axis beyond the tensor's is refused", R"(
+          input %x: f32[1] = [1]
+          input %t: f32[1,1] = [1]
+          %y = exTableSoftmax(%x, %t) {axis=1}
+          error axis is 1, expected -1 to 0)"},
+      {"a unit of zero is refused", R"(
+          input %x: f32[1] = [1]
+          input %t: f32[1,1] = [1]
+          %y = exTableSoftmax(%x, %t) {input_unit=0}
+          error input_unit is 0, expected a number above 0)"},
       {"an empty tensor stays empty", R"(
           input %x: f32[0,3] = []
           input %t: f32[1,1] = [1]
