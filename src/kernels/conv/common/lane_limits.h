@@ -29,7 +29,8 @@ struct LaneConstants {
   bool winograd = false;            // the weights allow lane_winograd.h
   const int32_t* totals = nullptr;  // o per channel, where o * sum x is added apart; or null
   const float* scale = nullptr;     // m / 2^multiplier_shift per channel, for the float route
-  // Where sums start at kSumStart, which makes their bits floats: what undoes that after `scale`, per channel.
+  // Where sums start at kSumStart, which makes their bits floats: what undoes that after `scale`,
+  // per channel.
   const float* addend = nullptr;
   ByteClamps clamps;                       // activations as they are in the result
   const StageConstants* stages = nullptr;  // of a table or a slope; null: the usual ones

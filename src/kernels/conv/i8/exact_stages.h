@@ -58,8 +58,8 @@ inline ExactRoutes exact_routes(const PackedConvI8& packed) {
           stages_below(packed, multiplier, kFloatLimits)};
 }
 
-// Rounding is monotone: an activation that is the last thing before the output stage is a clamp of the result. Only where
-// the output scale is not negative.
+// Rounding is monotone: an activation that is the last thing before the output stage is a clamp of
+// the result. Only where the output scale is not negative.
 inline ByteClamps byte_clamps(const ConvI8Params& p) {
   ByteClamps clamps;
   if (!p.has_residual && p.activation != Activation::kNone) clamps.low = to_output(0, p.output);
@@ -71,8 +71,8 @@ inline ByteClamps byte_clamps(const ConvI8Params& p) {
   return clamps;
 }
 
-// With sums that start at kSumStart: (1.5 * 2^23 + sum) * m + addend is exactly 1.5 * 2^23 + sum * m before it is rounded.
-// False where a float does not hold the addend.
+// With sums that start at kSumStart: (1.5 * 2^23 + sum) * m + addend is exactly 1.5 * 2^23 + sum *
+// m before it is rounded. False where a float does not hold the addend.
 inline bool start_addend(double m, float& addend) {
   constexpr double kStart = 12582912;
   addend = static_cast<float>(kStart - kStart * m);

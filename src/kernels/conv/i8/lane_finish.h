@@ -75,8 +75,9 @@ class FinishWide {
     for (int c = 0; c < kLanes; ++c) output[c] = static_cast<int8_t>(y[c]);
   }
 
-  // The same for the pixels of one channel in vectors of doubles, without residual; base() is still to be subtracted and
-  // the clamps to be applied. The sums have their bias where they need no totals.
+  // The same for the pixels of one channel in vectors of doubles, without residual; base() is still
+  // to be subtracted and the clamps to be applied. The sums have their bias where they need no
+  // totals.
   template <typename Double, typename Numbers>
   Numbers by_pixels(Numbers sums, Numbers totals, int64_t channel) const {
     if constexpr (kTotals)
@@ -166,8 +167,8 @@ class FinishNarrow {
     Float::store_bits(y, base_, output);
   }
 
-  // The same for the pixels of one channel, without residual; base() is still to be subtracted and the clamps to be
-  // applied. The sums are floats by their start.
+  // The same for the pixels of one channel, without residual; base() is still to be subtracted and
+  // the clamps to be applied. The sums are floats by their start.
   template <typename Numbers>
   Numbers by_pixels(Numbers sums, Numbers totals, int64_t channel) const {
     if constexpr (kTotals)

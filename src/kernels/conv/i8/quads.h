@@ -2,20 +2,22 @@
 // The form of weights for CPUs that multiply bytes but add the products up in 16 bits (vpmaddubsw): steps of four input
 // channels, a quad, for two output channels. Private to kernels/conv.
 //
-// Inputs are bytes 0..255 (x + 128), weights int8; an instruction makes a * b + c * d of neighbors in int16 and would
-// saturate. Packing proves that it never does: over all inputs a sum of products lies between -255 * (the negative
-// weights) and 255 * (the positive ones), so 128 of each is safe. A pair that is too heavy is split over two steps. Steps
-// that are light enough together are added in int16 before they are widened: groups of up to four, so that five
-// multiplications do the work of eight exact ones of int16. Vectors are eight pixels of one output channel, not channels
-// of one pixel: only two channels have to agree which steps go together.
+// Inputs are bytes 0..255 (x + 128), weights int8; an instruction makes a * b + c * d of neighbors
+// in int16 and would saturate. Packing proves that it never does: over all inputs a sum of products
+// lies between -255 * (the negative weights) and 255 * (the positive ones), so 128 of each is safe.
+// A pair that is too heavy is split over two steps. Steps that are light enough together are added
+// in int16 before they are widened: groups of up to four, so that five multiplications do the work
+// of eight exact ones of int16. Vectors are eight pixels of one output channel, not channels of one
+// pixel: only two channels have to agree which steps go together.
 //
-// Each pair of channels has groups of its own, the largest first; the lengths of its loops are the same for all pixels,
-// which branch predictors learn. The inputs of a few pixels are copied to scratch quad by quad, a row for each; a step
-// knows its row. Rows are cut into chunks that fit the first-level cache. Where one pixel is left after whole vectors (7x7
-// pictures have 49), it goes with the last of them by vectors of four steps, not of eight pixels.
+// Each pair of channels has groups of its own, the largest first; the lengths of its loops are the
+// same for all pixels, which branch predictors learn. The inputs of a few pixels are copied to
+// scratch quad by quad, a row for each; a step knows its row. Rows are cut into chunks that fit the
+// first-level cache. Where one pixel is left after whole vectors (7x7 pictures have 49), it goes
+// with the last of them by vectors of four steps, not of eight pixels.
 //
-// Short sums have heavy weights. Theirs is a row for each way to make pairs of a quad's channels, and a step takes the one
-// under which its heaviest sum is lightest.
+// Short sums have heavy weights. Theirs is a row for each way to make pairs of a quad's channels,
+// and a step takes the one under which its heaviest sum is lightest.
 #pragma once
 
 #include <cstdint>

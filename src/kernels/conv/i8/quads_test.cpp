@@ -93,8 +93,8 @@ TEST_F(QuadsTest, HeaviestWeightsUnderTheLargestInputsEqualTheGenericKernel) {
   }
 }
 
-// One pixel more than whole vectors hold: alone in rows of 9, 17, 25 and 49, with border and without, with a residual and
-// without, in chunks and in orders.
+// One pixel more than whole vectors hold: alone in rows of 9, 17, 25 and 49, with border and
+// without, with a residual and without, in chunks and in orders.
 TEST_F(QuadsTest, OnePixelAfterWholeVectorsEqualsTheGenericKernel) {
   uint32_t state = 7;
   const auto next = [&] {

@@ -145,7 +145,8 @@ __attribute__((noinline)) void sum_block(const BlockSteps& steps, const uint16_t
   }
 }
 
-// The same of one pixel, whose quads lie twice from `rows` on: vectors are four steps of two channels.
+// The same of one pixel, whose quads lie twice from `rows` on: vectors are four steps of two
+// channels.
 __attribute__((noinline)) void sum_single(const BlockSteps& steps, const uint16_t* places,
                                           const int8_t* weights, const uint8_t* rows, int32_t lanes,
                                           const int32_t* start, BlockSums& sums, int64_t pixel) {
