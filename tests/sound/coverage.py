@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Line coverage per module from the .gcda files of a build made with --coverage.
 
-    coverage.py BUILD_FOLDER [--bar MODULE=PERCENT ...]
+    coverage.py BUILD_FOLDER [--bar MODULE=PERCENT ...] [--files MODULE]
 
 Reads gcov's JSON; a line counts as reached when any object reached it. A module with a bar prints a FIGURE.
+--files lists the files of a module by the number of lines that nothing reached, with the first of them.
 """
 import argparse
 import collections
-import gzip
 import json
 import os
 import subprocess
 import sys
-import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -30,22 +29,20 @@ def read_counts(build):
     for folder, _, names in os.walk(build):
         notes += [os.path.join(folder, name) for name in names if name.endswith(".gcda")]
     lines = collections.defaultdict(dict)
-    with tempfile.TemporaryDirectory() as work:
-        for start in range(0, len(notes), 50):
-            subprocess.run(["gcov", "--json-format", "--object-directory", build] +
-                           [os.path.abspath(note) for note in notes[start:start + 50]],
-                           cwd=work, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            for name in os.listdir(work):
-                with gzip.open(os.path.join(work, name), "rt") as file:
-                    report = json.load(file)
-                os.unlink(os.path.join(work, name))
-                for source in report["files"]:
-                    path = os.path.normpath(os.path.join(report["current_working_directory"], source["file"]))
-                    if module_of(path) is None:
-                        continue
-                    for line in source["lines"]:
-                        number = line["line_number"]
-                        lines[path][number] = lines[path].get(number, False) or line["count"] > 0
+    for start in range(0, len(notes), 20):
+        # On standard output: files of one name, as every frontend has, would overwrite each other's.
+        result = subprocess.run(["gcov", "--json-format", "--stdout"] +
+                                [os.path.abspath(note) for note in notes[start:start + 20]],
+                                check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for text in result.stdout.splitlines():
+            report = json.loads(text)
+            for source in report["files"]:
+                path = os.path.normpath(os.path.join(report["current_working_directory"], source["file"]))
+                if module_of(path) is None:
+                    continue
+                for line in source["lines"]:
+                    number = line["line_number"]
+                    lines[path][number] = lines[path].get(number, False) or line["count"] > 0
     return len(notes), lines
 
 
@@ -53,6 +50,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--bar", action="append", default=[])
+    parser.add_argument("--files")
     args = parser.parse_args()
     bars = dict(text.split("=") for text in args.bar)
     objects, lines = read_counts(args.build)
@@ -74,6 +72,11 @@ def main():
             short += not good
             print("FIGURE line coverage of %s | %.1f %% | at least %s %% | %s" % (module, percent, bars[module],
                                                                              "ok" if good else "SHORT"))
+    missed = {path: [n for n, hit in sorted(found.items()) if not hit] for path, found in lines.items()
+              if module_of(path) == args.files}
+    for path in sorted(missed, key=lambda path: -len(missed[path])):
+        print("%5d of %5d  %s: %s" % (len(missed[path]), len(lines[path]), os.path.relpath(path, ROOT),
+                                      " ".join(map(str, missed[path][:12]))))
     missing = set(bars) - set(modules)
     for module in sorted(missing):
         print("FIGURE line coverage of %s | not measured | at least %s %% | SHORT" % (module, bars[module]))
