@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// exDataConvert. From int8 to float16: stored numbers become halves, which are then brought to their scale where they lie. The
-// vendor's compiler does the same with features. From float16 to int8: one list, where no half rounds to another number than
-// our runtime's.
+// exDataConvert. From int8 to float16: stored numbers become halves, which are then brought to
+// their scale where they lie. The vendor's compiler does the same with features. From float16 to
+// int8: one list, where no half rounds to another number than our runtime's.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -52,7 +52,8 @@ bool rounds_alike(const HalfStage& stage, const ProgramTensor& out) {
   return true;
 }
 
-// Our runtime divides by the scale: a quotient may lie on the other side of a tie, by less than a float's last bit.
+// Our runtime divides by the scale: a quotient may lie on the other side of a tie, by less than a
+// float's last bit.
 std::optional<HalfStage> narrowing_stage(const ProgramTensor& out) {
   const auto zero = static_cast<float>(out.zero_point);
   constexpr float kFar = 1024;

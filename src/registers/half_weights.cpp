@@ -26,8 +26,8 @@ Result<std::vector<int64_t>> block_places(const std::vector<int32_t>& native, co
   return elements;
 }
 
-// Blocks of float16 weights, as vendor files for the chip have them. What is left of the input channels takes a quarter of a
-// block, half or all of it.
+// Blocks of float16 weights, as vendor files for the chip have them. What is left of the input
+// channels takes a quarter of a block, half or all of it.
 target::WeightLayout half_layout(const Chip& chip, const Shape& shape) {
   target::WeightLayout layout{.oc2 = 16, .oc2_min = 1, .ic2 = 32};
   if (chip.is_rk3566) layout = {.oc2 = 8, .oc2_min = 1, .ic2 = 16};

@@ -11,11 +11,13 @@
 
 namespace rk::registers {
 
-// `half_of` gives the bits of an element of the plain weight, by its place in `shape` (OIHW; 1 C H W of a depthwise one).
+// `half_of` gives the bits of an element of the plain weight, by its place in `shape` (OIHW; 1 C H
+// W of a depthwise one).
 Result<HelperConstant> half_blocks(const Chip& chip, const Shape& shape, program::WeightUse use,
                                    const std::function<uint16_t(int64_t)>& half_of);
 
-// Blocks of int8 weights on a chip. Those of RK3566 have an eighth, half or all of a block for what is left of the input.
+// Blocks of int8 weights on a chip. Those of RK3566 have an eighth, half or all of a block for what
+// is left of the input.
 target::WeightLayout int8_layout(const target::Target& target, const Shape& shape);
 
 }  // namespace rk::registers

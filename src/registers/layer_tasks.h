@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step is to a board: its lists, bound to tensors, and what these need beside the step's own operands.
+// What a step is to a board: its lists, bound to tensors, and what these need beside the step's own
+// operands.
 #pragma once
 
 #include <array>
@@ -57,7 +58,8 @@ struct LayerTasks {
   std::vector<HelperConstant> helpers;
   std::vector<ScratchFeature> scratch;
   size_t loads = 0;  // tasks that only load a table
-  // By core count, two and three: tasks of each core, as many for all of them. Empty where the first core runs `tasks`.
+  // By core count, two and three: tasks of each core, as many for all of them. Empty where the
+  // first core runs `tasks`.
   std::array<std::vector<std::vector<BoundTask>>, 2> split;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax. Over channels in the vendor's way: the largest channel of every pixel, packed; that in all channels, by a
-// convolution of ones; differences; exponentials from a table; their sum in all channels, by two convolutions of ones;
-// quotients. Rows of a plain tensor that share an atom with others are compared and summed within the atom, by convolutions
-// that see their own row only.
+// Softmax. Over channels in the vendor's way: the largest channel of every pixel, packed; that in
+// all channels, by a convolution of ones; differences; exponentials from a table; their sum in all
+// channels, by two convolutions of ones; quotients. Rows of a plain tensor that share an atom with
+// others are compared and summed within the atom, by convolutions that see their own row only.
 #include "registers/softmax.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected words are those of the vendor's file of fastestdet for RK3588: the Softmax over 80 channels of 22x22, int8.
+// Expected words are those of the vendor's file of fastestdet for RK3588: the Softmax over 80
+// channels of 22x22, int8.
 #include "registers/softmax.h"
 
 #include <gmock/gmock.h>
@@ -107,8 +108,8 @@ TEST(RegisterSoftmax, OverChannelsHasTheWordsOfTheVendorsFile) {
   EXPECT_EQ(tasks[13].tensor(Operand::kOutput), "y");
 }
 
-// The factor of the index is 3276 where 3276.8 would be right, so that exp(0) is read an eighth of an entry early: between
-// 32449 and 32767 of 32768. -10 and less is 1 of them.
+// The factor of the index is 3276 where 3276.8 would be right, so that exp(0) is read an eighth of
+// an entry early: between 32449 and 32767 of 32768. -10 and less is 1 of them.
 TEST(RegisterSoftmax, ExponentialsComeFromTheTable) {
   const program::Program program = with_numbers_of_lists(over_channels());
   const program::Variant& variant = program.main_variant();

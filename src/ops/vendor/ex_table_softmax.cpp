@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// exTableSoftmax: softmax over an axis of int8 scores (x is a code less the zero point, times its unit), as
-// the vendor's lists compute it: the exponential from a table, numbers between the stages are
-// halves, the result is an int8 code. table[m][i] is the exponential of code i - 128 in a row whose
-// largest is m - 128; a table may end before code 127.
+// exTableSoftmax: softmax over an axis of int8 scores (x is a code less the zero point, times its
+// unit), as the vendor's lists compute it: the exponential from a table, numbers between the stages
+// are halves, the result is an int8 code. table[m][i] is the exponential of code i - 128 in a row
+// whose largest is m - 128; a table may end before code 127.
 #include <algorithm>
 #include <cmath>
 
