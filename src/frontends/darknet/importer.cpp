@@ -82,7 +82,7 @@ std::string name_of(const std::string& type, size_t index) {
 }
 
 Importer::Function Importer::find(const std::string& type) {
-  static const std::map<std::string, Function> rows = {
+  static constexpr std::pair<std::string_view, Function> kRows[] = {
       {"convolutional", &Importer::convolutional},
       {"conv", &Importer::convolutional},
       {"connected", &Importer::connected},
@@ -110,8 +110,9 @@ Importer::Function Importer::find(const std::string& type) {
       {"region", &Importer::detection},
       {"detection", &Importer::detection},
   };
-  const auto it = rows.find(type);
-  return it == rows.end() ? nullptr : it->second;
+  const auto* const row =
+      std::ranges::find(kRows, type, &std::pair<std::string_view, Function>::first);
+  return row == std::end(kRows) ? nullptr : row->second;
 }
 
 Result<Value*> Importer::emit(std::string_view op, std::string_view suffix,
