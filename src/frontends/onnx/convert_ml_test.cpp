@@ -57,6 +57,41 @@ TEST(MlImport, NormalizerLeavesRowsOfZeros) {
               ElementsAre(FloatNear(0.6f, 1e-6f), FloatNear(-0.8f, 1e-6f), 0, 0));
 }
 
+TEST(MlImport, NormalizerTakesThreeNorms) {
+  for (const auto& [norm, divisor] : {std::pair("MAX", 3.0f), std::pair("L1", 4.0f)}) {
+    ModelWriter m(18);
+    m.input("x", {1, 2}).output("y");
+    testing::set_text(ml_node(m, "Normalizer", {"y"}), "norm", norm);
+    const auto graph = m.import();
+    ASSERT_IMPORTS(graph);
+    EXPECT_THAT(run_graph(*graph, {Tensor::f32({1, 2}, {3, 1})}),
+                ElementsAre(FloatNear(3 / divisor, 1e-6f), FloatNear(1 / divisor, 1e-6f)))
+        << norm;
+  }
+  ModelWriter m(18);
+  m.input("x", {1, 2}).output("y");
+  testing::set_text(ml_node(m, "Normalizer", {"y"}), "norm", "L3");
+  EXPECT_THAT(refusal(m), HasSubstr("norm 'L3', expected MAX, L1 or L2"));
+}
+
+TEST(MlImport, CountsThatDoNotFitTheColumnsAreNamed) {
+  ModelWriter scaler(18);
+  scaler.input("x", {1, 2}).output("y");
+  testing::set_floats(ml_node(scaler, "Scaler", {"y"}), "offset", {1, 2, 3});
+  EXPECT_THAT(refusal(scaler), HasSubstr("3 offsets or scales for 2 columns"));
+  const auto linear = [](const std::vector<float>& weights, const std::vector<float>& intercepts) {
+    ModelWriter m(18);
+    m.input("x", {1, 2}).output("y");
+    auto& node = ml_node(m, "LinearRegressor", {"y"});
+    testing::set_floats(node, "coefficients", weights);
+    testing::set_floats(node, "intercepts", intercepts);
+    return refusal(m);
+  };
+  EXPECT_THAT(linear({1, 2, 3}, {0}), HasSubstr("3 coefficients for 2 columns"));
+  EXPECT_THAT(linear({1, 2}, {0, 1, 2}), HasSubstr("3 intercepts for 1 results"));
+  EXPECT_THAT(linear({1, 2, 3, 4}, {0, 1}), HasSubstr("coefficients of 2 targets, expected 1"));
+}
+
 TEST(MlImport, LinearRegressorIsAMatrixProduct) {
   ModelWriter m(18);
   m.input("x", {1, 2}).output("y");
