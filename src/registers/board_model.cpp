@@ -21,7 +21,6 @@ namespace rk::registers {
 namespace {
 
 namespace reg = target::reg;
-using format::FileModel;
 using format::FileTensor;
 
 constexpr size_t kListAlign = 8;  // words; lists start at 64 bytes

@@ -104,7 +104,10 @@ class Connected(unittest.TestCase):
         self.assertEqual(len(local), len(remote))
         for a, b in zip(local, remote):
             self.assertEqual(a, b)
-        self.assertTrue(all(line.count("|") == 4 and "None" not in line for line in remote), remote)
+        # A layer that is part of another has a row without figures.
+        figures = [line for line in remote if "|" in line]
+        self.assertGreater(len(figures), 3, remote)
+        self.assertTrue(all(line.count("|") == 4 and "None" not in line for line in figures), figures)
 
     def test_devices_are_listed_and_chosen(self):
         rknn = models.digits()

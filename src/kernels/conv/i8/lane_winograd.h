@@ -60,8 +60,9 @@ class LaneWinograd {
     const int64_t most = patches_of_band(f);
     if (most < 4) return false;
     const auto points = static_cast<double>(patches * winograd::kPoints);
-    const double bands = static_cast<double>((patches + most - 1) / most);
-    const double cost = points * (1 + 20.0 / f.out_channels + 30.0 / f.in_channels) + 77 * bands;
+    const int64_t bands = (patches + most - 1) / most;
+    const double cost = points * (1 + 20.0 / f.out_channels + 30.0 / f.in_channels) +
+                        77 * static_cast<double>(bands);
     return cost < 0.9 * winograd::kTaps * e.out.h * e.out.w;
   }
 
