@@ -15,7 +15,6 @@
 
 #include "kernels/conv/common/lane_limits.h"
 #include "kernels/conv/i8/arm64_i16.h"
-#include "kernels/conv/i8/lane_finish.h"
 
 RK_ISA_BEGIN
 
@@ -74,16 +73,7 @@ struct DotI8 {
   };
 };
 
-void run_i8(const ConvI8Args& args, IndexRange units) {
-  const LaneConstants constants = lane_constants(args);
-  if (constants.weight_bytes != 1) {
-    run_lanes_i8<NeonI16>(args, units);
-  } else if (constants.totals != nullptr) {
-    run_lanes_i8<DotI8<true>>(args, units);
-  } else {
-    run_lanes_i8<DotI8<false>>(args, units);
-  }
-}
+void run_i8(const ConvI8Args& args, IndexRange units) { run_bytes_i8<DotI8>(args, units); }
 
 }  // namespace
 }  // namespace rk::kernels

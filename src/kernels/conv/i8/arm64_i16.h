@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "kernels/arm64_neon.h"
+#include "kernels/conv/i8/lane_finish.h"
 
 RK_ISA_BEGIN
 
@@ -73,6 +74,20 @@ struct NeonI16 {
     void store_taps(int32_t* to) const { store(to); }
   };
 };
+
+// Kernels of bytes: Bytes<true> sums the inputs too, where offsets are added apart. Where packing kept int16 weights the
+// kernel is NEON's.
+template <template <bool> typename Bytes>
+void run_bytes_i8(const ConvI8Args& args, IndexRange units) {
+  const LaneConstants constants = lane_constants(args);
+  if (constants.weight_bytes != 1) {
+    run_lanes_i8<NeonI16>(args, units);
+  } else if (constants.totals != nullptr) {
+    run_lanes_i8<Bytes<true>>(args, units);
+  } else {
+    run_lanes_i8<Bytes<false>>(args, units);
+  }
+}
 
 }  // namespace
 }  // namespace rk::kernels
