@@ -392,23 +392,23 @@ docs: configure-release
 # The tree itself: words, sizes, guides, options declared once, variants tested, files of older versions, an outside
 # project against an installed prefix, a runtime-only build.
 .PHONY: check-house
-check-house: test-packages configure-release
+check-house: configure-release
 	@$(call NINJA,release,all)
 	@$(PYTHON) tests/check.py check-house \
 	  -- $(PYTHON) tests/house/check.py . \
 	  -- ctest --test-dir $(BUILD)/release -R '^(layers.*|options_page|operators_page|python_(options|signatures|wheel)|golden.*|install|abi_.*|units_kernels.*|op_paths)$$' \
 	     --no-tests=error --output-on-failure -j $(JOBS) \
-	  -- $(PYTHON) tests/house/tidy.py $(BUILD)/release --all \
 	  -- $(PYTHON) tests/house/builds.py . $(BUILD)/house
 
 # Layout of code is decided by .clang-format (Debian's clang-format 14); `make tidy` runs the checks of .clang-tidy on
-# what differs from BASE.
+# what differs from BASE, or with ALL=1 on every source.
 BASE ?= origin/main
 .PHONY: format tidy
 format: test-packages
 	@$(PYTHON) tests/house/layout.py . --change
 tidy: test-packages configure-release
-	@$(PYTHON) tests/house/tidy.py $(BUILD)/release $$(git diff --name-only --diff-filter=AM $(BASE) -- '*.cpp')
+	@$(PYTHON) tests/house/tidy.py $(BUILD)/release \
+	  $(if $(ALL),--all,$$(git diff --name-only --diff-filter=AM $(BASE) -- '*.cpp'))
 
 .PHONY: clean
 clean:

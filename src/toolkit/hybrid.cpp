@@ -8,6 +8,7 @@
 
 #include "base/crc32.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/suggest.h"
 #include "frontends/frontend.h"
