@@ -242,10 +242,11 @@ TEST(Analyze, NamesTheLayerThatOverflowsFloat16) {
 TEST(Analyze, NamesTheOperandThatVanishesInFloat16) {
   auto graph = parse_graph(R"(graph "g" {
     input %x: f32[1,4,2,2]
-    const %epsilon: f32[1] = [1e-10]
+    const %down: f32[1] = [-23.0]
     %positive = Relu(%x)
-    %sum = Add(%positive, %epsilon)
-    %y = Log(%sum)
+    %low = Add(%positive, %down)
+    %small = Exp(%low)
+    %y = Log(%small)
     output %y
   })",
                            ops::registry());
@@ -255,8 +256,9 @@ TEST(Analyze, NamesTheOperandThatVanishesInFloat16) {
   const auto report = analyze({*graph, *graph, *program, {}}, {sixteen(), sixteen()}, {}, nullptr);
   ASSERT_TRUE(report.ok()) << report.status().message();
   ASSERT_EQ(report->findings.size(), 1u);
-  EXPECT_THAT(report->findings[0], HasSubstr("'y' becomes infinite or NaN: its operand 'sum' holds "
-                                             "1e-10, which float16 rounds to 0"));
+  EXPECT_THAT(report->findings[0],
+              HasSubstr("'y' becomes infinite or NaN: its operand 'small' holds "
+                        "1.02619e-10, which float16 rounds to 0"));
 }
 
 TEST(Analyze, CanBeStopped) {

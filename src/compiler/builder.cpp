@@ -5,6 +5,7 @@
 
 #include "base/crc32.h"
 #include "base/fixed_point.h"
+#include "base/log.h"
 
 namespace rk::compiler {
 namespace {
@@ -27,6 +28,30 @@ Tensor rounded_to_i16(const Tensor& constant, const QuantParams& quant) {
     const double stored = round_even(values[i] / double{quant.scale[c]}) + zero;
     values[i] = static_cast<float>((std::clamp(stored, -32768.0, 32767.0) - zero) * quant.scale[c]);
   }
+  return out;
+}
+
+constexpr float kLeastF16 = 0x1p-24f;
+
+// What keeps a sum or a bound away from 0 (the epsilon of a logarithm or a quotient) and is less than half of the least
+// number of float16: stored, the result would be 0 after all.
+bool is_vanishing_guard(const Value& value) {
+  if (value.dtype() != DType::kF32 || value.constant().elements() == 0) return false;
+  const auto guards = [](const Use& use) {
+    const std::string_view op = use.node->op();
+    const bool adds = op == "Add" || op == "Sum" || op == "Max" || (op == "Clip" && use.index == 1);
+    const Value& result = use.node->output();
+    return adds && !is_i8(result) && !is_i16(result);
+  };
+  const bool vanishes = std::ranges::all_of(value.constant().span<float>(),
+                                            [](float x) { return x > 0 && x <= kLeastF16 / 2; });
+  return vanishes && std::ranges::all_of(value.uses(), guards);
+}
+
+Tensor filled_with(const Tensor& like, float number) {
+  Tensor out = like.clone();
+  std::ranges::fill(std::span(out.mutable_data<float>(), static_cast<size_t>(out.elements())),
+                    number);
   return out;
 }
 
@@ -83,7 +108,14 @@ int32_t Builder::home(const Value& value) {
   int32_t index = 0;
   if (value.is_constant()) {
     const bool wide = value.quant.dtype == DType::kI16 && value.quantized();
-    const Tensor held = wide ? rounded_to_i16(value.constant(), value.quant) : value.constant();
+    const bool guard = !wide && is_vanishing_guard(value);
+    if (guard) {
+      log(LogLevel::kInfo, str("'", value.name(), "' (", value.constant().span<float>()[0],
+                               ") would be 0 in float16: it is raised to ", kLeastF16));
+    }
+    const Tensor held = wide    ? rounded_to_i16(value.constant(), value.quant)
+                        : guard ? filled_with(value.constant(), kLeastF16)
+                                : value.constant();
     index = add_constant({.name = value.name(),
                           .dtype = value.dtype(),
                           .shape = value.shape(),

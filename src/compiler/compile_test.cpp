@@ -192,6 +192,31 @@ TEST(EmitConvTest, WithoutQuantizationWeightsAreHalfFloats) {
   EXPECT_EQ(tensor(program, 1).size_bytes, 4u * 8 * 3 * 2);  // width 4 padded to 8 pixels
 }
 
+// 1e-10 is 0 in float16, whose least number is 2^-24: Log would read 0 where the model makes sure that it does not.
+TEST(EmitOpTest, AnEpsilonThatFloat16RoundsToZeroIsRaisedToItsLeastNumber) {
+  const auto held = [](const char* node, const char* epsilon) {
+    const Program program = compiled(str(R"(graph "g" {
+      input %x: f32[1,4]
+      const %e: f32[1] = [)",
+                                         epsilon, R"(]
+      const %most: f32[] = [1000.0]
+      %a = )",
+                                         node, R"( @"a"
+      %y = Log(%a)
+      output %y
+    })"));
+    const program::ProgramTensor& constant = tensor(program, step(program, 0).inputs[1]);
+    return load<float>(program.weights[static_cast<size_t>(constant.weight)].bytes.data());
+  };
+  for (const char* const node : {"Add(%x, %e)", "Max(%x, %e)"}) {
+    EXPECT_EQ(held(node, "1e-10"), 0x1p-24f) << node;
+    EXPECT_EQ(held(node, "2.9802322e-08"), 0x1p-24f) << node;  // 2^-25, a tie
+    EXPECT_EQ(held(node, "5e-08"), 5e-08f) << node;            // rounds to 2^-24 by itself
+    EXPECT_EQ(held(node, "-1e-10"), -1e-10f) << node;
+  }
+  EXPECT_EQ(held("Mul(%x, %e)", "1e-10"), 1e-10f) << "keeps nothing away from 0";
+}
+
 TEST(EmitConvTest, AnActivationTheChipLacksRunsByDefinition) {
   const Program program = compiled(R"(graph "g" {
     input %x: f32[1,2,1,1] q(i8, scale=[0.5], zp=[10])

@@ -14,6 +14,7 @@
 #include "quant/sparsity.h"
 #include "toolkit/config_check.h"
 #include "toolkit/dynamic_shapes.h"
+#include "toolkit/float_check.h"
 #include "toolkit/version.h"
 
 namespace rk::toolkit {
@@ -56,25 +57,6 @@ void warn_of_changed_shapes(const std::vector<Value*>& before, const std::vector
         str("remove_reshape: ", kind, " '", after[i]->name(), "' is now ",
             to_string(after[i]->shape()), " instead of ", to_string(before[i]->shape())));
   }
-}
-
-constexpr float kMaxF16 = 65504;
-
-// Values that calibration saw outside what float16 holds, in layers that compute in it.
-void warn_of_overflow(const Graph& quantized, const quant::Ranges& ranges) {
-  constexpr size_t kNamed = 5;
-  size_t count = 0;
-  for (const Value* value : quantized.values()) {
-    const auto range = ranges.find(value->name());
-    if (!quant::is_activation(*value) || value->quantized() || range == ranges.end()) continue;
-    const float widest = std::max(-range->second.min, range->second.max);
-    if (!(widest > kMaxF16) || ++count > kNamed) continue;
-    log(LogLevel::kWarning,
-        str("'", value->name(), "' reaches ", widest, " in calibration and computes in float16, ",
-            "which ends at ", kMaxF16, ": it becomes infinite. Scale the model down before it, or ",
-            "end the model before this layer"));
-  }
-  if (count > kNamed) log(LogLevel::kWarning, str("so do ", count - kNamed, " further values"));
 }
 
 // One line for all that the board would refuse: by operator, with a count, the first name and its reason.
@@ -422,7 +404,10 @@ Result<Built> build_model(const Imported& imported, const Calibrated& from, cons
             compiler::report_placement(out.graph,
                                        compile_options(setting, out.graph, true, out.layers.f16)));
   warn_of_unsupported(out.placement, setting.target);
-  if (quantized) warn_of_overflow(out.graph, from.ranges);
+  if (quantized && !options.assumed_ranges) {
+    const bool overflows = warn_of_overflow(out.program, from.ranges);
+    RK_TRY(check_numbers(from, out.program, setting, overflows));
+  }
   return out;
 }
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toolkit/float_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "analysis/simulate.h"
+#include "base/log.h"
+#include "evaluator/evaluate.h"
+#include "quant/samples.h"
+#include "toolkit/config_check.h"
+
+namespace rk::toolkit {
+namespace {
+
+constexpr float kMaxF16 = 65504;
+
+// The value of the graph that a tensor holds; conversions are named after it.
+std::string_view value_of(std::string_view tensor) {
+  constexpr std::string_view kCopy = "__float16";
+  if (tensor.ends_with(kCopy)) tensor.remove_suffix(kCopy.size());
+  return tensor;
+}
+
+bool has_nan(const Tensor& tensor) {
+  return tensor.dtype() == DType::kF32 &&
+         std::ranges::any_of(tensor.span<float>(), [](float x) { return std::isnan(x); });
+}
+
+// Makes infinities or NaN of finite numbers.
+bool has_poles(const program::Step& step) {
+  constexpr std::string_view kOps[] = {"Div", "Log", "Pow", "Reciprocal", "Sqrt"};
+  const auto* const p = std::get_if<program::OpParams>(&step.params);
+  return p != nullptr && std::ranges::find(kOps, p->op) != std::end(kOps);
+}
+
+using Names = std::unordered_set<std::string_view>;
+
+// The first value in the order of the steps, which the rest follows from.
+std::string_view first_of(const Names& names, const program::Variant& variant) {
+  for (const program::Step& step : variant.steps) {
+    for (const int32_t tensor : step.outputs) {
+      const auto value = value_of(variant.tensors[static_cast<size_t>(tensor)].name);
+      if (names.contains(value)) return value;
+    }
+  }
+  return *names.begin();
+}
+
+// An output that is NaN, or that a step makes of NaN.
+const program::ProgramTensor* output_of(const Names& names, const program::Variant& variant) {
+  const auto bad = [&](int32_t tensor) {
+    return tensor != program::kNone &&
+           names.contains(value_of(variant.tensors[static_cast<size_t>(tensor)].name));
+  };
+  for (const int32_t output : variant.outputs) {
+    const auto writes = [&](const program::Step& step) {
+      return std::ranges::find(step.outputs, output) != step.outputs.end();
+    };
+    const auto step = std::ranges::find_if(variant.steps, writes);
+    if (bad(output) || (step != variant.steps.end() && std::ranges::any_of(step->inputs, bad)))
+      return &variant.tensors[static_cast<size_t>(output)];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool warn_of_overflow(const program::Program& program, const quant::Ranges& ranges) {
+  constexpr size_t kNamed = 5;
+  Names seen;
+  for (const program::ProgramTensor& tensor : program.main_variant().tensors) {
+    if (tensor.dtype != DType::kF16 || tensor.is_constant()) continue;
+    const std::string_view value = value_of(tensor.name);
+    const auto range = ranges.find(std::string(value));
+    if (range == ranges.end()) continue;
+    const float widest = std::max(-range->second.min, range->second.max);
+    if (!(widest > kMaxF16) || !seen.insert(value).second || seen.size() > kNamed) continue;
+    log(LogLevel::kWarning,
+        str("'", value, "' reaches ", widest, " in calibration and computes in float16, ",
+            "which ends at ", kMaxF16, ": it becomes infinite. Scale the model down before it, or ",
+            "end the model before this layer"));
+  }
+  if (seen.size() > kNamed)
+    log(LogLevel::kWarning, str("so do ", seen.size() - kNamed, " further values"));
+  return !seen.empty();
+}
+
+Status check_numbers(const Calibrated& from, const program::Program& program,
+                     const Setting& setting, bool overflows) {
+  const program::Variant& variant = program.main_variant();
+  if (!overflows && std::ranges::none_of(variant.steps, has_poles)) return ok_status();
+  const Graph& graph = from.optimized;
+  const auto load = [&](std::vector<quant::InputFeed> feeds) -> Result<std::vector<Tensor>> {
+    RK_ASSIGN(const auto samples,
+              quant::DatasetSamples::open(from.dataset, graph, std::move(feeds)));
+    return samples.load(0);
+  };
+  const size_t inputs = graph.inputs().size();
+  RK_ASSIGN(const std::vector<Tensor> raw, load(raw_feeds(setting.config, inputs)));
+  program::Program one = program;
+  one.batch = 1;
+  std::unordered_set<std::string> found;
+  const auto watch = [&](const std::string& name, const Tensor& tensor) -> Status {
+    if (has_nan(tensor)) found.emplace(value_of(name));
+    return ok_status();
+  };
+  // An operator that only an application has cannot be run here.
+  if (!analysis::simulate(std::move(one), graph.registry(), raw, watch).ok() || found.empty())
+    return ok_status();
+  RK_ASSIGN(const std::vector<Tensor> normalized, load(input_feeds(setting.config, inputs)));
+  Names names(found.begin(), found.end());
+  RK_TRY(evaluator::evaluate(
+             graph, normalized,
+             {setting.pool,
+              [&](const Value& value, const Tensor& tensor, const FiniteRange&) -> Status {
+                if (names.contains(value.name()) && has_nan(tensor)) names.erase(value.name());
+                return ok_status();
+              }})
+             .status());
+  if (names.empty()) return ok_status();
+  const std::string text = str("'", first_of(names, variant),
+                               "' holds NaN on the first calibration sample, where the float model "
+                               "has numbers: what it reads is infinite or 0 in ",
+                               "float16, which holds 6e-08 to 65504");
+  const program::ProgramTensor* const output = output_of(names, variant);
+  if (output == nullptr) {
+    log(LogLevel::kWarning, text);
+    return ok_status();
+  }
+  return unsupported(str("build: output '", output->name, "' would be NaN: ", text,
+                         ". Scale the model's input or the layers before it so that they stay "
+                         "within, or end the model before it (outputs=)"));
+}
+
+}  // namespace rk::toolkit
