@@ -202,7 +202,8 @@ TEST_F(Build, InputsThatAreNoPicturesAreNormalizedPerEntryOfTheirSecondAxis) {
   config.mean_values = {{1, 2}};
   config.std_values = {{2, 2, 4}};
   ASSERT_TRUE(toolkit_.config(config).ok());
-  EXPECT_THAT(toolkit_.load_onnx(path("flat.onnx")).message(), HasSubstr("found 2, expect 3!"));
+  EXPECT_THAT(toolkit_.load_onnx(path("flat.onnx")).message(),
+              HasSubstr("The len of mean_values ([1, 2]) for input 0 is wrong, expect 3!"));
   config.mean_values = {{1, 2, 3}};
   ASSERT_TRUE(toolkit_.config(config).ok());
   const Status loaded = toolkit_.load_onnx(path("flat.onnx"));

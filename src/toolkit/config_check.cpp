@@ -147,9 +147,13 @@ Status check_inputs(const Config& config, const Graph& graph) {
       const int64_t channels = shape.rank() > 1 ? shape[1] : 1;
       const auto found = static_cast<int64_t>(lists[i].size());
       if (found > 1 && found != channels) {
-        return invalid_argument(str("The len of ", name, " for input ", i, " ('",
-                                    graph.inputs()[i]->name(), "') is wrong: found ", found,
-                                    ", expect ", channels, "!"));
+        std::string values;
+        for (const float value : lists[i]) values += str(values.empty() ? "" : ", ", value);
+        // The vendor's words, which users look for.
+        return invalid_argument(str("The len of ", name, " ([", values, "]) for input ", i,
+                                    " is wrong, expect ", channels, "! The input is '",
+                                    graph.inputs()[i]->name(), "' of ", to_string(shape),
+                                    ", the list has ", found, " numbers"));
       }
     }
     return ok_status();

@@ -130,6 +130,15 @@ class Conversion(unittest.TestCase):
                                                 "-e"]), 0)
         self.assertTrue(os.path.exists(self.path("out/digits.rknn")))
         self.assertIn("Network Layer Information Table", out.getvalue())
+        # -d is a board of the chip that the yml file names, also without -t.
+        with open(self.path("digits.yml"), "a") as file:
+            file.write("    target_platform: rk3588\n")
+        picture = os.path.abspath(os.path.join(models.DIGITS, "calib_png", "000.png"))
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder.name)  # the analysis is written where it is started
+        with models.captured() as (out, _):
+            self.assertEqual(rknn_convert.main(["-i", "digits.yml", "-o", "out", "-d", "-a", picture]), 0)
+        self.assertIn("runtime_error", out.getvalue())
         with open(self.path("wrong.yml"), "w") as file:
             file.write("models:\n  model_file_path: x.onnx\n  configs:\n    mean_value: [1]\n")
         with models.captured() as (_, err):

@@ -45,6 +45,9 @@ def check_bench(rknn, models):
 def check_device(rknn):
     text = output(rknn, "device", "--interval", "1")
     assert text.startswith("RKNPU driver: v"), text
+    env = dict(os.environ, RKNN_TARGET="rk3588")
+    text = subprocess.run([rknn, "device", "--interval", "1"], check=True, stdout=subprocess.PIPE, text=True, env=env).stdout
+    assert "RKNPU: sram region: [0x0000000000000000, 0x00000000000ef000), sram size: 0xef000\n" in text, text
 
 
 def check_micro(library, models):

@@ -87,6 +87,10 @@ void print_sram(const target::Target& chip, uint64_t used_bytes) {
   if (chip.sram_bytes == 0) return;
   const uint64_t used = std::min<uint64_t>(used_bytes, static_cast<uint64_t>(chip.sram_bytes));
   const auto pages = static_cast<uint64_t>(chip.sram_bytes / kSramPage);
+  // As the driver says it in dmesg. A simulated board's region lies nowhere: it starts at 0.
+  const auto whole = static_cast<unsigned long long>(chip.sram_bytes);
+  std::printf("RKNPU: sram region: [0x%016llx, 0x%016llx), sram size: 0x%llx\n", 0ULL, whole,
+              whole);
   const uint64_t taken = (used + kSramPage - 1) / kSramPage;
   std::printf("SRAM bitmap: \"*\" - used, \".\" - free (1bit = 4KB)\n");
   for (uint64_t row = 0; row * 32 < pages; ++row) {

@@ -52,12 +52,13 @@ def convert(args):
         if rknn.export_rknn(path) != 0:
             return 1
         print(path)
-        target = args.platform if args.device is not None else None
+        # -d asks for a board, of the chip that -t or the yml file names.
+        target = models["config"].get("target_platform") if args.device is not None else None
         if args.accuracy and rknn.accuracy_analysis(args.accuracy.split(), target=target,
                                                     device_id=args.device or None) != 0:
             return 1
         if args.evaluate:
-            if rknn.init_runtime(target=args.platform, device_id=args.device or None, perf_debug=True, eval_mem=True):
+            if rknn.init_runtime(target=target or args.platform, device_id=args.device or None, perf_debug=True, eval_mem=True):
                 return 1
             rknn.eval_perf()
             rknn.eval_memory()
