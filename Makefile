@@ -342,6 +342,8 @@ check-sound: configure-release fuzzers coverage-run
 	  -- LD_PRELOAD=$(CURDIR)/$(BUILD)/release/tests/sound/libguard_malloc.so $(BUILD)/release/src/units_kernels \
 	  -- $(PYTHON) tests/sound/hardening.py $(PRODUCTS) \
 	  -- $(BUILD)/release/tests/sound/pairs/pairs \
+	  -- $(PYTHON) -B tests/python/check_pads.py $(BUILD)/release/tools/rknn/rknn \
+	  -- ctest --test-dir $(BUILD)/release -R '^python_(signatures|wheel)$$' --no-tests=error --output-on-failure \
 	  -- $(PYTHON) tests/sound/coverage.py $(COVERED) $(COVERAGE_BARS) \
 	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
 

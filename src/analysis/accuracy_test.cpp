@@ -39,6 +39,31 @@ TEST(Compare, ZeroVectorsAreEqualToEachOtherOnly) {
   EXPECT_EQ(compare(other, std::vector<float>{INFINITY, 0}).cosine, 0);
 }
 
+// A layer that is right but for a factor has cosine 1: its distance gives it away.
+TEST(ReportText, ALowCosineOrALargeDistanceIsColored) {
+  const std::vector<float> golden = {3, 4}, doubled = {6, 8}, near = {3.3f, 4.4f}, turned = {4, -3},
+                           other = {3, 3};
+  AccuracyReport report;
+  for (const auto* found : {&golden, &near, &other, &doubled, &turned}) {
+    Layer layer;
+    layer.type = "Conv";
+    layer.name = str("c", report.layers.size());
+    layer.entire = compare(golden, *found);
+    report.layers.push_back(layer);
+  }
+  const auto line = [](const std::string& text, const char* name) {
+    const size_t begin = text.find(str("[Conv] ", name));
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  const std::string text = to_text(report, Color::kTerminal);
+  EXPECT_EQ(line(text, "c0").find('\x1b'), std::string::npos);
+  EXPECT_EQ(line(text, "c1").find('\x1b'), std::string::npos) << "20 dB";
+  EXPECT_THAT(line(text, "c2"), HasSubstr("\x1b[33m0.98995"));  // 14 dB to the decimal
+  EXPECT_THAT(line(text, "c3"), HasSubstr("\x1b[31m1.00000"));
+  EXPECT_THAT(line(text, "c4"), HasSubstr("\x1b[31m0.00000"));
+  EXPECT_EQ(to_text(report, Color::kNone).find('\x1b'), std::string::npos);
+}
+
 std::vector<Tensor> sixteen() {
   std::vector<float> values;
   for (int i = 0; i < 16; ++i) values.push_back(static_cast<float>(i - 8) / 2);
