@@ -132,7 +132,7 @@ struct Reader {
 };
 
 // Multiplications of the reference per case: of larger products, elements are picked.
-constexpr int64_t kBudget = 500'000;
+constexpr int64_t kBudget = 200'000;
 
 // Runs one case and compares; gives how many elements were compared.
 int64_t check(const Case& c, std::mt19937& random) {
