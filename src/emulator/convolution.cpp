@@ -158,7 +158,7 @@ struct WeightBlocks {
 WeightBlocks weight_blocks(const Chip& chip, const Geometry& g) {
   const int64_t bytes = element_bytes(g.precision);
   const bool is_picture = g.in_channels <= chip.picture_lanes;
-  const int64_t least = (is_picture ? chip.picture_lanes : chip.least_lanes) / bytes;
+  const int64_t least = is_picture ? chip.picture_lanes : chip.least_lanes / bytes;
   if (g.depthwise)
     return {1, chip.depthwise_group / bytes,
             chip.depthwise_least_lanes != 0 ? chip.depthwise_least_lanes : least};

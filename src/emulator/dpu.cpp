@@ -261,7 +261,6 @@ Status elementwise_stage(const Unit& unit, Precision inside, Cube& cube) {
     for (int64_t& v : cube.integers) {
       RK_ASSIGN(v, look_up(unit, v));
     }
-    return ok_status();
   }
   if (has_operand) RK_TRY(use_operand(unit, inside, cube));
   if (r.is_on(reg::DPU_EW_CFG__EW_RELU_BYPASS)) return ok_status();
@@ -292,9 +291,12 @@ Result<std::vector<double>> output_stage(const Unit& unit, const Cube& cube, Pre
   const auto exponent = static_cast<int>(r.get(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP));
   std::vector<double> out(static_cast<size_t>(cube.elements()));
   if (cube.is_float) {
-    // Note: the offset of 1 in tasks with a table has no known effect.
+    // Note: the offset of 1 in tasks with a table has no known effect. RK3562 has a factor there.
+    const float factor = unit.chip.is_rk3562 ? std::ldexp(static_cast<float>(scale),
+                                                          -exponent - static_cast<int>(shift))
+                                             : std::ldexp(1.0f, -exponent);
     for (size_t i = 0; i < out.size(); ++i) {
-      const float v = std::ldexp(cube.floats[i], -exponent);
+      const float v = cube.floats[i] * factor;
       out[i] = is_float(to) ? double{v} : saturate(to, std::nearbyint(v));
     }
     return out;

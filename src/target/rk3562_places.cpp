@@ -11,7 +11,8 @@ namespace {
 
 namespace here = rk3562_reg;
 
-constexpr uint32_t kConvolves = 1, kPools = 0x20;
+constexpr uint32_t kConvolves = 1, kReads = 0x10, kPools = 0x20;
+constexpr uint32_t kHalf = 2;  // of precision fields: float16
 
 class Positions {
  public:
@@ -30,24 +31,30 @@ class Positions {
   uint32_t raw(uint16_t offset) const { return raw_.get(offset); }
   uint32_t out(const RegisterField& field) const { return out_.get(field); }
 
-  Status convolution() {
+  bool is_half() const { return out(reg::DPU_DATA_FORMAT__PROC_PRECISION) == kHalf; }
+
+  Status convolution(uint32_t units) {
     const uint32_t mode = raw(here::kConvMode);
     const uint32_t picture = raw(RegisterField{"ARGB_IN", 0x100c, 12, 15});
-    constexpr uint32_t kDepthwise = 1, kPaired = 5, kPicture = 2, kAtom = 16;
+    constexpr uint32_t kDepthwise = 1, kPaired = 5, kPicture = 2;
+    const uint32_t lanes = is_half() ? 8 : 16;  // of an atom
+    const uint32_t numbers = raw(here::kPrecision);
+    if (numbers != (is_half() ? kHalf : 0))
+      return unsupported(str("a convolution of precision ", numbers, " on rk3562"));
     const bool is_picture = mode == kPicture && picture != 0;
     if (mode != 0 && mode != kDepthwise && mode != kPaired && !is_picture)
       return unsupported(str("convolution mode ", mode, " on rk3562"));
     const bool is_depthwise = mode == kDepthwise || mode == kPaired;
     set(reg::CNA_CONV_CON1__CONV_MODE, is_depthwise ? 3 : 0);
     set(reg::CNA_CONV_CON1__DECONV, raw(here::kNotTransposed) == 0 ? 1 : 0);
-    // The converter of a picture turns what an application stores into int8. Here pictures are
-    // stored as int8, for which the loader of a file switches it off.
+    // The converter of a picture turns what an application stores into the input's type. Here
+    // pictures are stored in it, for which the loader of a file switches it off.
     constexpr uint32_t kBypassed = 0xb;
     if (!is_picture && raw(here::kConversion) != kBypassed)
       return unsupported("conversion of the input");
     set(reg::CNA_CVT_CON0__CVT_BYPASS, 1);
     const uint32_t channels = raw(here::kInChannels);
-    set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL, is_picture ? 4 : align_up(channels, kAtom));
+    set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL, is_picture ? 4 : align_up(channels, lanes));
     set(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL, channels - 1);
     set(reg::CNA_WEIGHT_SIZE2__WEIGHT_KERNELS, raw(here::kKernels));
     set(reg::CNA_PAD_CON1, raw(here::kBorder));
@@ -62,13 +69,19 @@ class Positions {
     const uint32_t kept =
         is_picture ? 0 : out(reg::CNA_DATA_SIZE0__DATAIN_HEIGHT) - raw(here::kFetchedRows);
     set(reg::CNA_FEATURE_DATA_ADDR, raw(here::kFeatureAddress) - kept * line * (single ? 16 : 4));
+    if ((units & kReads) == 0) {
+      // No constants.
+      if (raw(here::kBias) != kNoBias) return unsupported("a bias that nothing reads on rk3562");
+      set(reg::DPU_BS_CFG__BS_BYPASS, 1);
+      return ok_status();
+    }
     return constants(is_depthwise);
   }
 
   Status dpu() {
-    constexpr uint32_t kOff = 0x53, kAdds = 0x100012;
+    constexpr uint32_t kAdds = 0x100012;
     const uint32_t stage = raw(here::kBias) & ~kShiftBits;
-    if (stage == kOff) {
+    if (stage == kNoBias) {
       set(reg::DPU_BS_CFG__BS_BYPASS, 1);
       return ok_status();
     }
@@ -84,25 +97,29 @@ class Positions {
   }
 
   Status stages(uint32_t units) {
-    constexpr uint32_t kIndexShift = 0xfc00;
-    if ((raw(here::kDpuFormat) & ~kIndexShift) != 0)
-      return unsupported("other numbers than int8 on rk3562");
+    constexpr uint32_t kIndexShift = 0xfc00, kHalves = 0x40000002;
+    const uint32_t format = raw(here::kDpuFormat) & ~kIndexShift;
+    if (format != 0 && format != kHalves)
+      return unsupported(str("numbers of format ", format, " on rk3562"));
     // Bits of the writing unit beyond what plain copies, depthwise results and enlargements set.
     constexpr RegisterField kRest{"REST", 0x4050, 11, 31};
-    constexpr uint16_t kOthers[] = {0x40cc, 0x5078};
+    constexpr uint16_t kOther = 0x5078;
+    constexpr uint32_t kCopyWithTable = 0x10;
     if (raw(kRest) != 0) return unsupported("regrouped writing on rk3562");
-    for (const uint16_t offset : kOthers)
-      if (raw(offset) != 0) return unsupported(str("register ", offset, " on rk3562"));
+    for (const uint16_t offset : {here::kCopyMode, kOther}) {
+      const bool looks_up = offset == here::kCopyMode && raw(here::kElements) == kLooksUp;
+      if (raw(offset) != 0 && !(looks_up && raw(offset) == kCopyWithTable))
+        return unsupported(str("register ", offset, " on rk3562"));
+    }
     const uint32_t channels = raw(here::kChannels);
     set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL, channels);
     set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, raw(here::kReaderChannels));
     set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, raw(here::kReaderChannels));
     constexpr uint32_t kInt32 = 4;
-    constexpr RegisterField kNumbers{"IN_PRECISION", here::kReader, 15, 17};
-    constexpr RegisterField kInside{"PROC_PRECISION", here::kReader, 5, 7};
-    const uint32_t numbers = raw(kNumbers);
-    if ((numbers != 0 && numbers != kInt32) || raw(kInside) != 0)
-      return unsupported("a source of other numbers than int8 on rk3562");
+    const uint32_t numbers = raw(here::kReaderNumbers), own = is_half() ? kHalf : 0;
+    if ((units & kReads) != 0 &&
+        ((numbers != own && numbers != kInt32) || raw(here::kReaderInside) != own))
+      return unsupported(str("a source of precision ", numbers, " on rk3562"));
     set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, numbers);
     RK_TRY(norm());
     return elements((units & kConvolves) != 0);
@@ -111,7 +128,8 @@ class Positions {
   RegisterFile take() && { return std::move(out_); }
 
  private:
-  static constexpr uint32_t kAddition = 2, kShiftBits = 0x3f00;
+  static constexpr uint32_t kAddition = 2, kShiftBits = 0x3f00, kNoBias = 0x53,
+                            kLooksUp = 0x1004140;  // of the element-wise stage
 
   void shifts() {
     set(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE, raw(here::kBiasShift));
@@ -120,8 +138,9 @@ class Positions {
 
   // Bias, offset and multiplier of each channel.
   Status constants(bool is_depthwise) {
-    constexpr uint32_t kDense = 0x120080, kDepthwise = 0x100092;
-    if ((raw(here::kBias) & ~kShiftBits) != (is_depthwise ? kDepthwise : kDense))
+    // Without offsets of weights: depthwise, and float16.
+    constexpr uint32_t kDense = 0x120080, kPlain = 0x100092;
+    if ((raw(here::kBias) & ~kShiftBits) != (is_depthwise || is_half() ? kPlain : kDense))
       return unsupported(str("bias stage ", raw(here::kBias), " on rk3562"));
     set(reg::DPU_BS_CFG__BS_RELU_BYPASS, 1);
     set(reg::DPU_BS_CFG__BS_ALU_SRC, 1);
@@ -132,7 +151,7 @@ class Positions {
     set(reg::DPU_BS_CFG__BS_MUL_BYPASS, multiplies ? 0 : 1);
     set(reg::DPU_BS_MUL_CFG__BS_MUL_SRC, 1);
     // One offset for all weights, where there are no constants of each channel but the bias.
-    set(reg::DPU_BS_OW_CFG__OD_BYPASS, is_depthwise || multiplies ? 1 : 0);
+    set(reg::DPU_BS_OW_CFG__OD_BYPASS, is_depthwise || multiplies || is_half() ? 1 : 0);
     set(reg::DPU_BS_OW_OP__OW_OP, raw(here::kOffsetValue));
     shifts();
     return ok_status();
@@ -176,7 +195,8 @@ class Positions {
   }
 
   Status elements(bool convolves) {
-    constexpr uint32_t kNothing = 0x10041c1, kLooksUp = 0x1004140, kAdds = 0x8002c0c0;
+    constexpr uint32_t kNothing = 0x10041c1;
+    const uint32_t kAdds = is_half() ? 0x2c0c0 : 0x8002c0c0;  // int8 is converted
     const uint32_t mode = raw(here::kElements);
     if (mode != kNothing && mode != kLooksUp && mode != kAdds)
       return unsupported(str("element-wise stage ", mode, " on rk3562"));
@@ -184,11 +204,12 @@ class Positions {
     set(reg::DPU_EW_CFG__EW_LUT_BYPASS, mode == kLooksUp ? 0 : 1);
     set(reg::DPU_EW_CFG__EW_OP_BYPASS, mode == kAdds ? 0 : 1);
     set(reg::DPU_EW_CFG__EW_RELU_BYPASS, 1);
-    if (mode != kAdds) return ok_status();
+    if (mode == kNothing) return ok_status();
     constexpr uint32_t kLeast = 0x80000000;
     const uint32_t low = raw(here::kElementsLow);
     if (low != 0 && low != kLeast) return unsupported("a lower limit on rk3562");
     set(reg::DPU_EW_CFG__EW_RELU_BYPASS, low == 0 ? 0 : 1);
+    if (mode == kLooksUp) return ok_status();
     set(reg::DPU_EW_CFG__EW_OP_SRC, 1);
     set(reg::DPU_EW_CFG__EW_ALU_ALGO, kAddition);
     const auto offset = static_cast<int16_t>(
@@ -205,9 +226,10 @@ class Positions {
 
 RegisterFile pooling(const RegisterFile& raw) {
   RegisterFile out = raw;
-  constexpr uint32_t kInt8 = 0x40;
+  constexpr uint32_t kInt8 = 0x40, kHalves = 0x42;
   const uint32_t format = raw.get(reg::PPU_RDMA_RDMA_DATA_FORMAT);
-  out.write({0, format == kInt8 ? 1U : 0U, reg::PPU_RDMA_RDMA_DATA_FORMAT});
+  const uint32_t numbers = format == kInt8 ? 1 : format == kHalves ? kHalf : 0;
+  out.write({0, numbers, reg::PPU_RDMA_RDMA_DATA_FORMAT});
   return out;
 }
 
@@ -216,7 +238,7 @@ RegisterFile pooling(const RegisterFile& raw) {
 Result<RegisterFile> rk3562_as_rk3588(const RegisterFile& raw, uint32_t units) {
   if ((units & kPools) != 0) return pooling(raw);
   Positions p(raw);
-  RK_TRY((units & kConvolves) != 0 ? p.convolution() : p.dpu());
+  RK_TRY((units & kConvolves) != 0 ? p.convolution(units) : p.dpu());
   RK_TRY(p.stages(units));
   return std::move(p).take();
 }

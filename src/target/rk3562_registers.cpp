@@ -5,6 +5,8 @@ namespace rk::target {
 
 std::span<const PlacedField> rk3562_fields() {
   static constexpr PlacedField kFields[] = {
+      {reg::CNA_CONV_CON1__IN_PRECISION, rk3562_reg::kPrecision},
+      {reg::CNA_CONV_CON1__PROC_PRECISION, {"PROC_PRECISION", 0x100c, 7, 9}},
       {reg::CNA_CONV_CON1__ARGB_IN, {"ARGB_IN", 0x100c, 12, 15}},
       {{"CONV_CON3", reg::CNA_CONV_CON3, 0, 31}, {"CONV_CON3", 0x1014, 0, 31}},
       {{"WEIGHT_SIZE0", reg::CNA_WEIGHT_SIZE0, 0, 31}, {"WEIGHT_SIZE0", 0x101c, 0, 31}},
@@ -16,6 +18,7 @@ std::span<const PlacedField> rk3562_fields() {
       {{"DATA_SIZE3", reg::CNA_DATA_SIZE3, 0, 31}, {"DATA_SIZE3", 0x1034, 0, 31}},
       {reg::CNA_PAD_CON0__PAD_TOP, {"PAD_TOP", 0x1080, 0, 7}},
       {reg::CNA_PAD_CON0__PAD_LEFT, {"PAD_LEFT", 0x1080, 8, 15}},
+      {reg::CORE_MISC_CFG__PROC_PRECISION, {"PROC_PRECISION", 0x3018, 8, 10}},
       {{"DATAOUT", reg::CORE_DATAOUT_SIZE_0, 0, 31}, {"DATAOUT", 0x301c, 0, 31}},
       {{"DATAOUT_CHANNEL", reg::CORE_DATAOUT_SIZE_1, 0, 31}, rk3562_reg::kArrayChannels},
       {reg::CORE_CLIP_TRUNCATE__CLIP_TRUNCATE, {"CLIP_TRUNCATE", 0x3024, 0, 4}},
@@ -25,6 +28,8 @@ std::span<const PlacedField> rk3562_fields() {
       {reg::DPU_FEATURE_MODE_CFG__NONALIGN, {"NONALIGN", 0x400c, 25, 25}},
       {reg::DPU_FEATURE_MODE_CFG__RGP_TYPE, {"RGP_TYPE", 0x400c, 26, 29}},
       {reg::DPU_FEATURE_MODE_CFG__TP_EN, {"TP_EN", 0x400c, 30, 30}},
+      {reg::DPU_DATA_FORMAT__PROC_PRECISION, {"PROC_PRECISION", 0x4010, 0, 2}},
+      {reg::DPU_DATA_FORMAT__OUT_PRECISION, {"OUT_PRECISION", 0x4010, 29, 31}},
       {reg::DPU_DATA_FORMAT__BN_MUL_SHIFT_VALUE_NEG, {"BN_SHIFT_BELOW", 0x4010, 10, 15}},
       {reg::DPU_DST_SURF_STRIDE__DST_SURF_STRIDE, rk3562_reg::kOutputPlane},
       {reg::DPU_DATA_CUBE_WIDTH__WIDTH, {"WIDTH", 0x4020, 0, 12}},
@@ -38,8 +43,9 @@ std::span<const PlacedField> rk3562_fields() {
       {{"EW_CVT_OFFSET", reg::DPU_EW_CVT_OFFSET_VALUE, 0, 15}, {"EW_CVT_OFFSET", 0x4080, 0, 15}},
       {{"EW_CVT_SCALE", reg::DPU_EW_CVT_SCALE_VALUE, 0, 31}, {"EW_CVT_SCALE", 0x4084, 0, 31}},
       {{"OUT_CVT_OFFSET", reg::DPU_OUT_CVT_OFFSET, 0, 31}, {"OUT_CVT_OFFSET", 0x40ac, 0, 31}},
-      {reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, {"OUT_CVT_SCALE", 0x40b0, 0, 15}},
-      {reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT, {"OUT_CVT_SHIFT", 0x40b4, 0, 5}},
+      {reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE, rk3562_reg::kOutputScale},
+      {reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT, rk3562_reg::kOutputShift},
+      {reg::DPU_OUT_CVT_SHIFT__MINUS_EXP, {"MINUS_EXP", 0x40b4, 12, 19}},
       {reg::DPU_SURFACE_ADD__SURF_ADD, {"SURF_ADD", 0x40b8, 0, 27}},
       {{"LUT_INFO", reg::DPU_LUT_INFO, 0, 31}, {"LUT_INFO", 0x410c, 0, 31}},
       {{"LUT_LE_START", reg::DPU_LUT_LE_START, 0, 31}, {"LUT_LE_START", 0x4110, 0, 31}},

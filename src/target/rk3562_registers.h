@@ -33,6 +33,8 @@ namespace rk3562_reg {
 inline constexpr uint16_t kCnaPointer = 0x1004, kCorePointer = 0x3004;
 inline constexpr RegisterField kConvMode{"CONV_MODE", 0x100c, 0, 2};  // 1 depthwise, 5 with offsets
 inline constexpr RegisterField kPicture{"PICTURE", 0x100c, 1, 1};
+inline constexpr RegisterField kPrecision{"IN_PRECISION", 0x100c, 4, 6};
+inline constexpr RegisterField kHalves{"HALVES", 0x100c, 21, 21};  // where precision is float16
 inline constexpr RegisterField kPaddedRows{"PADDED_ROWS", 0x100c, 26, 26};  // of a picture
 inline constexpr RegisterField kNotTransposed{"NOT_TRANSPOSED", 0x100c, 28, 28};
 inline constexpr RegisterField kSingleLines{"SINGLE_LINES", 0x100c, 29, 29};
@@ -69,7 +71,8 @@ inline constexpr RegisterField kConversionShifts[] = {
 inline constexpr uint16_t kConversionOffset = 0x1054, kPictureBorder = 0x1070;
 inline constexpr uint16_t kBorder = 0x1084, kFeatureAddress = 0x1088, kBursts = 0x108c,
                           kLine = 0x1090, kPlane = 0x1094, kPlaneAgain = 0x1098, kRowEnd = 0x118c;
-inline constexpr RegisterField kCoreMode{"CORE_MODE", 0x3018, 0, 3};  // 1 dense, 10 depthwise
+// int8: 1 dense, 10 depthwise; float16: 0 and 2.
+inline constexpr RegisterField kCoreMode{"CORE_MODE", 0x3018, 0, 3};
 inline constexpr RegisterField kCorePicture{"CORE_PICTURE", 0x3024, 5, 5};
 inline constexpr RegisterField kDpuDepthwise{"CONV_MODE", 0x400c, 3, 4};
 inline constexpr uint16_t kDpuFormat = 0x4010, kOutputAddress = 0x4018;
@@ -100,12 +103,16 @@ inline constexpr uint16_t kNormLow = 0x406c, kNormHigh = 0x4070, kNormLowAgain =
 inline constexpr uint16_t kElements = 0x407c, kElementsLow = 0x4088, kElementsLowAgain = 0x40a4;
 inline constexpr uint16_t kLows[] = {0x4048, 0x4058, 0x406c, 0x4074, 0x4088, 0x40a4};
 inline constexpr uint16_t kHighs[] = {0x404c, 0x405c, 0x4070, 0x4078, 0x408c, 0x40a8};
-inline constexpr uint16_t kTable = 0x4108;
+inline constexpr RegisterField kOutputScale{"OUT_CVT_SCALE", 0x40b0, 0, 15};
+inline constexpr RegisterField kOutputShift{"OUT_CVT_SHIFT", 0x40b4, 0, 5};
+inline constexpr uint16_t kTable = 0x4108, kCopyMode = 0x40cc;
 // The reader brings a feature: the source of a task without convolution, or an operand.
 inline constexpr RegisterField kReadsMemory{"READS_MEMORY", 0x40b0, 16, 16};
 inline constexpr uint16_t kWriting = 0x40c0;
 inline constexpr RegisterField kReaderChannels{"CHANNEL", 0x5014, 0, 12};
 inline constexpr RegisterField kConstants{"BRDMA_DATA_USE", 0x501c, 1, 4};
+inline constexpr RegisterField kReaderInside{"PROC_PRECISION", 0x5044, 5, 7};
+inline constexpr RegisterField kReaderNumbers{"IN_PRECISION", 0x5044, 15, 17};
 inline constexpr uint16_t kReader = 0x5044, kOperandAddress = 0x5038, kSourceAddress = 0x5018,
                           kSourceNotch = 0x504c;
 inline constexpr uint16_t kUnnamed[] = {0x8028, 0x802c};
