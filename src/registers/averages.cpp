@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AveragePool as a depthwise convolution with weights of one: the sum of a window, its zero points in the bias, and the
 // step's own two scales as multiplier and output stage. In float16 the pooling unit averages, as in vendor files; windows
-// beyond its limits are a depthwise convolution with weights of one over the count.
+// beyond its limits, and all on RK3562, are a depthwise convolution with weights of one over the count.
 #include "base/checked_math.h"
 #include "base/half.h"
 #include "program/native_layout.h"
@@ -33,8 +33,9 @@ Result<LayerTasks> half_average_tasks(const program::Program& program,
   if (layer.in.is_picture) return no_form(step, "an AveragePool of a picture");
   if (!counts_all(p, layer.in, layer.out))
     return no_form(step, "an AveragePool whose windows count different numbers of pixels");
+  // RK3562 averages in the array, as in vendor files.
   if (auto tasks = pool_unit_tasks(program, variant, step);
-      tasks.ok() || tasks.status().code() != Code::kUnsupported)
+      !layer.in.chip->is_rk3562 && (tasks.ok() || tasks.status().code() != Code::kUnsupported))
     return tasks;
   layer.is_depthwise = true;
   layer.has_bias = false;

@@ -45,7 +45,8 @@ int64_t least_grains(const ConvParams& p, int64_t bank) {
 }
 
 // RK3562, in quarters of a row: a quarter of a bank, and what 50 rows of windows and those of eight
-// outputs reach. Lines in quarters of atoms are counted in whole rows.
+// outputs reach. Lines in quarters of atoms are counted in whole rows. `entries` of a whole row,
+// also where less of it is read.
 int64_t grains_of_rk3562(const ConvLayer& layer, int64_t entries, int64_t width) {
   constexpr int64_t kQuarterBank = 128, kMost = 0x3ff, kSteps = 50, kOutputs = 8;
   const ConvParams& p = layer.params;
@@ -146,7 +147,7 @@ void ConvWriter::write_fetch() {
     image_.set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, 1);
     line = in.width;
     surface = in.width * (in.height - 1);
-    const int64_t row = chip_.is_rk3562 ? align_up(in.width, chip_.atom_bytes) : in.width;
+    const int64_t row = chip_.is_rk3562 ? align_up(in.width, in.lanes()) : in.width;
     row_bytes = static_cast<uint64_t>(row * in.channels * in.element_bytes());
   } else if (width_ != in.width || chip_.is_rk3566) {
     image_.set(reg::CNA_CONV_CON1__GROUP_LINE_OFF, 1);
@@ -276,7 +277,9 @@ int64_t ConvWriter::grains() const {
     const int64_t rows = kernel + p_.stride.h * (1 + kPixels / layer_.out.width);
     return std::min(rows, tile_.in_rows);
   }
-  if (chip_.is_rk3562) return grains_of_rk3562(layer_, entries_, width_);
+  if (chip_.is_rk3562)
+    return grains_of_rk3562(layer_, buffer_entries(layer_.in, in_channels_, layer_.in.width),
+                            width_);
   if (p_.transposed) return tile_.in_rows + tile_.pad_top;
   const int64_t all = tile_.in_rows + tile_.pad_top + p_.kernel.h;
   if (entries_ * tile_.in_rows <= chip_.bank_entries) return all;
@@ -386,7 +389,7 @@ Status ConvWriter::write_activation() {
   image_.set(reg::DPU_BN_CFG__BN_RELUX_EN, clips ? 1 : 0);
   const uint32_t limit =
       is_float_ ? std::bit_cast<uint32_t>(p_.clip_limit_f32) : static_cast<uint32_t>(p_.clip_limit);
-  if (clips && chip_.is_rk3562) {
+  if (clips && chip_.is_rk3562 && !is_float_) {
     RK_ASSIGN(const uint32_t there, limit_in_first_unit(layer_));
     image_.set(reg::DPU_BN_RELUX_CMP_VALUE, there);
   } else if (clips) {
@@ -550,7 +553,8 @@ Status check_layer(const ConvLayer& layer) {
 }
 
 bool has_paired_offsets(const ConvLayer& layer) {
-  return layer.in.chip->is_rk3562 && layer.is_depthwise && layer.bias_form == BiasForm::kAll;
+  return layer.in.chip->is_rk3562 && layer.is_depthwise && !layer.in.is_float &&
+         layer.bias_form == BiasForm::kAll;
 }
 
 bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile) {

@@ -38,8 +38,8 @@ enum class BiasForm : uint8_t {
   kAlone,  // biases; one weight offset and no multiplier for the layer
 };
 
-// How the chip brings what an application stores of a channel to int8: x * scale / 2^shift +
-// offset.
+// How the chip brings what an application stores of a channel to the input's type: x * scale /
+// 2^shift + offset.
 struct PictureChannel {
   ScaleShift scale;
   int32_t offset = 0;
@@ -54,7 +54,7 @@ struct ConvLayer {
   int32_t weight_offset = 0;             // kAlone
   bool has_bias = true;                  // int8 layers always have one
   bool has_addend = false;               // a feature of the output's extents
-  std::vector<PictureChannel> picture;   // RK3562; empty: int8 as stored
+  std::vector<PictureChannel> picture;   // RK3562; empty: as stored
   int32_t first_multiplier = 0;          // RK3562: of channel 0, in whose unit limits are
   uint64_t in_bytes = 0, out_bytes = 0;  // from the start of the tensors to the features
 };

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/checked_math.h"
 #include "target/target.h"
 
 namespace rk::registers {
@@ -31,11 +32,22 @@ Result<std::vector<int64_t>> block_places(const std::vector<int32_t>& native, co
 target::WeightLayout half_layout(const Chip& chip, const Shape& shape) {
   target::WeightLayout layout{.oc2 = 16, .oc2_min = 1, .ic2 = 32};
   if (chip.is_rk3566) layout = {.oc2 = 8, .oc2_min = 1, .ic2 = 16};
+  if (chip.is_rk3562) layout.oc2 = 8;
   const int quarter = layout.ic2 / 4;
   layout.ic_small = shape[1] % layout.ic2 <= quarter ? quarter : 2 * quarter;
   layout.first_layer_ic = quarter;
   layout.depthwise_c2 = layout.ic2;
+  if (chip.is_rk3562) layout.first_layer_ic = static_cast<int>(chip.picture_lanes);
   return layout;
+}
+
+std::vector<int32_t> half_shape(const Chip& chip, const Shape& shape, program::WeightUse use) {
+  if (!chip.is_rk3562 || use != program::WeightUse::kDepthwise)
+    return program::native_weight_shape(half_layout(chip, shape), shape, use);
+  // Whole blocks only.
+  constexpr int64_t kBlock = 16;
+  const auto extent = [&](size_t axis) { return static_cast<int32_t>(shape[axis]); };
+  return {1, static_cast<int32_t>(ceil_div(shape[1], kBlock)), extent(2), extent(3), 1, kBlock};
 }
 
 }  // namespace
@@ -45,7 +57,7 @@ Result<HelperConstant> half_blocks(const Chip& chip, const Shape& shape, program
   HelperConstant blocks{.dtype = DType::kF16};
   blocks.layout = program::Layout::kWeight;
   blocks.shape = shape;
-  blocks.native_shape = program::native_weight_shape(half_layout(chip, shape), shape, use);
+  blocks.native_shape = half_shape(chip, shape, use);
   RK_ASSIGN(const std::vector<int64_t> places, block_places(blocks.native_shape, shape));
   blocks.bytes.resize(places.size() * sizeof(uint16_t));
   for (size_t i = 0; i < places.size(); ++i) {

@@ -88,6 +88,14 @@ Result<LayerTasks> plain_concat_tasks(const program::Program& program,
     copy.height = 1;
     copy.width = static_cast<int64_t>(ceil_div(bytes, atom_bytes));
     copy.source_plane = copy.out_plane = copy.width;
+    // The vendor's form there: one row of the result, which goes on behind the copy.
+    constexpr int64_t kMostGap = 8191;
+    const auto all = static_cast<uint64_t>(out.shape.elements()) * byte_size(out.dtype);
+    const auto row = static_cast<int64_t>(ceil_div(all, atom_bytes));
+    if (chip.is_rk3562 && row - copy.width <= kMostGap) {
+      copy.out_plane = row;
+      copy.out_row_gap = row - copy.width;
+    }
     copy.out_bytes = first;
     RK_ASSIGN(RegisterTask task, write_dpu(copy));
     tasks.tasks.push_back(bind(std::move(task), from.name, out.name));

@@ -43,7 +43,7 @@ const ProgramTensor& tensor_of(const Variant& variant, int32_t index) {
 }
 
 // A channel's converter; empty where the registers cannot express one of them, which then all read
-// int8 as stored.
+// the input as stored.
 std::vector<PictureChannel> picture_conversion(const program::Program& program,
                                                const Variant& variant, int32_t input) {
   const auto at = std::ranges::find(variant.inputs, input) - variant.inputs.begin();
@@ -53,7 +53,9 @@ std::vector<PictureChannel> picture_conversion(const program::Program& program,
   std::vector<PictureChannel> channels;
   for (size_t c = 0; c < static_cast<size_t>(tensor.shape[1]); ++c) {
     const double mean = c < info.mean.size() ? double{info.mean[c]} : 0;
-    const double unit = (c < info.std.size() ? double{info.std[c]} : 1) * double{tensor.scale};
+    const bool is_half = tensor.dtype == DType::kF16;
+    const double unit =
+        (c < info.std.size() ? double{info.std[c]} : 1) * (is_half ? 1 : double{tensor.scale});
     const auto scale = to_scale_shift(1 / unit);
     const double offset = round_even(tensor.zero_point - mean / unit);
     if (!scale.ok() || !(std::abs(offset) <= INT16_MAX)) return {};
@@ -111,7 +113,7 @@ Result<ConvLayer> conv_layer(const program::Program& program, const Variant& var
     return no_form(step, "a limit after an addend");
   if (layer.in.is_picture && layer.in.channels == 2)
     return no_form(step, "a picture of two channels");
-  if (layer.in.is_picture && layer_chip->is_rk3562 && !is_float)
+  if (layer.in.is_picture && layer_chip->is_rk3562)
     layer.picture = picture_conversion(program, variant, step.inputs[0]);
   if (layer.in.is_picture && layer.is_depthwise)
     return no_form(step, "a depthwise convolution on a picture");

@@ -14,7 +14,9 @@ namespace reg = target::reg;
 namespace there = target::rk3562_reg;
 using target::RegisterField;
 
-constexpr uint32_t kConvolves = 0x1d, kPools = 0x60;
+constexpr uint32_t kArray = 0x1, kReads = 0x10, kPools = 0x60;  // bits of units
+constexpr uint32_t kHalf = 2;                                   // of precision fields: float16
+constexpr uint16_t kReaderFirst = 0x5000, kReaderEnd = 0x6000;  // registers of the DPU's reader
 
 // Registers of lists, in their order.
 constexpr uint16_t kConvolutionOrder[] = {
@@ -51,8 +53,8 @@ class Translation {
     shared();
     fetch();
     weights();
-    image_.set(there::kCoreMode, is_depthwise() ? 10 : 1);
-    image_.set(there::kCorePicture, picture() != 0 ? 1 : 0);
+    image_.set(there::kCoreMode, is_half() ? (is_depthwise() ? 2 : 0) : is_depthwise() ? 10 : 1);
+    image_.set(there::kCorePicture, picture() != 0 && !is_half() ? 1 : 0);
     bias();
     RK_TRY(stages());
     RegisterTask out;
@@ -81,11 +83,14 @@ class Translation {
         image_.set_address(command.offset, command.operand, command.value);
       }
     }
-    // The least int8 with the bits that mark it as the border of a MaxPool, four times.
-    constexpr uint32_t kBorder = 0x7ff80, kInt8 = 0x40;
+    // The least int8 with the bits that mark it as the border of a MaxPool, or the least half, four
+    // times.
+    constexpr uint32_t kBorder = 0x7ff80, kHalfBorder = 0xfbff, kReaderMode = 0x40;
+    const bool halves = get(reg::PPU_DATA_FORMAT__PROC_PRECISION) == kHalf;
     for (uint16_t i = 0; i < 4; ++i)
-      image_.set(static_cast<uint16_t>(reg::PPU_PADDING_VALUE_1_CFG + 4 * i), kBorder);
-    image_.set(reg::PPU_RDMA_RDMA_DATA_FORMAT, kInt8);
+      image_.set(static_cast<uint16_t>(reg::PPU_PADDING_VALUE_1_CFG + 4 * i),
+                 halves ? kHalfBorder : kBorder);
+    image_.set(reg::PPU_RDMA_RDMA_DATA_FORMAT, kReaderMode | (halves ? kHalf : 0));
     unnamed();
     RegisterTask out;
     out.units = task_.units;
@@ -101,9 +106,15 @@ class Translation {
   uint32_t get(const RegisterField& field) const { return field.get(get(field.offset)); }
   uint32_t picture() const { return get(reg::CNA_CONV_CON1__ARGB_IN); }
   bool is_depthwise() const { return get(reg::CORE_MISC_CFG__DW_EN) != 0; }
-  bool convolves() const { return (task_.units & 1) != 0; }
+  bool convolves() const { return (task_.units & kArray) != 0; }
+  bool is_half() const { return get(reg::DPU_DATA_FORMAT__PROC_PRECISION) == kHalf; }
   bool enlarges() const { return get(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__UNPOOLING_EN) != 0; }
-  bool has_operand() const { return get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0; }
+  bool has_operand() const {
+    return (task_.units & kReads) != 0 && get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0;
+  }
+  bool has_bias() const { return get(reg::DPU_BS_CFG__BS_BYPASS) == 0; }
+  // Offsets between depthwise weights.
+  bool has_pairs() const { return is_depthwise() && !is_alone() && !is_half(); }
   // Bias alone: no multiplier, and no offsets between depthwise weights.
   bool is_alone() const { return get(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE) == 1; }
 
@@ -126,7 +137,8 @@ class Translation {
     const uint32_t channels = get(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL);
     image_.set(there::kChannels, channels);
     image_.set(there::kChannelsAgain, channels);
-    image_.set(there::kAtomsTogether, enlarges() ? 0 : is_depthwise() ? 7 : 3);
+    const int64_t together = (is_depthwise() ? 8 : 4) / (is_half() ? 2 : 1);
+    image_.set(there::kAtomsTogether, enlarges() ? 0 : together - 1);
     unnamed();
     constexpr uint32_t kWriting = 0x4440002, kOfArray = 0x100;
     image_.set(there::kWriting, convolves() ? kWriting | kOfArray : kWriting);
@@ -136,7 +148,9 @@ class Translation {
     image_.set(there::kReader, kBurst | (convolves() ? kBehindArray : kOfMemory) |
                                    (is_depthwise() ? kDepthwise : 0) | (reads ? kReads : 0) |
                                    (enlarges() ? kInt32 : 0));
-    image_.set(there::kReadsMemory, reads ? 1 : 0);
+    image_.set(there::kReaderInside, is_half() ? kHalf : 0);
+    if (!enlarges()) image_.set(there::kReaderNumbers, is_half() ? kHalf : 0);
+    image_.set(there::kReadsMemory, reads || is_half() ? 1 : 0);
     if (enlarges()) {
       // An atom is four numbers, which repeat in two ways.
       image_.set(there::kReaderChannels, 3);
@@ -150,7 +164,8 @@ class Translation {
     const uint32_t banks = get(reg::CNA_CBUF_CON0__DATA_BANK);
     const uint32_t channels = get(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL) + 1;
     const auto bank_entries = static_cast<uint32_t>(kRk3562.bank_entries);
-    image_.set(there::kConvMode, is_depthwise() ? (is_alone() ? 1 : 5) : 0);
+    image_.set(there::kConvMode, is_depthwise() ? (has_pairs() ? 5 : 1) : 0);
+    image_.set(there::kHalves, is_half() ? 1 : 0);
     const bool is_transposed = get(reg::CNA_CONV_CON1__DECONV) != 0;
     image_.set(there::kNotTransposed, is_transposed ? 0 : 1);
     constexpr int64_t kMode = 8, kBankMode = 0x18;
@@ -171,8 +186,9 @@ class Translation {
     image_.set(there::kWriteEntry, task_.write_entry);
     image_.set(there::kRowWidth, width);
     image_.set(there::kRowLength, entries);
-    image_.set(there::kConversion, get(reg::CNA_CVT_CON0));
-    constexpr uint32_t kLanes = 0x20;
+    const bool converts = get(reg::CNA_CVT_CON0__CVT_BYPASS) == 0;
+    constexpr uint32_t kLanes = 0x20, kToHalf = 9;
+    image_.set(there::kConversion, get(reg::CNA_CVT_CON0) | (converts && is_half() ? kToHalf : 0));
     conversion();
     image_.set(there::kConversionLanes, kLanes);
     image_.set(there::kFetchedWidth, width);
@@ -194,8 +210,9 @@ class Translation {
     if (picture() == 0) return;
     // A picture is one row of atoms.
     constexpr uint32_t kPictureOf = 7, kAtom = 16;
-    const auto padded = align_up<uint32_t>(width, kAtom);
-    const uint32_t atoms = rows * padded * (picture() - kPictureOf) / kAtom;
+    const uint32_t element = is_half() ? 2 : 1;
+    const auto padded = align_up<uint32_t>(width, kAtom / element);
+    const uint32_t atoms = rows * padded * (picture() - kPictureOf) * element / kAtom;
     image_.set(there::kPicture, 1);
     image_.set(there::kPaddedRows, padded != width ? 1 : 0);
     image_.set(there::kPictureBorder, static_cast<uint32_t>(int32_t{pad}));
@@ -248,7 +265,7 @@ class Translation {
 
   // Weights of a depthwise layer and their offsets count as two kernels.
   void weights() {
-    const bool pairs = is_depthwise() && !is_alone();
+    const bool pairs = has_pairs();
     const uint32_t bytes = get(reg::CNA_WEIGHT_SIZE1__WEIGHT_BYTES_PER_KERNEL);
     image_.set(there::kKernelMode, 1);
     image_.set(there::kKernelBytes, pairs ? bytes / 2 : bytes);
@@ -257,8 +274,14 @@ class Translation {
 
   // Constants of each channel from memory.
   void bias() {
-    constexpr uint32_t kDense = 0x120080, kDepthwise = 0x100092;
-    image_.set(there::kBias, is_depthwise() ? kDepthwise : kDense);
+    constexpr uint32_t kDense = 0x120080, kPlain = 0x100092, kOff = 0x53;
+    if (is_half()) {
+      // No offsets of weights and no multipliers.
+      image_.set(there::kBias, has_bias() ? kPlain : kOff);
+      image_.set(there::kFactorOff, 1);
+      return;
+    }
+    image_.set(there::kBias, is_depthwise() ? kPlain : kDense);
     image_.set(there::kOffsetOn, is_depthwise() ? 0 : 1);
     image_.set(there::kFactorSource, is_alone() ? 0 : 1);
     image_.set(there::kFactorOff, is_alone() ? 1 : 0);
@@ -295,11 +318,19 @@ class Translation {
     for (const uint16_t low : there::kLows) image_.set(low, kLeast);
     for (const uint16_t high : there::kHighs) image_.set(high, kMost);
     RK_TRY(norm());
-    constexpr uint32_t kNothing = 0x10041c1, kLooksUp = 0x1004140, kAdds = 0x8002c0c0,
-                       kTableUse = 0x160;
+    constexpr uint32_t kNothing = 0x10041c1, kLooksUp = 0x1004140, kTableUse = 0x160;
+    const uint32_t kAdds = is_half() ? 0x2c0c0 : 0x8002c0c0;  // int8 is converted
     const bool looks_up = get(reg::DPU_EW_CFG__EW_LUT_BYPASS) == 0;
     image_.set(there::kElements, looks_up ? kLooksUp : has_operand() ? kAdds : kNothing);
     if (looks_up) image_.set(there::kTable, kTableUse);
+    if (looks_up && is_half()) {
+      // A factor of one that the output stage multiplies by.
+      constexpr int64_t kOne = 16384, kOneShift = 14;
+      constexpr uint32_t kCopyWithTable = 0x10;
+      image_.set(there::kOutputScale, kOne);
+      image_.set(there::kOutputShift, kOneShift);
+      if (!convolves()) image_.set(there::kCopyMode, kCopyWithTable);
+    }
     if (!has_operand()) return ok_status();
     constexpr uint32_t kAddition = 2;
     if (get(reg::DPU_EW_CFG__EW_ALU_ALGO) != kAddition || get(reg::DPU_EW_CFG__EW_OP_TYPE) != 0)
@@ -353,38 +384,41 @@ class Translation {
   }
 
   void append(std::span<const uint16_t> order, RegisterTask& out) const {
-    for (const uint16_t offset : order) out.commands.push_back(image_.get(offset));
+    for (const uint16_t offset : order) {
+      const bool is_readers = offset >= kReaderFirst && offset < kReaderEnd;
+      if (!is_readers || (task_.units & kReads) != 0) out.commands.push_back(image_.get(offset));
+    }
   }
 
   const RegisterTask& task_;
   RegisterImage image_;
 };
 
-// Of what the registers of RK3588 can say: other numbers than int8, lanes with a number of their
-// own, the largest channel.
-bool is_known(const RegisterTask& task) {
+// Of what the registers of RK3588 can say: one type from end to end, int8 or float16; no lanes with
+// a number of their own, not the largest channel.
+Status check_known(const RegisterTask& task) {
   const auto get = [&](const RegisterField& field) {
     const Command* const command = task.find(field.offset);
     return command == nullptr ? 0 : field.get(command->value);
   };
-  return get(reg::DPU_DATA_FORMAT__PROC_PRECISION) == 0 &&
-         get(reg::DPU_DATA_FORMAT__OUT_PRECISION) == 0 &&
-         get(reg::PPU_DATA_FORMAT__PROC_PRECISION) == 0 &&
-         get(reg::DPU_OFFSET_PEND__OFFSET_PEND) == 0 &&
-         get(reg::DPU_DATA_CUBE_HEIGHT__MINMAX_CTL) == 0 &&
-         get(reg::DPU_FEATURE_MODE_CFG__NONALIGN) == 0;
+  const uint32_t inside = get(reg::DPU_DATA_FORMAT__PROC_PRECISION);
+  const bool one_type =
+      (inside == 0 || inside == kHalf) && get(reg::DPU_DATA_FORMAT__OUT_PRECISION) == inside;
+  if (!one_type) return unsupported("no register form for a conversion on RK3562");
+  if (get(reg::DPU_OFFSET_PEND__OFFSET_PEND) != 0 ||
+      get(reg::DPU_DATA_CUBE_HEIGHT__MINMAX_CTL) != 0 ||
+      get(reg::DPU_FEATURE_MODE_CFG__NONALIGN) != 0)
+    return unsupported("no register form for the largest channel on RK3562");
+  return ok_status();
 }
 
 }  // namespace
 
 Result<RegisterTask> for_rk3562(const RegisterTask& task) {
-  if (!is_known(task)) return unsupported("no register form for float16 on RK3562");
   Translation translation(task);
   if (task.units == kPools) return translation.pooling();
-  if (task.units == kConvolves) return translation.convolution();
-  if ((task.units & 1) != 0)
-    return unsupported("no register form for a convolution without bias on RK3562");
-  return translation.dpu();
+  RK_TRY(check_known(task));
+  return (task.units & kArray) != 0 ? translation.convolution() : translation.dpu();
 }
 
 std::span<const PatchedWord> rk3562_geometry_words() {

@@ -12,7 +12,7 @@
 
 namespace rk::registers {
 
-// kUnsupported for lists of float16 and for what no list of the chip shows.
+// kUnsupported for what no list of the chip shows.
 Result<RegisterTask> for_rk3562(const RegisterTask& task);
 
 // Words that a loader rewrites for another stride or type of an input: place in the file's table,

@@ -15,7 +15,7 @@ constexpr int64_t kAtomsPerEntry = 4;
 // Bytes of a picture's pixel in the buffer.
 int64_t picture_pixel_bytes(const Feature& picture, int64_t channels) {
   if (picture.chip->is_rk3566) return picture.chip->atom_bytes;
-  if (picture.chip->is_rk3562) return picture.chip->picture_lanes;
+  if (picture.chip->is_rk3562) return picture.chip->picture_lanes * picture.element_bytes();
   return (channels == 1 ? 4 : 16) * picture.element_bytes();
 }
 
@@ -134,10 +134,10 @@ int64_t full_banks(const ConvLayer& layer, int64_t channels) {
   return std::max<int64_t>(ceil_div(entries * rows, layer.in.chip->bank_entries), 1);
 }
 
-// RK3562: rows that the tile before has fetched stay, unless it is a picture.
+// RK3562: rows that the tile before has fetched stay, unless they are of a picture or of float16.
 void keep_rows(const ConvLayer& layer, const Cut& cut, const ConvTile& before, ConvTile& tile) {
   const int64_t kept = before.first_in_row + before.in_rows - tile.first_in_row;
-  if (kept <= 0 || layer.in.is_picture) return;
+  if (kept <= 0 || layer.in.is_picture || layer.in.is_float) return;
   const int64_t entries =
       buffer_entries(layer.in, in_channels(layer, tile.channels), read_width(layer));
   const int64_t ring = cut.data_banks * layer.in.chip->bank_entries;
@@ -146,9 +146,8 @@ void keep_rows(const ConvLayer& layer, const Cut& cut, const ConvTile& before, C
   tile.first_entry = (tile.write_entry + ring - kept * entries) % ring;
 }
 
-// RK3562: all rows of some channels, then those of the next.
-void by_channels(const ConvLayer& layer, const Cut& cut, std::vector<ConvTile>& tiles) {
-  std::ranges::stable_sort(tiles, {}, &ConvTile::first_channel);
+// RK3562: tiles of the same channels share rows and, in a depthwise layer, weights.
+void share_rows(const ConvLayer& layer, const Cut& cut, std::vector<ConvTile>& tiles) {
   for (size_t i = 1; i < tiles.size(); ++i)
     if (tiles[i].first_channel == tiles[i - 1].first_channel) {
       keep_rows(layer, cut, tiles[i - 1], tiles[i]);
@@ -164,6 +163,40 @@ void add_chunks(const ConvLayer& layer, const Cut& cut, ConvTile tile,
     tile.channels = std::min(cut.chunk, layer.out.channels - channel);
     tiles.push_back(tile);
   }
+}
+
+// RK3562: what is left of the buffer when the weights of these channels are in it. All rows are
+// fetched at once where they fit; the last channels of a layer may be fewer.
+Cut cut_of_channels(const ConvLayer& layer, const Cut& cut, int64_t channels) {
+  const program::ConvParams& p = layer.params;
+  const int64_t taps = int64_t{p.kernel.h} * p.kernel.w * layer.in.element_bytes() *
+                       (has_paired_offsets(layer) ? 2 : 1);
+  Cut out = cut;
+  out.weight_banks = static_cast<int32_t>(ceil_div(taps * channels, kBankBytes));
+  out.data_banks = static_cast<int32_t>(layer.in.chip->banks) - out.weight_banks;
+  const int64_t entries = buffer_entries(layer.in, channels, read_width(layer));
+  out.rows_in_buffer = full_banks(layer, channels) <= out.data_banks
+                           ? needed_rows(layer, layer.out.height, 0)
+                           : out.data_banks * layer.in.chip->bank_entries / entries;
+  return out;
+}
+
+// RK3562: all rows of some channels of a depthwise layer, then those of the next.
+Status add_by_channels(const ConvLayer& layer, const Cut& cut, std::vector<ConvTile>& tiles) {
+  for (int64_t channel = 0; channel < layer.out.channels; channel += cut.chunk) {
+    const int64_t channels = std::min(cut.chunk, layer.out.channels - channel);
+    const Cut own = cut_of_channels(layer, cut, channels);
+    std::vector<ConvTile> of_channels;
+    for (int64_t row = 0; row < layer.out.height; row += of_channels.back().out_rows) {
+      RK_ASSIGN(ConvTile tile, tile_at(layer, own, row, layer.out.height));
+      tile.first_channel = channel;
+      tile.channels = channels;
+      of_channels.push_back(tile);
+    }
+    share_rows(layer, own, of_channels);
+    tiles.insert(tiles.end(), of_channels.begin(), of_channels.end());
+  }
+  return ok_status();
 }
 
 Cut cut_for(const ConvLayer& layer) {
@@ -248,6 +281,10 @@ Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
   RK_TRY(check_layer(layer));
   const Cut cut = cut_for(layer);
   std::vector<ConvTile> tiles;
+  if (layer.in.chip->is_rk3562 && cut.chunk < layer.out.channels) {
+    RK_TRY(add_by_channels(layer, cut, tiles));
+    return tiles;
+  }
   for (int64_t row = 0; row < layer.out.height;) {
     RK_ASSIGN(const ConvTile tile, tile_at(layer, cut, row, layer.out.height));
     add_chunks(layer, cut, tile, tiles);
@@ -258,7 +295,7 @@ Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
     std::ranges::stable_sort(tiles, {}, &ConvTile::first_channel);
     for (ConvTile& tile : tiles) tile.reuses_weights = tile.first_out_row > 0;
   }
-  if (layer.in.chip->is_rk3562) by_channels(layer, cut, tiles);
+  if (layer.in.chip->is_rk3562) share_rows(layer, cut, tiles);
   return tiles;
 }
 
