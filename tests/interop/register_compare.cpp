@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register lists of our writer beside those of vendor files (RK3588, int8 and float16; RK3566, int8), register by register:
+// Register lists of our writer beside those of vendor files (RK3588, RK3566 and RK3562, int8 and float16), register by
+// register:
 //
-//   register_compare FOLDER ...      every model.rknn of rk3588/int8, rk3588/fp16 and rk3566/int8 below the folders
+//   register_compare FOLDER ...      every model.rknn of rk3588/int8, rk3588/fp16, rk3566/int8, ... below the folders
 //
 // The layer's parameters come from the file's graph and its lifted step; the lists are ours. Addresses are not compared.
 // Lists of the vendor that leave registers to an earlier list are compared by the values in effect.
@@ -481,6 +482,20 @@ int run(const std::vector<std::string>& folders) {
   good = print_figure("MaxPool on RK3562", small.equal_pools, small.pools) && good;
   good = print_figure("Concat and Add on RK3562", small.equal_joins, small.joins) && good;
   print_counts(small);
+  std::printf("RK3562, float16\n");
+  const Tally small_halves = compare_files(folders, "rk3562/fp16");
+  print(small_halves);
+  good = print_figure(str(small_halves.same_tiles, " float16 convolutions of ", small_halves.files,
+                          " files for RK3562 with the vendor's tiles"),
+                      small_halves.equal, small_halves.compared) &&
+         good;
+  good =
+      print_figure("MaxPool in float16 on RK3562", small_halves.equal_pools, small_halves.pools) &&
+      good;
+  good = print_figure("Concat and Add in float16 on RK3562", small_halves.equal_joins,
+                      small_halves.joins) &&
+         good;
+  print_counts(small_halves);
   return good ? 0 : 1;
 }
 
