@@ -140,14 +140,21 @@ template <int kPixels, int kVectors, bool kHalf>
 int64_t multiply_in_memory(const TileOfBand& tile, const Pass& pass, FinishFunction finish,
                            int64_t pixel) {
   Scratch& scratch = tile.scratch;
-  // What is finished at once takes the same place again and again.
+  constexpr int64_t kSums = kVectors * kVector;
+  // What is finished at once takes the same place again and again; 24 pixels are whole fours and whole tiles.
   const bool at_once = tile.last && pass.start != nullptr;
-  for (; pixel + kPixels <= tile.band.pixels(); pixel += kPixels) {
-    int32_t* const acc = scratch.acc + (at_once ? 0 : pixel * kVectors * kVector);
-    multiply_tile<kPixels, kVectors, kHalf>(pass, tile.from, pixel, acc);
+  const int64_t together = at_once && kPixels > 1 ? 24 : kPixels;
+  while (pixel + kPixels <= tile.band.pixels()) {
+    const int64_t first = pixel;
+    int32_t* const acc = scratch.acc + (at_once ? 0 : first * kSums);
+    do {
+      multiply_tile<kPixels, kVectors, kHalf>(pass, tile.from, pixel,
+                                              acc + (pixel - first) * kSums);
+      pixel += kPixels;
+    } while (pixel - first < together && pixel + kPixels <= tile.band.pixels());
     if (!tile.last) continue;
-    finish({tile.c, tile.target, tile.channel, acc, scratch.totals + pixel,
-            scratch.places.output + pixel, kPixels});
+    finish({tile.c, tile.target, tile.channel, acc, scratch.totals + first,
+            scratch.places.output + first, pixel - first});
   }
   return pixel;
 }
@@ -160,7 +167,7 @@ void multiply_band(const TileOfBand& tile, const Pass& pass) {
   const Context& c = tile.c;
   const FinishFunction finish = finish_function<kVectors>(c);
   int64_t pixel = 0;
-  if (!c.constants.float_route || !tile.last || pass.start == nullptr) {
+  if (c.constants.ends != Ends::kFloat || !tile.last || pass.start == nullptr) {
     pixel = multiply_in_memory<kPixels, kVectors, kHalf>(tile, pass, finish, pixel);
   } else if (c.params.has_residual) {
     pixel = multiply_and_finish<kPixels, kVectors, kHalf, Stages::kResidual>(tile, pass);

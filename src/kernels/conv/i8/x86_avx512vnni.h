@@ -10,6 +10,8 @@
 #include <cstdint>
 
 #include "kernels/conv/common/bands.h"
+#include "kernels/conv/i8/stages.h"
+#include "kernels/conv/i8/step_table.h"
 
 namespace rk::kernels::vnni {
 
@@ -51,11 +53,19 @@ inline int64_t squeezed_quads(const ConvFilter& f) {
   return (int64_t{f.kernel.w} * f.in_channels + 3) / 4;
 }
 
+// How sums become bytes.
+enum class Ends {
+  kFloat,   // every stage is exact in float32
+  kDouble,  // in float64
+  kLookup,  // a lookup table whose index is exact in float32
+  kSlope,   // a slope below zero, in float64
+};
+
 // Per-channel constants are arrays of align_up(out_channels, 64).
 struct Constants {
-  int32_t planes = 1;        // of weights
-  bool sums = false;         // some offset is not 0 and is applied to the sum of inputs
-  bool float_route = false;  // every stage is exact in float32, else in float64
+  int32_t planes = 1;  // of weights
+  bool sums = false;   // some offset is not 0 and is applied to the sum of inputs
+  Ends ends = Ends::kDouble;
   bool transformed = false;  // weights are kept as Winograd's points
   bool squeezed = false;     // takes_squeezed, and one plane suffices
   bool clip_first = false;   // an activation has to be applied before the residual
@@ -73,6 +83,11 @@ struct Constants {
   // The double route's, where each 16 lanes are 0 1 4 5 8 9 12 13, 2 3 6 7 10 11 14 15: the order of unpacking.
   const double* wide_multiplier = nullptr;
   const double* wide_addend = nullptr;
+  // Of a slope, in their usual order: the multipliers as whole numbers, and the factors of sums below zero.
+  const double* slope_multiplier = nullptr;
+  const double* slope_below = nullptr;
+  const StageConstants* stages = nullptr;  // of a lookup or a slope
+  StepTable steps;  // of a lookup; without rows the byte of each index is read
 };
 
 struct ConstantsPlan {
@@ -99,9 +114,10 @@ inline constexpr double kWideMagic = 6755399441055744.0;  // 1.5 * 2^52
 // With 0x43300000 as its high half, a sum that started at 2^31 is this much more as a double.
 inline constexpr double kWideStart = 4503599627370496.0 + 2147483648.0;
 
-// What sums start from, beside the layer's own constants.
+// What sums start from, beside the layer's own constants. Those of a lookup or a slope are plain integers.
 inline int32_t first_bits(const Constants& constants) {
-  return static_cast<int32_t>(constants.float_route ? kMagicBits : uint32_t{1} << 31);
+  if (constants.stages != nullptr) return 0;
+  return static_cast<int32_t>(constants.ends == Ends::kFloat ? kMagicBits : uint32_t{1} << 31);
 }
 
 // Columns of four taps that one row of a depthwise kernel takes.

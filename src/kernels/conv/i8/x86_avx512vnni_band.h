@@ -237,7 +237,12 @@ using FinishFunction = void (*)(const Finish&);
 template <int kVectors>
 FinishFunction finish_function(const Context& c) {
   const bool residual = c.params.has_residual;
-  if (c.constants.float_route) {
+  if (c.constants.ends == Ends::kLookup)
+    return finish_pixels<kVectors, FloatRoute<Stages::kLookup>>;
+  if (c.constants.ends == Ends::kSlope)
+    return residual ? finish_pixels<kVectors, SlopeRoute<true>>
+                    : finish_pixels<kVectors, SlopeRoute<false>>;
+  if (c.constants.ends == Ends::kFloat) {
     return residual             ? finish_pixels<kVectors, FloatRoute<Stages::kResidual>>
            : c.constants.direct ? finish_pixels<kVectors, FloatRoute<Stages::kDirect>>
                                 : finish_pixels<kVectors, FloatRoute<Stages::kApart>>;

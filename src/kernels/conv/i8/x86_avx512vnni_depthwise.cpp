@@ -93,7 +93,7 @@ void tile_rows(const Strip& rows, const Ending& at, const FloatConstants& stages
       });
     });
     unroll<kRows>([&](auto r) RK_UNROLLED {
-      const __m512i bytes = to_bytes(
+      const __m512i bytes = route.bytes(
           k, route.apply(acc[r][0], lanes, nullptr), route.apply(acc[r][1], lanes, nullptr),
           route.apply(acc[r][2], lanes, nullptr), route.apply(acc[r][3], lanes, nullptr));
       _mm512_storeu_si512(k.output + r * strip.output_row + column * kHostBlock, bytes);
@@ -110,15 +110,24 @@ struct StripFunctions {
 
   explicit StripFunctions(const Context& c) {
     // Tiles overlap; where the output is the residual too that would add it twice.
-    if (c.params.has_residual || !c.constants.float_route || c.extents.out.w < kColumns) return;
+    const Ends ends = c.constants.ends;
+    if (c.params.has_residual || (ends != Ends::kFloat && ends != Ends::kLookup)) return;
+    if (c.extents.out.w < kColumns) return;
     if (c.filter.transposed || c.y.dilation != 1 || c.y.step != c.x.step) return;
     if (c.extents.in.w > kScratchPixels) return;
     const int64_t groups = tap_groups(c.filter);
-    const bool direct = c.constants.direct;
-    if (c.y.kernel == 3 && groups == 1)
-      direct ? set_kernel<Stages::kDirect, 4, 3, 1>(c) : set_kernel<Stages::kApart, 4, 3, 1>(c);
-    if (c.y.kernel == 5 && groups == 2)
-      direct ? set_kernel<Stages::kDirect, 2, 5, 2>(c) : set_kernel<Stages::kApart, 2, 5, 2>(c);
+    if (ends == Ends::kLookup) {
+      set_stages<Stages::kLookup>(c, groups);
+    } else {
+      c.constants.direct ? set_stages<Stages::kDirect>(c, groups)
+                         : set_stages<Stages::kApart>(c, groups);
+    }
+  }
+
+  template <Stages kStages>
+  void set_stages(const Context& c, int64_t groups) {
+    if (c.y.kernel == 3 && groups == 1) set_kernel<kStages, 4, 3, 1>(c);
+    if (c.y.kernel == 5 && groups == 2) set_kernel<kStages, 2, 5, 2>(c);
   }
 
   // Offsets of 8-bit weights need two planes.

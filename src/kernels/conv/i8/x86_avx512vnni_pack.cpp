@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "base/checked_math.h"
 #include "kernels/conv/conv.h"
@@ -249,11 +251,23 @@ bool set_direct(const ConvI8Params& p, int64_t first, Constants& constants) {
   return true;
 }
 
+// The way of a lookup or a slope; the rows of its table of steps, if it has one.
+std::vector<uint8_t> set_stages(const StageConstants& stages, Constants& constants) {
+  std::vector<uint8_t> rows;
+  constants.stages = &stages;
+  constants.ends = stages.is_lookup ? Ends::kLookup : Ends::kSlope;
+  if (stages.is_lookup) {
+    const std::span bytes(stages.bytes, static_cast<size_t>(stages.highest - stages.lowest + 1));
+    make_step_table(bytes, stages.lowest, rows, constants.steps);
+  }
+  return rows;
+}
+
 // What the first rounding adds to v. Below 2^23 it would round to halves, which is as good as integers for a v that ends
 // in the lowest result like 0 does.
 double first_rounding(const ConvI8Params& p, Constants& constants) {
   constexpr auto kUsual = static_cast<int64_t>(kMagic), kLowest = int64_t{1} << 23;
-  if (p.has_residual || !constants.float_route) return kMagic;
+  if (p.has_residual || constants.ends != Ends::kFloat) return kMagic;
   if (set_direct(p, kUsual, constants)) return kMagic;
   const bool positive = to_output(0, p.output) <= constants.low;
   return static_cast<double>(positive && set_direct(p, kLowest, constants) ? kLowest : kUsual);
@@ -264,26 +278,39 @@ double first_rounding(const ConvI8Params& p, Constants& constants) {
 bool accepts_stages(const PackedConvI8& packed) {
   const ConvI8Params& p = packed.params;
   // Activations become clamps of the result, which a negative scale would turn around.
-  return !p.lookup && !p.slope && !packed.wide && packed.acc_bound <= INT32_MAX &&
-         p.output.scale.scale >= 0 && p.output.zero_point >= -128 && p.output.zero_point <= 127;
+  return !packed.wide && packed.acc_bound <= INT32_MAX && (p.lookup || p.output.scale.scale >= 0) &&
+         p.output.zero_point >= -128 && p.output.zero_point <= 127;
 }
 
 Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, PackedConvI8& packed) {
   const ConvFilter& f = source.filter;
   const auto* const multiplier = reinterpret_cast<const int32_t*>(packed.multiplier.data());
+  const StageConstants* const stages = stage_constants(packed);
+  if (stages != nullptr && !(stages->is_lookup ? stages->float_route : stages->double_route))
+    return unsupported("a lookup or a slope is not exact in floating point");
   // The zero point is added to the integer result.
-  if (!stages_below(packed, multiplier, {kDoubleLimits.stage, kDoubleLimits.result - 128})) {
+  if (stages == nullptr &&
+      !stages_below(packed, multiplier, {kDoubleLimits.stage, kDoubleLimits.result - 128})) {
     return unsupported("a stage could leave the range of exact doubles");
   }
-  const uint64_t lanes = static_cast<uint64_t>(align_up(f.out_channels, kTile));
-  constexpr uint64_t kHeader = 128;
-  static_assert(sizeof(Constants) <= kHeader);
-  RK_ASSIGN(packed.constants, Buffer::try_make(kHeader + lanes * 32, kMaxObjectBytes));
   Constants constants;
+  std::vector<uint8_t> rows;
+  if (stages != nullptr) rows = set_stages(*stages, constants);
+  const uint64_t lanes = static_cast<uint64_t>(align_up(f.out_channels, kTile));
+  constexpr uint64_t kHeader = 256;
+  static_assert(sizeof(Constants) <= kHeader);
+  RK_ASSIGN(packed.constants,
+            Buffer::try_make(kHeader + lanes * 32 + rows.size(), kMaxObjectBytes));
+  if (!rows.empty()) {
+    uint8_t* const to = packed.constants.data() + kHeader + lanes * 32;
+    std::copy(rows.begin(), rows.end(), to);
+    constants.steps.rows = to;
+  }
   constants.planes = plan.planes;
   constants.transformed = plan.transformed;
   constants.squeezed = plan.squeezed;
-  constants.float_route = stages_below(packed, multiplier, kFloatLimits);
+  if (stages == nullptr && stages_below(packed, multiplier, kFloatLimits))
+    constants.ends = Ends::kFloat;
   set_clamps(packed.params, constants);
   const double first_v = first_rounding(packed.params, constants);
   auto* const wide_scale = reinterpret_cast<double*>(packed.constants.data() + kHeader);
@@ -310,16 +337,22 @@ Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, Pac
     addend[c] = static_cast<float>(first_v - kMagic * m);
     const int64_t i = c % 16;
     const int64_t unpacked = c - i + i / 4 * 2 + i % 2 + (i % 4 >= 2 ? 8 : 0);
-    wide_scale[unpacked] = m;
-    wide_addend[unpacked] = kWideMagic - kWideStart * m;
+    if (constants.ends == Ends::kSlope) {
+      wide_scale[c] = negated ? -multiplier[c] : multiplier[c];
+      wide_addend[c] = stages->negative_scale[c];
+    } else {
+      wide_scale[unpacked] = m;
+      wide_addend[unpacked] = kWideMagic - kWideStart * m;
+    }
     constants.sums |= offset != 0;
   }
   constants.start = start;
   constants.offset_pair = pair;
   constants.multiplier = scale;
   constants.addend = addend;
-  constants.wide_multiplier = wide_scale;
-  constants.wide_addend = wide_addend;
+  (constants.ends == Ends::kSlope ? constants.slope_multiplier : constants.wide_multiplier) =
+      wide_scale;
+  (constants.ends == Ends::kSlope ? constants.slope_below : constants.wide_addend) = wide_addend;
   std::memcpy(packed.constants.data(), &constants, sizeof constants);
   return ok_status();
 }

@@ -289,8 +289,8 @@ struct FinishPatch {
             Route::kResidual ? ending.residual + at + smaller(j, width - 1) * kHostBlock : nullptr;
         y[j] = route.apply(sum, lanes, residual);
       }
-      const __m512i bytes = kHalfColumn ? to_bytes(ending, y[0], y[1], y[0], y[1])
-                                        : to_bytes(ending, y[0], y[1], y[2], y[3]);
+      const __m512i bytes = kHalfColumn ? route.bytes(ending, y[0], y[1], y[0], y[1])
+                                        : route.bytes(ending, y[0], y[1], y[2], y[3]);
       _mm512_mask_storeu_epi8(ending.output + at, pixels, bytes);
     }
   }
@@ -330,7 +330,12 @@ void finish_patches(const TileOfPatches& tile, int vectors, const Work& work) {
 
 void finish(const TileOfPatches& tile, int vectors, const Work& work) {
   const bool residual = tile.c.params.has_residual;
-  if (tile.c.constants.float_route) {
+  if (tile.c.constants.ends == Ends::kLookup) {
+    finish_patches<FloatRoute<Stages::kLookup>>(tile, vectors, work);
+  } else if (tile.c.constants.ends == Ends::kSlope) {
+    residual ? finish_patches<SlopeRoute<true>>(tile, vectors, work)
+             : finish_patches<SlopeRoute<false>>(tile, vectors, work);
+  } else if (tile.c.constants.ends == Ends::kFloat) {
     residual                  ? finish_patches<FloatRoute<Stages::kResidual>>(tile, vectors, work)
     : tile.c.constants.direct ? finish_patches<FloatRoute<Stages::kDirect>>(tile, vectors, work)
                               : finish_patches<FloatRoute<Stages::kApart>>(tile, vectors, work);
