@@ -114,7 +114,7 @@ TEST(Soak, ThreadsContextsAndDuplicatesNeitherLeakNorDiffer) {
     for (size_t picture = 0; picture < Soak::kPictures; ++picture)
       model.expected.push_back(frame(soak.contexts[i], picture_of(model.input_bytes, picture)));
   }
-  const auto length = std::chrono::seconds(is_long() ? 600 : kSanitized ? 4 : 20);
+  const auto length = std::chrono::seconds(is_long() ? 600 : kSanitized ? 4 : 12);
   const auto warm_up = length / 4;
   std::vector<std::thread> threads;
   for (size_t i = 0; i < 8; ++i) threads.emplace_back([&soak, i] { soak.work(i); });
