@@ -171,14 +171,21 @@ WeightBlocks weight_blocks(const Chip& chip, const Geometry& g) {
 // of -128 is 128.
 template <typename T>
 Result<std::vector<T>> read_paired_weights(const Unit& unit, const Geometry& g) {
-  const int64_t block = unit.chip.depthwise_group, blocks = (g.in_channels + block - 1) / block;
+  const int64_t block = unit.chip.depthwise_group;
+  // The last block has as many lanes as it needs, by halves of a block.
+  const int64_t channels = std::min(g.in_channels, g.real_in_channels);
+  int64_t last = block;
+  const int64_t left = (channels - 1) % block + 1;
+  while (last / 2 >= std::max(left, unit.chip.paired_least_lanes)) last /= 2;
+  const int64_t whole = (channels - left) / block * block;
   RK_ASSIGN(const std::span<uint8_t> memory,
             unit.memory.at(unit.registers.get(reg::CNA_DCOMP_ADDR0),
-                           static_cast<uint64_t>(2 * blocks * block * g.taps())));
+                           static_cast<uint64_t>(2 * (whole + last) * g.taps())));
   std::vector<T> out(static_cast<size_t>(g.in_channels * g.taps()));
-  for (int64_t c = 0; c < g.in_channels; ++c) {
+  for (int64_t c = 0; c < channels; ++c) {
+    const int64_t lanes = c < whole ? block : last;
     for (int64_t tap = 0; tap < g.taps(); ++tap) {
-      const int64_t lane = c % block, first = (c / block * g.taps() + tap) * block;
+      const int64_t lane = c % block, first = c / block * block * g.taps() + tap * lanes;
       const uint8_t* const at = memory.data() + 2 * first + lane / 2 * 4 + lane % 2;
       const auto offset = static_cast<int8_t>(at[2]);
       const int sum = static_cast<int8_t>(at[0]) + (offset == INT8_MIN ? 128 : offset);
@@ -188,10 +195,37 @@ Result<std::vector<T>> read_paired_weights(const Unit& unit, const Geometry& g) 
   return out;
 }
 
+// A picture's weights: block, row of the kernel, kernel, four columns of four lanes. [OC, IC, taps].
+template <typename T>
+Result<std::vector<T>> read_weights_in_rows(const Unit& unit, const Geometry& g) {
+  const int64_t lanes = unit.chip.picture_lanes, columns = (g.kernel_w + 3) / 4 * 4;
+  if (g.in_channels > lanes || element_bytes(g.precision) != 1)
+    return unsupported("rows of weights of other features than pictures");
+  const int64_t row = columns * lanes, kernel = g.kernel_h * row;
+  RK_ASSIGN(const std::span<uint8_t> memory,
+            unit.memory.at(unit.registers.get(reg::CNA_DCOMP_ADDR0),
+                           static_cast<uint64_t>(g.out_channels * kernel)));
+  std::vector<T> out(static_cast<size_t>(g.out_channels * g.in_channels * g.taps()));
+  for (int64_t oc = 0; oc < g.out_channels; ++oc) {
+    const int64_t first = oc / unit.chip.kernel_group * unit.chip.kernel_group;
+    const int64_t block = std::min(unit.chip.kernel_group, g.out_channels - first);
+    for (int64_t ic = 0; ic < g.in_channels; ++ic) {
+      for (int64_t tap = 0; tap < g.taps(); ++tap) {
+        const int64_t at = first * kernel + (tap / g.kernel_w * block + oc - first) * row +
+                           tap % g.kernel_w * lanes + ic;
+        out[static_cast<size_t>((oc * g.in_channels + ic) * g.taps() + tap)] =
+            static_cast<T>(static_cast<int8_t>(memory[static_cast<size_t>(at)]));
+      }
+    }
+  }
+  return out;
+}
+
 // [OC, IC, taps], or [C, taps] for a depthwise weight.
 template <typename T>
 Result<std::vector<T>> read_weights(const Unit& unit, const Geometry& g) {
   if (g.depthwise && has_paired_offsets(unit)) return read_paired_weights<T>(unit, g);
+  if (unit.weights_in_rows) return read_weights_in_rows<T>(unit, g);
   const RegisterFile& r = unit.registers;
   const int64_t bytes = element_bytes(g.precision);
   const WeightBlocks blocks = weight_blocks(unit.chip, g);

@@ -6,6 +6,7 @@
 #include "base/checked_math.h"
 #include "emulator/units.h"
 #include "target/rk3562_registers.h"
+#include "target/rk3576_registers.h"
 
 namespace rk::emulator {
 namespace {
@@ -36,9 +37,12 @@ const Chip& chip_of(const format::FileModel& model) {
                                 .kernel_group = 16,
                                 .depthwise_group = 32,
                                 .depthwise_least_lanes = 32,
+                                .paired_least_lanes = 32,
                                 .picture_lanes = 4,
                                 .is_rk3562 = true};
+  static constexpr Chip kRk3576{.picture_lanes = 4, .is_rk3562 = true, .is_rk3576 = true};
   if (model.platform == "rk3562") return kRk3562;
+  if (model.platform == "rk3576" || model.platform == "rv1126b") return kRk3576;
   return model.platform == "rk3588" ? kRk3588 : kRk3566;
 }
 
@@ -73,14 +77,15 @@ Result<std::span<uint8_t>> Memory::at(uint64_t address, uint64_t size_bytes) {
   return std::span<uint8_t>(bytes_).subspan(address, size_bytes);
 }
 
+bool knows_chip(std::string_view platform) {
+  constexpr std::string_view kChips[] = {"rk3588", "rk3566", "rk3568",
+                                         "rk3562", "rk3576", "rv1126b"};
+  return std::ranges::find(kChips, platform) != std::end(kChips);
+}
+
 Result<Emulator> Emulator::create(const format::FileModel& model, TieRule ties, Places places) {
-  const bool known = model.platform == "rk3588" || model.platform == "rk3566" ||
-                     model.platform == "rk3568" || model.platform == "rk3562";
-  if (model.graphs.size() != 1 || !known) {
-    return unsupported(
-        str("the emulator knows registers of rk3588, rk3566, rk3568 and rk3562, not of ",
-            model.platform));
-  }
+  if (model.graphs.size() != 1 || !knows_chip(model.platform))
+    return unsupported(str("the emulator does not know the registers of ", model.platform));
   Emulator out(model, ties);
   RK_ASSIGN(out.lists_, format::TaskLists::read(model, model.graphs.front()));
   RK_TRY(out.place_tensors(places));
@@ -190,10 +195,14 @@ Result<TaskResult> Emulator::run(const format::Task& task, Core& core) {
 Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
   const Chip& chip = chip_of(*model_);
   if (chip.is_rk3562 && loads_table(task)) return TaskResult::kTableLoad;
-  RK_ASSIGN(const target::RegisterFile registers, registers_on(chip, core.registers, task.units));
-  if (chip.is_rk3562 && (task.units & format::kUnitCna) != 0)
-    RK_TRY(core.buffer.fetch(core.registers));
-  const Unit unit{registers, core.tables, memory_, ties_, chip};
+  target::RegisterFile raw = core.registers;
+  if (chip.is_rk3576) {
+    RK_ASSIGN(raw, registers_of_rk3576(core.registers, task.units, memory_));
+  }
+  RK_ASSIGN(const target::RegisterFile registers, registers_on(chip, raw, task.units));
+  if (chip.is_rk3562 && (task.units & format::kUnitCna) != 0) RK_TRY(core.buffer.fetch(raw));
+  Unit unit{registers, core.tables, memory_, ties_, chip};
+  unit.weights_in_rows = chip.is_rk3576 && core.registers.is_on(target::rk3576_reg::kWeightsInRows);
   if ((task.units & format::kUnitPpu) != 0) {
     RK_TRY(pool(unit));
     return writes_output(task, target::reg::PPU_DST_BASE_ADDR) ? TaskResult::kDone

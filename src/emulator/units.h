@@ -22,9 +22,11 @@ struct Chip {
   int64_t least_lanes = 16;           // of the last block of input channels, in int8
   int64_t input_block_bytes = 0;      // of a block's input channels; 0: 32 channels of any type
   int64_t depthwise_least_lanes = 0;  // of the last block of depthwise weights; 0: least_lanes
+  int64_t paired_least_lanes = 16;    // the same with offsets between them
   int64_t picture_lanes = 0;          // of a picture's weights; 0: least_lanes
   bool is_rk3566 = false;
-  bool is_rk3562 = false;
+  bool is_rk3562 = false;  // registers of RK3562, or close to them
+  bool is_rk3576 = false;
 };
 
 inline constexpr int64_t kStrideUnit = 16;  // of registers that count atoms from bit 4 on
@@ -59,10 +61,15 @@ struct Unit {
   Memory& memory;
   TieRule ties;
   const Chip& chip;
+  bool weights_in_rows = false;  // RK3576: of a picture, four columns of the kernel after another
 };
 
 // The registers of a task of RK3566 in the positions of RK3588, strides in atoms.
 target::RegisterFile registers_of_task(const target::RegisterFile& raw);
+
+// The registers of a task of RK3576 or RV1126B in the form of RK3562.
+Result<target::RegisterFile> registers_of_rk3576(const target::RegisterFile& raw, uint32_t units,
+                                                 Memory& memory);
 
 // CNA and CORE: fetches feature and weights, returns the accumulators of the real output channels.
 Result<Cube> convolve(const Unit& unit);

@@ -87,9 +87,7 @@ class FileCheck {
  private:
   // Their registers are not modeled; the table says how many tasks that are.
   Status count_tasks_of_other_chips() {
-    const bool modeled = model_.platform == "rk3588" || model_.platform == "rk3566" ||
-                         model_.platform == "rk3568" || model_.platform == "rk3562";
-    if (modeled || model_.graphs.empty()) return ok_status();
+    if (emulator::knows_chip(model_.platform) || model_.graphs.empty()) return ok_status();
     const FileGraph& graph = model_.graphs.front();
     RK_ASSIGN(const format::TaskLists lists, format::TaskLists::read(model_, graph));
     if (lists.schedules().empty()) return ok_status();
