@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/checked_math.h"
 #include "base/half.h"
 #include "emulator/units.h"
 
@@ -172,12 +173,10 @@ WeightBlocks weight_blocks(const Chip& chip, const Geometry& g) {
 template <typename T>
 Result<std::vector<T>> read_paired_weights(const Unit& unit, const Geometry& g) {
   const int64_t block = unit.chip.depthwise_group;
-  // The last block has as many lanes as it needs, by halves of a block.
+  // The last block has as many lanes as it needs.
   const int64_t channels = std::min(g.in_channels, g.real_in_channels);
-  int64_t last = block;
-  const int64_t left = (channels - 1) % block + 1;
-  while (last / 2 >= std::max(left, unit.chip.paired_least_lanes)) last /= 2;
-  const int64_t whole = (channels - left) / block * block;
+  const int64_t left = (channels - 1) % block + 1, whole = channels - left;
+  const int64_t last = align_up(left, unit.chip.paired_least_lanes);
   RK_ASSIGN(const std::span<uint8_t> memory,
             unit.memory.at(unit.registers.get(reg::CNA_DCOMP_ADDR0),
                            static_cast<uint64_t>(2 * (whole + last) * g.taps())));

@@ -92,37 +92,44 @@ Result<LayerTasks> average_pool_tasks(const program::Program& program,
   constexpr int32_t kMostShift = 63;
   if (stage.scale.shift < 0 || stage.scale.shift > kMostShift || stage.scale.scale > INT16_MAX)
     return no_form(step, "a scale beyond the registers' fields");
-
-  RK_ASSIGN(const target::Target* target, target::find_target(program.target));
-  const auto channels = static_cast<size_t>(layer.in.channels);
   LayerTasks tasks;
+  RK_TRY(add_sums(program, std::move(layer), stage, in.name, out.name, tasks));
+  return tasks;
+}
+
+Status add_sums(const program::Program& program, ConvLayer layer, const program::InputStage& stage,
+                const std::string& from, const std::string& to, LayerTasks& tasks) {
+  RK_ASSIGN(const target::Target* target, target::find_target(program.target));
+  const program::ConvParams& p = layer.params;
+  const auto channels = static_cast<size_t>(layer.in.channels);
+  const size_t taps = static_cast<size_t>(int64_t{p.kernel.h} * p.kernel.w);
   const std::vector<int8_t> ones(channels * taps, 1);
   const std::vector<int16_t> zeros(channels, 0);
   HelperConstant weights =
       int8_weights(*target, *layer.in.chip, Shape{1, layer.in.channels, p.kernel.h, p.kernel.w},
                    program::WeightUse::kDepthwise, ones, zeros);
-  weights.name = out.name + "_pool_weight";
+  weights.name = to + "_pool_weight";
   layer.weight_bytes = weights.bytes.size();
   program::BiasBlock block;
   block.bias.assign(channels, static_cast<int32_t>(taps) * stage.offset);
   block.offset = zeros;
   block.multiplier.assign(channels, static_cast<int16_t>(stage.scale.scale));
   HelperConstant bias = int8_bias(*target, *layer.in.chip, block, true);
-  bias.name = out.name + "_pool_weight_bias";
+  bias.name = to + "_pool_weight_bias";
 
   RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
   for (const ConvTile& tile : tiles) {
     RK_ASSIGN(RegisterTask task, write_convolution(layer, tile));
     BoundTask bound{std::move(task), {}};
-    bound.tensors[static_cast<size_t>(Operand::kFeature)] = in.name;
+    bound.tensors[static_cast<size_t>(Operand::kFeature)] = from;
     bound.tensors[static_cast<size_t>(Operand::kWeight)] = weights.name;
     bound.tensors[static_cast<size_t>(Operand::kBias)] = bias.name;
-    bound.tensors[static_cast<size_t>(Operand::kOutput)] = out.name;
+    bound.tensors[static_cast<size_t>(Operand::kOutput)] = to;
     tasks.tasks.push_back(std::move(bound));
   }
   tasks.helpers.push_back(std::move(weights));
   tasks.helpers.push_back(std::move(bias));
-  return tasks;
+  return ok_status();
 }
 
 }  // namespace rk::registers

@@ -71,16 +71,18 @@ uint64_t written_end(const Chip& chip, const RegisterTask& task) {
   return to->value + ((ceil_div(channels * element, atom_bytes) - 1) * plane + pixels) * atom_bytes;
 }
 
-// Bytes that a list writes as vendor files count them: of pooling 19 times what it is.
-uint32_t written_bytes(const RegisterTask& task) {
+// Bytes that a list writes as vendor files count them: of pooling 19 times what it is, or 24.
+uint32_t written_bytes(const Chip& chip, const RegisterTask& task) {
   const auto field = [&](const target::RegisterField& field) { return field_of(task, field); };
   if ((task.units & format::kUnitPpu) == 0) {
     const uint32_t pixels = (field(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA) + 1) *
                             (field(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA) + 1);
-    return pixels * (field(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA) + 1);
+    return pixels * (field(chip.is_rk3576 ? reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL
+                                          : reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA) +
+                     1);
   }
-  constexpr uint32_t kCounted = 19;
-  return kCounted * (field(reg::PPU_DATA_CUBE_OUT_WIDTH__CUBE_OUT_WIDTH) + 1) *
+  const uint32_t counted = chip.is_rk3576 ? 24 : 19;
+  return counted * (field(reg::PPU_DATA_CUBE_OUT_WIDTH__CUBE_OUT_WIDTH) + 1) *
          (field(reg::PPU_DATA_CUBE_OUT_HEIGHT__CUBE_OUT_HEIGHT) + 1) *
          (field(reg::PPU_DATA_CUBE_OUT_CHANNEL__CUBE_OUT_CHANNEL) + 1);
 }
@@ -109,9 +111,12 @@ class BoardBuilder {
     for (size_t i = 0; i < variant_.steps.size(); ++i) RK_TRY(add_step(i));
     end_chain();
     for (size_t i = 0; i < placed_.size(); ++i) tasks_.push_back(i);
-    // Files for a chip of one core have no table of schedules.
-    if (chip_.cores > 1) starts_ = {0, 0, 0};
-    for (size_t cores = 2; cores <= chip_.cores; ++cores) {
+    if (chip_.is_rk3576) {
+      add_rk3576_schedules();
+    } else if (chip_.cores > 1) {
+      starts_ = {0, 0, 0};  // files for RK3566 and RK3562 have no table of schedules
+    }
+    for (size_t cores = 2; cores <= chip_.cores && !chip_.is_rk3576; ++cores) {
       starts_.push_back(static_cast<uint32_t>(tasks_.size()));
       for (size_t core = 0; core < cores && !program_.single_core; ++core) add_lane(cores, core);
     }
@@ -161,7 +166,8 @@ class BoardBuilder {
       file_node.split_over_cores = shares && convolves ? 1 : 0;
       if (shares) file_node.core_bytes.assign(kMostCores * kMostCores, 0);
       for (size_t i = split.first_list; i < split.end_list && shares; ++i)
-        file_node.core_bytes.front() += written_bytes(placed_[i].bound.task);
+        file_node.core_bytes.front() += written_bytes(chip_, placed_[i].bound.task);
+      if (chip_.is_rk3576) count_rk3576(split, convolves, layer->loads, file_node);
     }
     // A result is ready when the tasks of its node are done.
     for (const int32_t output : step.outputs) {
@@ -188,6 +194,42 @@ class BoardBuilder {
     return ok_status();
   }
 
+  // RK3576: the lists once more for the second core, which has other banks; two cores are given what
+  // the first one does alone, as in vendor files without a layer that both share.
+  void add_rk3576_schedules() {
+    starts_ = {0};
+    if (chip_.cores == 1) return;
+    const size_t count = placed_.size();
+    starts_.push_back(static_cast<uint32_t>(tasks_.size()));
+    for (size_t i = 0; i < count; ++i) {
+      BoundTask bound = placed_[i].bound;
+      bound.listed = bound.second;
+      place(placed_[i].node, std::move(bound));
+      placed_.back().ends_chain = placed_[i].ends_chain;
+      tasks_.push_back(count + i);
+    }
+    starts_.push_back(static_cast<uint32_t>(tasks_.size()));
+    for (size_t i = 0; i < count; ++i) tasks_.push_back(i);
+  }
+
+  // Columns of the table of tasks and of the bytes that cores write.
+  void count_rk3576(const SplitStep& step, bool convolves, size_t loads, format::FileNode& node) {
+    const auto tasks = static_cast<uint32_t>(step.end_list - step.first_list);
+    uint32_t bytes = 0;
+    for (size_t i = step.first_list; i < step.end_list; ++i) {
+      const RegisterTask& task = placed_[i].bound.task;
+      // Selections behind copies are not counted.
+      if (convolves || (task.units & format::kUnitCna) == 0) bytes += written_bytes(chip_, task);
+    }
+    const auto own = tasks - static_cast<uint32_t>(loads);
+    const bool pairs = chip_.cores > 1;
+    node.task_counts =
+        pairs ? std::vector<uint32_t>{own, tasks, 0} : std::vector<uint32_t>{own, 0, 0, 0, 0};
+    node.core_bytes = pairs ? std::vector<uint32_t>{bytes, bytes, 0, 0}
+                            : std::vector<uint32_t>{bytes, 0, 0, 0, bytes, 0, 0, 0};
+    node.split_over_cores = pairs && convolves ? 1 : 0;
+  }
+
   void end_chain() {
     if (!placed_.empty()) placed_.back().ends_chain = true;
   }
@@ -206,7 +248,8 @@ class BoardBuilder {
     };
     const auto add_new = [&](size_t step, BoundTask bound, uint32_t waits_for) {
       const size_t node = variant_.inputs.size() + step;
-      graph().nodes[node].core_bytes[(cores - 1) * kMostCores + core] += written_bytes(bound.task);
+      graph().nodes[node].core_bytes[(cores - 1) * kMostCores + core] +=
+          written_bytes(chip_, bound.task);
       place(node, std::move(bound));
       placed_.back().waits_for = waits_for;
       add(step, placed_.size() - 1);
@@ -325,7 +368,9 @@ class BoardBuilder {
       }
       tensor.name = constant.name;
       tensor.kind = constant.kind;
-      out_.model.memory.helper_bytes += align_up<uint64_t>(size, kPlaceAlign);
+      (constant.kind == program::TensorKind::kNpuConstant ? out_.model.memory.weight_bytes
+                                                          : out_.model.memory.helper_bytes) +=
+          align_up<uint64_t>(size, kPlaceAlign);
       const int32_t index = add_tensor(std::move(tensor));
       if (constant.layout == program::Layout::kWeight) node.inputs.push_back(index);
     }
@@ -442,8 +487,9 @@ class BoardBuilder {
       geometry.patches.push_back(shape);
       format::ConversionPatch patch;
       for (const auto& [slot, offset] : conversion_words) {
-        // RK3566 has no such register, or has it elsewhere.
+        // RK3566 has no such register, or has it elsewhere; RK3576 has stray bytes in the last two.
         if (chip_.is_rk3566 && placed.bound.listed.find(offset) == nullptr) continue;
+        if (chip_.is_rk3576 && (offset == 0x1100 || offset == 0x1020)) continue;
         RK_ASSIGN(patch.writes[slot], last_write(placed, offset));
       }
       conversion.patches.push_back(patch);

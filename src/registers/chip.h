@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes in which the chips of the family differ. Lists are written with the registers of RK3588, strides counted in atoms;
-// rk3566.h and rk3562.h bring them into the form of those chips.
+// rk3566.h, rk3562.h and rk3576.h bring them into the form of those chips.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct Chip {
   int64_t banks = 12, bank_entries = 512, entry_bytes = 64;
   int64_t resident_banks = 10;  // more of weights do not stay for the next tile
   bool is_rk3566 = false;
-  bool is_rk3562 = false;
+  bool is_rk3562 = false;  // registers of RK3562, or close to them
+  bool is_rk3576 = false;
   int64_t picture_lanes = 16;  // of the weights of a picture's first layer
   size_t cores = 3;
 };
@@ -40,10 +41,26 @@ inline constexpr Chip kRk3562{.array_bytes = 16,
                               .picture_lanes = 4,
                               .cores = 1};
 
+// Banks of one core. RV1126B is a core of RK3576 with one bank more.
+inline constexpr Chip kRk3576{.banks = 7,
+                              .bank_entries = 1024,
+                              .is_rk3562 = true,
+                              .is_rk3576 = true,
+                              .picture_lanes = 4,
+                              .cores = 2};
+inline constexpr Chip kRv1126b{.banks = 8,
+                               .bank_entries = 1024,
+                               .is_rk3562 = true,
+                               .is_rk3576 = true,
+                               .picture_lanes = 4,
+                               .cores = 1};
+
 // Null for chips without lists.
 inline const Chip* find_chip(std::string_view target) {
   if (target == "rk3588") return &kRk3588;
   if (target == "rk3562") return &kRk3562;
+  if (target == "rk3576") return &kRk3576;
+  if (target == "rv1126b") return &kRv1126b;
   return target == "rk3566" || target == "rk3568" ? &kRk3566 : nullptr;
 }
 

@@ -87,7 +87,7 @@ class ConvWriter {
       : layer_(layer), p_(layer.params), tile_(tile), chip_(*layer.in.chip) {
     in_channels_ = layer.is_depthwise ? tile.channels : layer.in.channels;
     width_ = read_width(layer);
-    entries_ = buffer_entries(layer.in, in_channels_, width_);
+    entries_ = row_entries(layer, in_channels_);
     is_float_ = layer.in.is_float;
     aligned_out_ = align_up<int64_t>(
         tile.channels, (layer.is_depthwise ? chip_.depthwise_array_bytes : chip_.array_bytes) /
@@ -238,13 +238,19 @@ void ConvWriter::write_weights() {
     kernel_bytes =
         last ? static_cast<int64_t>(layer_.weight_bytes - first_byte) : taps * tile_.channels;
   } else {
-    kernels = align_up<int64_t>(layer_.out.channels, chip_.is_rk3566 ? 1 : 2);
+    constexpr int64_t kPictureKernels = 16;
+    const bool more = chip_.is_rk3576 && layer_.in.is_picture;
+    kernels = align_up<int64_t>(layer_.out.channels, chip_.is_rk3566 ? 1
+                                                     : more          ? kPictureKernels
+                                                                     : 2);
     kernel_bytes = is_float_ || chip_.is_rk3566
                        ? static_cast<int64_t>(layer_.weight_bytes) / layer_.out.channels
                        : taps * align_up<int64_t>(layer_.in.channels, layer_.in.is_picture
                                                                           ? chip_.picture_lanes
                                                                           : chip_.atom_bytes);
     if (is_float_) kernels = layer_.out.channels;
+    if (has_weights_in_rows(layer_))
+      kernel_bytes = int64_t{p_.kernel.h} * align_up<int64_t>(p_.kernel.w, 4) * chip_.picture_lanes;
   }
   image_.set(reg::CNA_WEIGHT_SIZE0, static_cast<uint32_t>(kernels * kernel_bytes));
   image_.set(reg::CNA_WEIGHT_SIZE1__WEIGHT_BYTES_PER_KERNEL, kernel_bytes);
@@ -500,6 +506,11 @@ RegisterTask ConvWriter::in_order() const {
   RegisterTask task;
   task.first_entry = static_cast<uint32_t>(tile_.first_entry);
   task.write_entry = static_cast<uint32_t>(tile_.write_entry);
+  task.weights_in_rows = has_weights_in_rows(layer_);
+  if (p_.lookup && !p_.lookup->low.empty() && !p_.lookup->high.empty()) {
+    task.first_table_entry = p_.lookup->low.front();
+    task.last_table_entry = p_.lookup->high.back();
+  }
   // Without constants and addend nothing is read behind the array.
   const bool reads = layer_.has_bias || layer_.has_addend;
   task.units = reads ? kUnits : kUnitsWithoutReader;
@@ -550,6 +561,12 @@ Status check_layer(const ConvLayer& layer) {
   if (p.pads.top > reach_h || p.pads.left > reach_w)
     return unsupported("no register form for a border as wide as the kernel");
   return ok_status();
+}
+
+bool has_weights_in_rows(const ConvLayer& layer) {
+  constexpr int64_t kLeastChannels = 3;
+  return layer.in.chip->is_rk3576 && layer.in.is_picture && layer.in.channels >= kLeastChannels &&
+         layer.in.width % layer.in.lanes() == 0 && layer.out.width % layer.in.lanes() == 0;
 }
 
 bool has_paired_offsets(const ConvLayer& layer) {

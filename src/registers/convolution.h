@@ -92,6 +92,10 @@ Result<std::vector<std::vector<ConvTile>>> split_convolution(const ConvLayer& la
 // The complete list of a tile: no register keeps its value from an earlier one.
 Result<RegisterTask> write_convolution(const ConvLayer& layer, const ConvTile& tile);
 
+// RK3576: the weights of a picture of 3 or 4 channels lie by rows of the kernel, four columns after
+// another, where 16 divides the widths of picture and output.
+bool has_weights_in_rows(const ConvLayer& layer);
+
 // Offsets lie between the weights: w0 w1 o0 o1.
 bool has_paired_offsets(const ConvLayer& layer);
 
@@ -100,6 +104,9 @@ bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile);
 
 // Pixels of an input row that the layer reads.
 int64_t read_width(const ConvLayer& layer);
+
+// Rows of 64 bytes that a row of the layer's input takes in the buffer; `channels` of it.
+int64_t row_entries(const ConvLayer& layer, int64_t channels);
 
 // Rows of 64 bytes that a row of the feature takes in the buffer; `channels` of it.
 int64_t buffer_entries(const Feature& feature, int64_t channels, int64_t width);

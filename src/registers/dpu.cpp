@@ -314,6 +314,8 @@ Result<RegisterTask> write_table_load(std::span<const int16_t> low, std::span<co
   DpuTask nothing{.channels = kRk3588.atom_bytes, .height = 1, .width = 1};
   nothing.source_plane = nothing.out_plane = 1;
   RK_ASSIGN(RegisterTask task, write_dpu(nothing));
+  task.first_table_entry = low.front();
+  task.last_table_entry = high.back();
   constexpr uint32_t kWriteLow = 0x20000, kWriteHigh = 0x30000;
   for (const auto& [access, table] : {std::pair(kWriteLow, low), std::pair(kWriteHigh, high)}) {
     task.commands.push_back({reg::DPU_LUT_ACCESS_CFG, access});

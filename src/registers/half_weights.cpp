@@ -71,6 +71,7 @@ target::WeightLayout int8_layout(const target::Target& target, const Shape& shap
   target::WeightLayout layout = target.weights_i8;
   const Chip* const chip = find_chip(target.name);
   if (chip != nullptr && chip->is_rk3566) layout.ic_small = shape[1] % layout.ic2 <= 8 ? 8 : 16;
+  if (chip != nullptr && chip->is_rk3576) layout.oc2_min = 2;
   return layout;
 }
 

@@ -18,6 +18,10 @@ HelperConstant int8_weights(const target::Target& target, const Chip& chip, cons
                             program::WeightUse use, std::span<const int8_t> plain,
                             std::span<const int16_t> offset);
 
+// RK3576: weights of a picture by rows of the kernel (has_weights_in_rows()).
+HelperConstant int8_picture_rows(const target::Target& target, const Shape& shape,
+                                 std::span<const int8_t> plain, std::span<const int16_t> offset);
+
 // Biases, offsets and multipliers in groups; on RK3562 without the offsets of a depthwise layer.
 HelperConstant int8_bias(const target::Target& target, const Chip& chip,
                          const program::BiasBlock& block, bool is_depthwise);

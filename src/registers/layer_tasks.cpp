@@ -14,6 +14,8 @@
 #include "registers/pooling.h"
 #include "registers/rk3562.h"
 #include "registers/rk3566.h"
+#include "registers/rk3576.h"
+#include "target/rk3576_registers.h"
 #include "target/target.h"
 
 namespace rk::registers {
@@ -53,13 +55,22 @@ Result<HelperConstant> packed_weights(const program::Program& program,
       }
     }
   }
-  const Shape native = is_depthwise ? Shape{1, outputs, plain[2], plain[3]}
-                                    : Shape{outputs, inputs, plain[2], plain[3]};
+  Shape native = is_depthwise ? Shape{1, outputs, plain[2], plain[3]}
+                              : Shape{outputs, inputs, plain[2], plain[3]};
   const auto use = is_depthwise          ? program::WeightUse::kDepthwise
                    : layer.in.is_picture ? program::WeightUse::kPicture
                                          : program::WeightUse::kDense;
-  HelperConstant out =
-      int8_weights(*target, *layer.in.chip, native, use, turned, constants.channels.offset);
+  std::vector<int16_t> offset = constants.channels.offset;
+  if (layer.in.chip->is_rk3576 && layer.in.is_picture && !has_weights_in_rows(layer)) {
+    // Kernels of a picture fill groups of 16.
+    constexpr int64_t kKernels = 16;
+    native = Shape{align_up(outputs, kKernels), inputs, plain[2], plain[3]};
+    turned.resize(static_cast<size_t>(native.elements()));
+    offset.resize(static_cast<size_t>(native[0]));
+  }
+  HelperConstant out = has_weights_in_rows(layer)
+                           ? int8_picture_rows(*target, native, turned, offset)
+                           : int8_weights(*target, *layer.in.chip, native, use, turned, offset);
   out.name = weight.name;
   // A depthwise weight of RK3562 has one output channel in the file.
   if (!has_paired_offsets(layer)) out.shape = plain;
@@ -160,7 +171,7 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
   const bool is_other_chip = layer.in.chip->is_rk3566 || layer.in.chip->is_rk3562;
   if ((layer.params.transposed || is_other_chip) && !layer.in.is_float) {
     RK_ASSIGN(HelperConstant weights, packed_weights(program, variant, step, layer));
-    layer.weight_bytes = weights.bytes.size();
+    layer.weight_bytes = weights.bytes.size() / (has_weights_in_rows(layer) ? 2 : 1);
     tasks.helpers.push_back(std::move(weights));
   }
   if (layer.in.chip->is_rk3562 && !layer.in.is_float)
@@ -244,6 +255,47 @@ Result<LayerTasks> tasks_of(const program::Program& program, const program::Vari
   return table_tasks(program, variant, step);
 }
 
+// Rows of numbers that a stage reads, in a constant of the file. Equal ones of a step are one.
+std::string add_numbers(const std::vector<uint8_t>& rows, const std::string& name,
+                        std::vector<HelperConstant>& helpers) {
+  // As vendor files have them: 512 bytes for each row, which follow each other at the start.
+  constexpr size_t kBytesOfRow = 512;
+  constexpr int32_t kWordsOfRow = 8;
+  const size_t count = rows.size() / target::kStageRowBytes;
+  HelperConstant numbers{.dtype = DType::kI16, .layout = program::Layout::kNc1hwc2};
+  numbers.kind = program::TensorKind::kNpuConstant;
+  numbers.bytes = rows;
+  numbers.bytes.resize(count * kBytesOfRow);
+  const auto words = kWordsOfRow * static_cast<int32_t>(count);
+  numbers.shape = Shape{1, words, 1, 1};
+  numbers.native_shape = {1, 1, 1, 1, words};
+  for (size_t i = 0;; ++i) {
+    numbers.name = i == 0 ? name : str(name, "_", i);
+    const auto known = std::ranges::find(helpers, numbers.name, &HelperConstant::name);
+    if (known == helpers.end()) break;
+    if (known->bytes == numbers.bytes) return numbers.name;
+  }
+  helpers.push_back(numbers);
+  return numbers.name;
+}
+
+Status add_rk3576_lists(const Chip& chip, const std::string& output, BoundTask& bound,
+                        std::vector<HelperConstant>& helpers) {
+  RK_ASSIGN(Rk3576List list, for_rk3576(chip, bound.task));
+  bound.listed = std::move(list.task);
+  if (chip.cores > 1) {
+    RK_ASSIGN(Rk3576List second, for_rk3576(chip, bound.task, 1));
+    bound.second = std::move(second.task);
+  }
+  const auto name = [&](Operand operand, const std::vector<uint8_t>& rows, const char* suffix) {
+    if (!rows.empty())
+      bound.tensors[static_cast<size_t>(operand)] = add_numbers(rows, output + suffix, helpers);
+  };
+  name(Operand::kBiasNumbers, list.bias_numbers, "_BScfgTensor");
+  name(Operand::kNormNumbers, list.norm_numbers, "_BNcfgTensor");
+  return ok_status();
+}
+
 // What has no form, of "no register form for ...".
 std::string form_of(const Status& status) {
   constexpr std::string_view kStart = "no register form for ";
@@ -260,6 +312,13 @@ Result<LayerTasks> layer_tasks(const program::Program& program, const program::V
   RK_ASSIGN(LayerTasks tasks, tasks_of(program, variant, step));
   std::vector<BoundTask> listed;
   for (BoundTask& bound : tasks.tasks) {
+    if (chip->is_rk3576) {
+      const Status status =
+          add_rk3576_lists(*chip, tensor_of(variant, step.outputs[0]).name, bound, tasks.helpers);
+      if (!status.ok()) return no_form(step, form_of(status));
+      listed.push_back(std::move(bound));
+      continue;
+    }
     if (chip->is_rk3562) {
       auto list = for_rk3562(bound.task);
       if (!list.ok()) return no_form(step, form_of(list.status()));

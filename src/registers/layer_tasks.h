@@ -23,10 +23,11 @@ enum class LayerForm : uint8_t {
 
 // A list and the tensors whose addresses its words take, by name.
 struct BoundTask {
-  RegisterTask task;                   // with the registers of RK3588, strides in atoms
-  RegisterTask listed;                 // in the chip's own form; layer_tasks() makes it
-  std::array<std::string, 6> tensors;  // by Operand
-  uint32_t first_row = 0;              // of the input that the list reads
+  RegisterTask task;                           // with the registers of RK3588, strides in atoms
+  RegisterTask listed;                         // in the chip's own form; layer_tasks() makes it
+  RegisterTask second;                         // RK3576: the same for the second core alone
+  std::array<std::string, kOperands> tensors;  // by Operand
+  uint32_t first_row = 0;                      // of the input that the list reads
 
   const std::string& tensor(Operand operand) const { return tensors[static_cast<size_t>(operand)]; }
 };
@@ -81,6 +82,11 @@ struct HalfCopy {
   uint16_t beyond = 0;  // what lanes beyond the channels become
 };
 Status add_halves(const HalfCopy& copy, LayerTasks& tasks);
+
+// A depthwise convolution whose weights are one: sums of (x + offset) * scale / 2^shift.
+// `layer.params` has kernel, steps, border and output.
+Status add_sums(const program::Program& program, ConvLayer layer, const program::InputStage& stage,
+                const std::string& from, const std::string& to, LayerTasks& tasks);
 
 // By kind of step, each kUnsupported for what it has no form for.
 Result<LayerTasks> convolution_tasks(const program::Program& program,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nearest Resize that repeats pixels a whole number of times: the DPU enlarges one block of channels after the other, as
-// in vendor files.
+// in vendor files, or a transposed convolution spreads them.
 #include <algorithm>
 #include <cmath>
 
@@ -52,6 +52,28 @@ bool repeats(const program::ResizeParams& p, float scale, int64_t from, int64_t 
   return true;
 }
 
+// RK3576: a transposed depthwise convolution with weights of one, whose kernels do not overlap. The
+// vendor's compiler has another form.
+Result<LayerTasks> spread_tasks(const program::Program& program, const program::Step& step,
+                                const program::ProgramTensor& in,
+                                const program::ProgramTensor& out) {
+  if (in.dtype != DType::kI8) return no_form(step, "a Resize of float16 on RK3576");
+  constexpr ScaleShift kUnity{16384, 14};
+  ConvLayer layer{.params = {}, .in = feature_of(program, in), .out = feature_of(program, out)};
+  layer.is_depthwise = true;
+  layer.params.transposed = true;
+  layer.params.kernel = {static_cast<int32_t>(layer.out.height / layer.in.height),
+                         static_cast<int32_t>(layer.out.width / layer.in.width)};
+  layer.params.stride = layer.params.kernel;
+  layer.params.group = static_cast<int32_t>(layer.in.channels);
+  layer.params.pad_value = in.zero_point;
+  layer.params.multiplier_shift = kUnity.shift;
+  layer.params.output = {kUnity, in.zero_point};
+  LayerTasks tasks;
+  RK_TRY(add_sums(program, std::move(layer), {-in.zero_point, kUnity}, in.name, out.name, tasks));
+  return tasks;
+}
+
 }  // namespace
 
 Result<LayerTasks> resize_tasks(const program::Program& program, const program::Variant& variant,
@@ -68,6 +90,7 @@ Result<LayerTasks> resize_tasks(const program::Program& program, const program::
     return no_form(step, "a Resize that is not a repetition of pixels");
   const Feature from = feature_of(program, in), to = feature_of(program, out);
   const int64_t atom_bytes = from.chip->atom_bytes;
+  if (from.chip->is_rk3576) return spread_tasks(program, step, in, out);
   LayerTasks tasks;
   tasks.form = LayerForm::kIdentical;
   for (int64_t block = 0; block < ceil_div(from.channels, from.lanes()); ++block) {

@@ -135,8 +135,10 @@ Result<LayerTasks> table_tasks(const program::Program& program, const program::V
   cube.looks_up = true;
   LayerTasks tasks;
   RK_ASSIGN(RegisterTask load, write_table_load(params->table));
-  add_table_load(std::move(load), out.name + "_table", tasks);
   RK_ASSIGN(RegisterTask work, write_dpu(cube));
+  work.first_table_entry = load.first_table_entry;
+  work.last_table_entry = load.last_table_entry;
+  add_table_load(std::move(load), out.name + "_table", tasks);
   tasks.tasks.push_back(looking_up(std::move(work), in, out));
   return tasks;
 }

@@ -12,7 +12,18 @@
 namespace rk::registers {
 
 // Whose device address a word takes when the file is loaded.
-enum class Operand : uint8_t { kNone, kFeature, kWeight, kBias, kAddend, kOutput };
+// RK3576: stages have numbers of their own in memory.
+enum class Operand : uint8_t {
+  kNone,
+  kFeature,
+  kWeight,
+  kBias,
+  kAddend,
+  kOutput,
+  kBiasNumbers,
+  kNormNumbers
+};
+inline constexpr size_t kOperands = 8;
 
 struct Command {
   uint16_t offset = 0;  // of the register
@@ -31,6 +42,10 @@ struct RegisterTask {
   // RK3562: where in the ring of rows the tile begins and where fetched rows go, in rows of 64
   // bytes.
   uint32_t first_entry = 0, write_entry = 0;
+  // RK3576: weights of a picture lie in rows (convolution.h); the first and the last entry of the
+  // tables that the list uses.
+  bool weights_in_rows = false;
+  int16_t first_table_entry = 0, last_table_entry = 0;
 
   // The command that writes a register last; null when none does.
   const Command* find(uint16_t offset) const;

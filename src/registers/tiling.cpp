@@ -130,7 +130,7 @@ int64_t full_banks(const ConvLayer& layer, int64_t channels) {
       layer.params.transposed
           ? layer.in.height
           : std::min(needed_rows(layer, layer.out.height, layer.params.pads.top), layer.in.height);
-  const int64_t entries = buffer_entries(layer.in, in_channels(layer, channels), read_width(layer));
+  const int64_t entries = row_entries(layer, in_channels(layer, channels));
   return std::max<int64_t>(ceil_div(entries * rows, layer.in.chip->bank_entries), 1);
 }
 
@@ -138,8 +138,7 @@ int64_t full_banks(const ConvLayer& layer, int64_t channels) {
 void keep_rows(const ConvLayer& layer, const Cut& cut, const ConvTile& before, ConvTile& tile) {
   const int64_t kept = before.first_in_row + before.in_rows - tile.first_in_row;
   if (kept <= 0 || layer.in.is_picture || layer.in.is_float) return;
-  const int64_t entries =
-      buffer_entries(layer.in, in_channels(layer, tile.channels), read_width(layer));
+  const int64_t entries = row_entries(layer, in_channels(layer, tile.channels));
   const int64_t ring = cut.data_banks * layer.in.chip->bank_entries;
   tile.kept_rows = kept;
   tile.write_entry = (before.write_entry + (before.in_rows - before.kept_rows) * entries) % ring;
@@ -236,10 +235,57 @@ Cut cut_for(const ConvLayer& layer) {
       cut.weight_banks = static_cast<int32_t>(layer.in.chip->banks - banks);
     }
   }
-  const int64_t entries =
-      buffer_entries(layer.in, in_channels(layer, cut.chunk), read_width(layer));
+  const int64_t entries = row_entries(layer, in_channels(layer, cut.chunk));
   cut.rows_in_buffer = cut.data_banks * layer.in.chip->bank_entries / entries;
   return cut;
+}
+
+// RK3576: rows have all banks but three where they fit, else all but those of 32 kernels, of which
+// vendor files have two or three. Channels of a depthwise layer are cut before rows, each part by
+// itself.
+Result<std::vector<ConvTile>> tile_for_rk3576(const ConvLayer& layer) {
+  const Chip& chip = *layer.in.chip;
+  constexpr int64_t kKernels = 32, kSpareBanks = 3, kLeastBanks = 2;
+  const int64_t bank_bytes = chip.bank_entries * chip.entry_bytes;
+  const auto bytes = static_cast<int64_t>(layer.weight_bytes);
+  const int64_t groups = ceil_div(layer.out.channels, kKernels);
+  const int64_t group = layer.is_depthwise ? 0 : ceil_div(ceil_div(bytes, groups), bank_bytes);
+  if (group > kSpareBanks)
+    return unsupported("no register form for 32 kernels of more than 192 KiB");
+  const int64_t weight_banks = std::max(group, kLeastBanks), most = chip.banks - weight_banks;
+  const int64_t block = chip.depthwise_array_bytes / layer.in.element_bytes();
+  int64_t chunk = layer.out.channels;
+  if (layer.is_depthwise && chunk > block && full_banks(layer, chunk) > most) {
+    chunk = block;
+    while (chunk + block < layer.out.channels && full_banks(layer, chunk + block) <= most)
+      chunk += block;
+  }
+  std::vector<ConvTile> tiles;
+  for (int64_t channel = 0; channel < layer.out.channels; channel += chunk) {
+    const int64_t channels = std::min(chunk, layer.out.channels - channel);
+    const int64_t full = full_banks(layer, channels);
+    Cut cut{.chunk = channels};
+    // Of RV1126B as many as they need.
+    const int64_t spare = chip.cores == 1 ? full : chip.banks - kSpareBanks;
+    cut.data_banks = static_cast<int32_t>(full <= spare ? std::min(spare, most) : most);
+    cut.weight_banks = static_cast<int32_t>(chip.banks - cut.data_banks);
+    cut.rows_in_buffer =
+        full <= cut.data_banks
+            ? std::max(needed_rows(layer, layer.out.height, 0), layer.in.height)
+            : cut.data_banks * chip.bank_entries / row_entries(layer, in_channels(layer, channels));
+    cut.keeps_weights =
+        !layer.params.transposed && (layer.is_depthwise || bytes <= cut.weight_banks * bank_bytes);
+    const size_t first = tiles.size();
+    for (int64_t row = 0; row < layer.out.height;) {
+      RK_ASSIGN(ConvTile tile, tile_at(layer, cut, row, layer.out.height));
+      tile.first_channel = channel;
+      tile.channels = channels;
+      if (tiles.size() > first) keep_rows(layer, cut, tiles.back(), tile);
+      tiles.push_back(tile);
+      row += tile.out_rows;
+    }
+  }
+  return tiles;
 }
 
 // `parts` tiles of as many rows each, the first ones of one more; empty when the buffer does not hold one.
@@ -270,15 +316,25 @@ int64_t buffer_entries(const Feature& feature, int64_t channels, int64_t width) 
   return atoms / kAtomsPerEntry * width + partly;
 }
 
+int64_t row_entries(const ConvLayer& layer, int64_t channels) {
+  if (!has_weights_in_rows(layer)) return buffer_entries(layer.in, channels, read_width(layer));
+  // All that the kernels reach, borders with it.
+  const program::ConvParams& p = layer.params;
+  const int64_t columns = (layer.out.width - 1) * p.stride.w + p.kernel.w;
+  return ceil_div(columns * layer.in.chip->picture_lanes, layer.in.chip->entry_bytes);
+}
+
 int64_t read_width(const ConvLayer& layer) {
   if (layer.in.is_model_input || layer.params.transposed) return layer.in.width;
   const program::ConvParams& p = layer.params;
+  if (layer.in.chip->is_rk3576 && p.kernel.w > 1) return layer.in.width;
   const int64_t kernel = int64_t{p.kernel.w - 1} * p.dilation.w + 1;
   return std::min((layer.out.width - 1) * p.stride.w + kernel - p.pads.left, layer.in.width);
 }
 
 Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
   RK_TRY(check_layer(layer));
+  if (layer.in.chip->is_rk3576) return tile_for_rk3576(layer);
   const Cut cut = cut_for(layer);
   std::vector<ConvTile> tiles;
   if (layer.in.chip->is_rk3562 && cut.chunk < layer.out.channels) {

@@ -210,7 +210,7 @@ std::vector<uint8_t> write_stage(uint32_t use, const StageNumbers& numbers) {
     copy_row(rows, numbers.addend);
     copy_row(rows, numbers.addend);
   }
-  if ((use & kUseOffset) != 0) copy_row(rows, numbers.offset);
+  if ((use & kUseOffset) != 0) copy_row(rows, int32_t{numbers.offset});
   if ((use & kUseFactor) != 0) copy_row(rows, numbers.factor);
   if ((use & kUseShifts) != 0)
     copy_row(rows, static_cast<uint16_t>(numbers.shift | numbers.shift_below << 8));

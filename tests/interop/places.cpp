@@ -152,7 +152,8 @@ class WholeRun {
     const auto to = emulator_->written_by(task);
     if ((task.units & format::kUnitDpu) == 0 || !to) return;
     const FileTensor& tensor = model_.graphs.front().tensors[static_cast<size_t>(to->tensor)];
-    if (model_.platform == "rk3562") {
+    if (model_.platform == "rk3562" || model_.platform == "rk3576" ||
+        model_.platform == "rv1126b") {
       namespace there = target::rk3562_reg;
       constexpr uint64_t kAtom = 16;
       const bool convolves = (task.units & format::kUnitCna) != 0;

@@ -23,7 +23,9 @@
 #include "registers/layer_tasks.h"
 #include "registers/rk3562.h"
 #include "registers/rk3566.h"
+#include "registers/rk3576.h"
 #include "target/rk3562_registers.h"
+#include "target/rk3576_registers.h"
 #include "tests/interop/on_folders.h"
 
 namespace rk::interop {
@@ -55,7 +57,26 @@ struct Tally {
 // The registers of one task of the vendor.
 struct VendorTask {
   target::RegisterFile values;
+  ByteSpan bias_numbers{}, norm_numbers{};  // RK3576: of stages, and what lies behind them
 };
+
+// The task of `tasks` whose list was applied last.
+VendorTask vendor_task(const FileModel& model, const format::TaskLists& lists,
+                       const format::NodeTasks& tasks, const format::Task& task) {
+  VendorTask out{tasks.registers()};
+  const registers::Chip* const chip = registers::find_chip(model.platform);
+  if (chip == nullptr || !chip->is_rk3576) return out;
+  const FileGraph& graph = model.graphs.front();
+  const auto bytes_at = [&](uint16_t offset) {
+    const auto at = lists.address_of(task, offset);
+    if (!at) return ByteSpan();
+    const ByteSpan all = model.buffers[graph.tensors[static_cast<size_t>(at->tensor)].buffer].data;
+    return at->addend <= all.size() ? all.subspan(at->addend) : ByteSpan();
+  };
+  out.bias_numbers = bytes_at(target::rk3576_reg::kBiasNumbers);
+  out.norm_numbers = bytes_at(target::rk3576_reg::kNormNumbers);
+  return out;
+}
 
 // Convolving tasks of a node on several cores: by core.
 using SplitTasks = std::vector<std::vector<VendorTask>>;
@@ -75,6 +96,7 @@ uint64_t constant_bytes(const FileModel& model, const FileGraph& graph, int32_t 
 void take_constants(const FileModel& model, const FileGraph& graph, const FileNode& node,
                     const VendorTask& first, ConvLayer& layer) {
   layer.weight_bytes = constant_bytes(model, graph, node.inputs[1]);
+  if (registers::has_weights_in_rows(layer)) layer.weight_bytes /= 2;  // zeros behind them
   if (layer.in.is_float) return;
   if (layer.in.chip->is_rk3562) {
     const target::ConvRegisters& places = *target::conv_registers(model.platform);
@@ -83,6 +105,8 @@ void take_constants(const FileModel& model, const FileGraph& graph, const FileNo
     if (first.values.get(places.bias_form) == places.bias_form_alone) {
       layer.bias_form = registers::BiasForm::kAlone;
       layer.weight_offset = static_cast<int16_t>(first.values.get(places.layer_offset));
+      if (layer.in.chip->is_rk3576 && first.bias_numbers.size() >= sizeof(int16_t))
+        layer.weight_offset = load<int16_t>(first.bias_numbers.data());
       return;
     }
     const size_t at = static_cast<size_t>(places.bias_group) * (layer.is_depthwise ? 4 : 6);
@@ -101,7 +125,7 @@ ConvTile tile_of(const VendorTask& task, const registers::Chip& chip) {
   namespace reg = target::reg;
   ConvTile tile;
   if (chip.is_rk3562) {
-    tile.in_rows = task.values.get({"HEIGHT", 0x102c, 0, 15});
+    tile.in_rows = task.values.get({"HEIGHT", 0x102c, 0, 15}) + (chip.is_rk3576 ? 1 : 0);
     tile.out_rows = task.values.get(uint16_t{0x4024}) + 1;
     tile.pad_top = task.values.get({"PAD_TOP", 0x1080, 0, 7});
     tile.channels = task.values.get(target::rk3562_reg::kChannels) + 1;
@@ -129,12 +153,22 @@ std::string describe(const ConvLayer& layer) {
              " pad ", p.pads.top);
 }
 
-// The list in the chip's own form.
-Result<registers::RegisterTask> list_of(const ConvLayer& layer, const ConvTile& tile) {
+// The list in the chip's own form. Of most chips it has no numbers of stages.
+Result<registers::Rk3576List> list_of(const ConvLayer& layer, const ConvTile& tile) {
   RK_ASSIGN(registers::RegisterTask task, registers::write_convolution(layer, tile));
-  if (layer.in.chip->is_rk3562) return registers::for_rk3562(task);
-  if (!layer.in.chip->is_rk3566) return task;
-  return registers::for_rk3566(task);
+  registers::Rk3576List out;
+  const registers::Chip& chip = *layer.in.chip;
+  if (chip.is_rk3576) return registers::for_rk3576(chip, task);
+  if (chip.is_rk3562) {
+    RK_ASSIGN(out.task, registers::for_rk3562(task));
+    return out;
+  }
+  out.task = chip.is_rk3566 ? registers::for_rk3566(task) : task;
+  return out;
+}
+
+bool starts_with(ByteSpan bytes, const std::vector<uint8_t>& start) {
+  return bytes.size() >= start.size() && std::equal(start.begin(), start.end(), bytes.begin());
 }
 
 // Words of our list that the vendor's task has otherwise.
@@ -181,7 +215,14 @@ void compare_layer(const std::string& name, const ConvLayer& layer,
       return;
     }
     ++tally.compared;
-    if (compare(*task, theirs[i], name + ": " + describe(layer), tally) == 0) ++tally.equal;
+    const std::string what = name + ": " + describe(layer);
+    const bool same_numbers = starts_with(theirs[i].bias_numbers, task->bias_numbers) &&
+                              starts_with(theirs[i].norm_numbers, task->norm_numbers);
+    if (!same_numbers) {
+      ++tally.different[target::rk3576_reg::kBiasNumbers];
+      tally.example.try_emplace(target::rk3576_reg::kBiasNumbers, "numbers of a stage: " + what);
+    }
+    if (compare(task->task, theirs[i], what, tally) == 0 && same_numbers) ++tally.equal;
   }
 }
 
@@ -264,14 +305,26 @@ bool is_function(const std::string& type) {
   return type == "exSoftmax13" || type == "exDataConvert";
 }
 
+constexpr uint16_t kNumbers = target::rk3576_reg::kBiasNumbers;
+
+// Without the bytes behind them.
+std::vector<uint8_t> rows_of(const registers::HelperConstant& numbers) {
+  constexpr size_t kBytesOfRow = 512;
+  const size_t rows = numbers.bytes.size() / kBytesOfRow;
+  return {numbers.bytes.begin(),
+          numbers.bytes.begin() + static_cast<std::ptrdiff_t>(rows * target::kStageRowBytes)};
+}
+
 // MaxPool, Concat, Add, Softmax and conversions: all lists of a node.
-void compare_lists(const std::string& name, const program::Program& program,
-                   const program::Step& step, format::NodeTasks& tasks, Tally& tally) {
+void compare_lists(const std::string& name, const FileModel& model, const format::TaskLists& lists,
+                   const program::Program& program, const program::Step& step,
+                   format::NodeTasks& tasks, Tally& tally) {
   const bool pools = step.type == "MaxPool";
   const auto layer = registers::layer_tasks(program, program.main_variant(), step);
   std::vector<VendorTask> theirs;
-  while (tasks.next_with(pools ? format::kUnitPpu : format::kUnitDpu) != nullptr)
-    theirs.push_back({tasks.registers()});
+  while (const format::Task* const task =
+             tasks.next_with(pools ? format::kUnitPpu : format::kUnitDpu))
+    theirs.push_back(vendor_task(model, lists, tasks, *task));
   if (!layer.ok()) {
     ++tally.refused[reason_of(layer.status())];
     return;
@@ -281,8 +334,20 @@ void compare_lists(const std::string& name, const program::Program& program,
     return;
   }
   for (size_t i = 0; i < theirs.size(); ++i) {
+    const auto numbers =
+        std::ranges::find(layer->helpers, layer->tasks[i].tensor(registers::Operand::kBiasNumbers),
+                          &registers::HelperConstant::name);
+    // Rows follow each other at the start of the constant.
+    const bool same_numbers = numbers == layer->helpers.end() ||
+                              layer->tasks[i].listed.find(kNumbers) == nullptr ||
+                              starts_with(theirs[i].bias_numbers, rows_of(*numbers));
+    if (!same_numbers) {
+      ++tally.different[kNumbers];
+      tally.example.try_emplace(kNumbers, "numbers of a stage: " + name + ": " + step.name);
+    }
     const bool equal =
-        compare(layer->tasks[i].listed, theirs[i], name + ": " + step.name, tally) == 0;
+        compare(layer->tasks[i].listed, theirs[i], name + ": " + step.name, tally) == 0 &&
+        same_numbers;
     const bool joins = !pools && !is_function(step.type);
     ++(pools ? tally.pools : joins ? tally.joins : tally.functions);
     (pools ? tally.equal_pools : joins ? tally.equal_joins : tally.equal_functions) += equal;
@@ -328,8 +393,8 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
       const bool on_npu = graph.nodes[i].processor == program::Processor::kNpu;
       if (step == steps.end() || !on_npu) continue;
       const bool is_softmax = type == "exSoftmax13";
-      compare_lists(name, program, is_softmax ? softmax_step(graph.nodes[i]) : *step->second, tasks,
-                    tally);
+      compare_lists(name, model, lists, program,
+                    is_softmax ? softmax_step(graph.nodes[i]) : *step->second, tasks, tally);
       continue;
     }
     const FileNode* const node = as_convolution(graph.nodes[i]);
@@ -337,7 +402,8 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
     ++tally.layers;
     std::vector<VendorTask> theirs;
     constexpr uint32_t kConvolves = format::kUnitCna | format::kUnitCore;
-    while (tasks.next_with(kConvolves) != nullptr) theirs.push_back({tasks.registers()});
+    while (const format::Task* const task = tasks.next_with(kConvolves))
+      theirs.push_back(vendor_task(model, lists, tasks, *task));
     tally.tasks += theirs.size();
     const auto step = steps.find(node->outputs[0]);
     if (step == steps.end() || theirs.empty()) {
@@ -352,7 +418,7 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
     take_constants(model, graph, *node, theirs.front(), *layer);
     compare_layer(name, *layer, theirs, tally);
     const bool by_table = layer->params.lookup.has_value();
-    for (size_t s = 0; s < split.size() && !by_table; ++s)
+    for (size_t s = 0; s < split.size() && !by_table && !layer->in.chip->is_rk3576; ++s)
       compare_split(name, *layer, split.of(s, i), tally);
   }
   return ok_status();
@@ -496,6 +562,19 @@ int run(const std::vector<std::string>& folders) {
                       small_halves.joins) &&
          good;
   print_counts(small_halves);
+  for (const auto& [folder, chip] :
+       {std::pair("rk3576/int8", "RK3576"), {"rv1126b/int8", "RV1126B"}}) {
+    std::printf("%s\n", chip);
+    const Tally last = compare_files(folders, folder);
+    print(last);
+    good = print_figure(str(last.same_tiles, " convolutions of ", last.files, " files for ", chip,
+                            " with the vendor's tiles"),
+                        last.equal, last.compared) &&
+           good;
+    good = print_figure(str("MaxPool on ", chip), last.equal_pools, last.pools) && good;
+    good = print_figure(str("Concat and Add on ", chip), last.equal_joins, last.joins) && good;
+    print_counts(last);
+  }
   return good ? 0 : 1;
 }
 

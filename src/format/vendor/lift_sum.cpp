@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Add, Concat and Split. On RK3588, RK3566 and RK3562 the DPU's registers hold each operand's
+// Add, Concat and Split. On RK3588, RK3566, RK3562 and RK3576 the DPU's registers hold each operand's
 // offset and scale; where they are not known, constants are derived from the tensors' scales
 // (docs/fidelity.md, "Vendor files").
 #include <algorithm>
@@ -7,6 +7,7 @@
 
 #include "format/vendor/lift_context.h"
 #include "target/rk3562_registers.h"
+#include "target/rk3576_registers.h"
 
 namespace rk::format {
 namespace {
@@ -24,7 +25,12 @@ namespace reg = target::reg;
 constexpr uint32_t kAluAdd = 2;  // *_ALU_ALGO
 constexpr ScaleShift kUnity{16384, 14};
 
-bool has_rk3562_places(const LiftContext& c) { return c.model.platform == "rk3562"; }
+bool has_rk3576_places(const LiftContext& c) {
+  return c.model.platform == "rk3576" || c.model.platform == "rv1126b";
+}
+bool has_rk3562_places(const LiftContext& c) {
+  return c.model.platform == "rk3562" || has_rk3576_places(c);
+}
 
 // The chip's stages are known, in the places of RK3588 or after translation.
 bool knows_stages(const LiftContext& c) {
@@ -36,9 +42,30 @@ struct Stages {
   RegisterFile registers;
   const target::ConvRegisters* places = nullptr;
 };
-std::optional<Stages> stages_of(const LiftContext& c, const Task& task) {
+// RK3576: numbers of a stage in a constant of the file.
+std::optional<target::StageNumbers> numbers_of(LiftContext& c, const Task& task,
+                                               const target::RegisterField& use, uint16_t address) {
+  const uint32_t rows = c.tasks.registers().get(use);
+  if (rows == 0) return target::StageNumbers();
+  const auto at = c.lists.address_of(task, address);
+  const ByteSpan bytes = at ? c.bytes(at->tensor) : ByteSpan();
+  if (!at || uint64_t{at->addend} + target::stage_bytes(rows) > bytes.size()) return std::nullopt;
+  return target::read_stage(rows, bytes.subspan(at->addend));
+}
+
+std::optional<Stages> stages_of(LiftContext& c, const Task& task) {
   if (!has_rk3562_places(c)) return Stages{c.tasks.registers(), c.registers};
-  auto translated = target::rk3562_as_rk3588(c.tasks.registers(), task.units);
+  RegisterFile raw = c.tasks.registers();
+  if (has_rk3576_places(c)) {
+    namespace here = target::rk3576_reg;
+    const auto bias = numbers_of(c, task, here::kBiasUse, here::kBiasNumbers);
+    const auto norm = numbers_of(c, task, here::kNormUse, here::kNormNumbers);
+    if (!bias || !norm) return std::nullopt;
+    auto form = target::rk3576_as_rk3562(raw, task.units, *bias, *norm);
+    if (!form.ok()) return std::nullopt;
+    raw = *std::move(form);
+  }
+  auto translated = target::rk3562_as_rk3588(raw, task.units);
   if (!translated.ok()) return std::nullopt;
   return Stages{*std::move(translated), target::conv_registers("rk3588")};
 }
@@ -138,7 +165,7 @@ bool same_quantization(const ProgramTensor& a, const ProgramTensor& b) {
 
 // A task that only copies: (x + a) * scale / 2^shift + z as a stage in front of an output stage
 // without a scale whose zero point is given. Nothing when it does something else.
-std::optional<InputStage> copy_stage(const LiftContext& c, const Task& task, int32_t zero_point) {
+std::optional<InputStage> copy_stage(LiftContext& c, const Task& task, int32_t zero_point) {
   if (!only_dpu(&task)) return std::nullopt;
   const auto stages = stages_of(c, task);
   if (!stages) return std::nullopt;
