@@ -347,10 +347,49 @@ TEST(BoardModel, AConvolutionWithATableLoadsItFirst) {
 
 TEST(BoardModel, RefusesOtherChips) {
   program::Program program = two_layers();
-  program.target = "rk3576";
+  program.target = "rk2118";
   const auto board = make_board_model(program);
   ASSERT_FALSE(board.ok());
-  EXPECT_EQ(board.status().message(), "no register form for the chip rk3576");
+  EXPECT_EQ(board.status().message(), "no register form for the chip rk2118");
+}
+
+// Starts and columns as in vendor files for RK3576 without a layer that cores share (layer_deconv3d)
+// and for RV1126B (signs).
+TEST(BoardModel, Rk3576HasListsForEitherCoreAlone) {
+  program::Program program = two_layers();
+  program.target = "rk3576";
+  const auto board = make_board_model(program);
+  ASSERT_TRUE(board.ok()) << board.status().message();
+  const format::FileGraph& graph = board->model.graphs.front();
+  EXPECT_EQ(graph.schedule_starts, (std::vector<uint32_t>{0, 2, 4}));
+  EXPECT_EQ(graph.nodes[1].task_counts, (std::vector<uint32_t>{1, 1, 0}));
+  EXPECT_EQ(graph.nodes[1].core_bytes, (std::vector<uint32_t>{256, 256, 0, 0}));
+  const auto lists = format::TaskLists::read(board->model, graph);
+  ASSERT_TRUE(lists.ok());
+  ASSERT_EQ(lists->tasks().size(), 6U);
+  const auto banks = [&](size_t task) {
+    target::RegisterFile registers;
+    lists->apply(lists->tasks()[task], registers);
+    return registers.get(uint16_t{0x1018});
+  };
+  const uint32_t expected[] = {0x40000404, 0x40000404, 0x4000040b,
+                               0x4000040b, 0x40000404, 0x40000404};
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(banks(i), expected[i]) << i;
+  EXPECT_EQ(lists->tasks()[4].first_word, lists->tasks()[0].first_word);
+  const auto numbers = lists->address_of(lists->tasks()[2], 0x5024);
+  ASSERT_TRUE(numbers.has_value());
+  EXPECT_EQ(graph.tensors[static_cast<size_t>(numbers->tensor)].name, "m_BScfgTensor");
+  ASSERT_EQ(lists->schedules().size(), 2U);
+  EXPECT_EQ(lists->schedules()[1].lanes[0].task_count, 2U);
+  EXPECT_EQ(lists->schedules()[1].lanes[1].task_count, 0U);
+
+  program.target = "rv1126b";
+  const auto single = make_board_model(program);
+  ASSERT_TRUE(single.ok()) << single.status().message();
+  const format::FileGraph& one = single->model.graphs.front();
+  EXPECT_EQ(one.schedule_starts, (std::vector<uint32_t>{0}));
+  EXPECT_EQ(one.nodes[1].task_counts, (std::vector<uint32_t>{1, 0, 0, 0, 0}));
+  EXPECT_EQ(one.nodes[1].core_bytes, (std::vector<uint32_t>{256, 0, 0, 0, 256, 0, 0, 0}));
 }
 
 }  // namespace

@@ -355,9 +355,20 @@ class Translation {
   Rk3576List out_;
 };
 
+bool is_float(const RegisterTask& task) {
+  const auto get = [&](const RegisterField& field) {
+    const Command* const command = task.find(field.offset);
+    return command == nullptr ? 0 : field.get(command->value);
+  };
+  return get(reg::DPU_DATA_FORMAT__PROC_PRECISION) != 0 ||
+         get(reg::DPU_DATA_FORMAT__OUT_PRECISION) != 0 ||
+         get(reg::PPU_DATA_FORMAT__PROC_PRECISION) != 0;
+}
+
 }  // namespace
 
 Result<Rk3576List> for_rk3576(const Chip& chip, const RegisterTask& task, uint32_t core) {
+  if (is_float(task)) return unsupported("no register form for float16 on RK3576");
   RK_ASSIGN(const RegisterTask list, for_rk3562(task));
   Translation translation(chip, task, list, core);
   if (task.units == kPools) return translation.pooling();
