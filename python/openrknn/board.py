@@ -62,7 +62,10 @@ def main(arguments):
         return 2
     program = arguments[1]
     if not os.path.exists(program):
-        program = shutil.which(program) or program
+        program = shutil.which(program)
+    if program is None:
+        sys.stderr.write("cannot find the program '%s': neither a file nor in PATH\n" % arguments[1])
+        return 2
     sys.argv = arguments[1:]
     sys.path.insert(0, os.path.dirname(os.path.abspath(program)))
     runpy.run_path(program, run_name="__main__")

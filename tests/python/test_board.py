@@ -38,6 +38,11 @@ class Board(unittest.TestCase):
         self.assertIn("'rk3588'", result.stderr)
         self.assertEqual(self.run_board("rk3588").returncode, 2)
 
+    def test_a_program_that_is_not_there_is_named(self):
+        result = self.run_board("rk3588", "nowhere.py")
+        self.assertEqual((result.returncode, result.stderr),
+                         (2, "cannot find the program 'nowhere.py': neither a file nor in PATH\n"))
+
 
 if __name__ == "__main__":
     unittest.main()
