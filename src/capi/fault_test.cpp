@@ -79,5 +79,25 @@ TEST(SmallChipTest, AStrictBoardOfTheSmallFamilyHasZeroCopyOnly) {
   EXPECT_LT(rknn_dup_context(&handle, &copy), 0);
 }
 
+TEST(SmallChipTest, OutputsAreBoundAsInt8OrFloat16) {
+  const auto bound = [](const char* chip, rknn_tensor_type type) {
+    const Environment strict("RKNN_STRICT", "1");
+    const TestContext context(0, runtime::picture_program({}, chip));
+    rknn_tensor_attr attr{};
+    EXPECT_EQ(rknn_query(context.handle, RKNN_QUERY_OUTPUT_ATTR, &attr, sizeof attr), 0);
+    attr.type = type;
+    rknn_tensor_mem* const memory = rknn_create_mem(context.handle, 4096);
+    const int code = rknn_set_io_mem(context.handle, memory, &attr);
+    rknn_destroy_mem(context.handle, memory);
+    return code;
+  };
+  for (const rknn_tensor_type type : {RKNN_TENSOR_INT8, RKNN_TENSOR_FLOAT16}) {
+    EXPECT_EQ(bound("rv1106", type), 0) << type;
+    EXPECT_EQ(bound("rk3588", type), 0) << type;
+  }
+  EXPECT_EQ(bound("rv1106", RKNN_TENSOR_FLOAT32), RKNN_ERR_OUTPUT_INVALID);
+  EXPECT_EQ(bound("rk3588", RKNN_TENSOR_FLOAT32), 0);
+}
+
 }  // namespace
 }  // namespace rk::capi

@@ -240,6 +240,13 @@ Status Session::bind_output(size_t i, const CallerFormat& format,
                   str("output '", tensor.name, "' is ", to_string(tensor.dtype),
                       ": a board does not bind ", to_string(format.dtype), " to it"));
   }
+  // The guide's table of the small chips has int8 and float16 only: nothing there converts to float32.
+  if (model_->device().small_chip_rules(model_->chip()) && format.dtype == DType::kF32 &&
+      tensor.dtype != DType::kF32) {
+    return Status(Code::kInvalidOutput,
+                  str("output '", tensor.name, "' is ", to_string(tensor.dtype), ": a board with ",
+                      model_->chip().name, " writes int8 or float16, not float32"));
+  }
   RK_ASSIGN(const CallerView caller, output_view(tensor, format, batch()));
   if (size_bytes < caller.needed_bytes) {
     return invalid_argument(str("output '", tensor.name, "': the memory has ", size_bytes,
