@@ -95,7 +95,7 @@ Result<Stage> read_norm_stage(const Unit& unit, int64_t channels, Precision prec
                                       : r.get_signed(reg::DPU_BN_ALU_CFG);
   const auto count = static_cast<size_t>(channels);
   // RK3562 adds before it multiplies.
-  if (unit.chip.is_rk3562 && s.adds)
+  if (unit.chip.is_rk3562 && s.adds && s.multiplies)
     addend *= factor_of(r.get(reg::DPU_BN_MUL_CFG__BN_MUL_OPERAND), precision);
   s.addend =
       r.is_on(reg::DPU_BN_CFG__BN_ALU_SRC) ? constants.bias : std::vector<double>(count, addend);

@@ -2,6 +2,7 @@
 // Lists of RK3562, brought into the positions of RK3588. What no known list of the chip has is
 // refused.
 #include <algorithm>
+#include <optional>
 
 #include "base/checked_math.h"
 #include "target/rk3562_registers.h"
@@ -32,6 +33,7 @@ class Positions {
   uint32_t out(const RegisterField& field) const { return out_.get(field); }
 
   bool is_half() const { return out(reg::DPU_DATA_FORMAT__PROC_PRECISION) == kHalf; }
+  bool divides() const { return raw(here::kElements) == here::kDivides; }
 
   Status convolution(uint32_t units) {
     const uint32_t mode = raw(here::kConvMode);
@@ -79,16 +81,28 @@ class Positions {
   }
 
   Status dpu() {
-    constexpr uint32_t kAdds = 0x100012;
+    constexpr uint32_t kAdds = 0x100012, kMultiplies = 0x52;
     const uint32_t stage = raw(here::kBias) & ~kShiftBits;
     if (stage == kNoBias) {
       set(reg::DPU_BS_CFG__BS_BYPASS, 1);
       return ok_status();
     }
-    if (stage != kAdds) return unsupported(str("bias stage ", stage, " of a copy on rk3562"));
+    if (stage != kAdds && stage != kMultiplies)
+      return unsupported(str("bias stage ", stage, " of a copy on rk3562"));
     if (raw(here::kFactorSource) != 0) return unsupported("factors of each channel in a copy");
-    set(reg::DPU_BS_CFG__BS_RELU_BYPASS, 1);
+    // Numbers below zero alone are multiplied, or all; then come limits.
+    constexpr RegisterField kFactorMode{"FACTOR_MODE", 0x4044, 0, 15};
+    constexpr uint32_t kBelowZero = 4, kLeast = 0x80000000, kMost = 0x7fffffff;
+    const uint32_t low = raw(here::kLows[0]), high = raw(here::kHighs[0]);
+    if (raw(kFactorMode) != 0 && raw(kFactorMode) != kBelowZero)
+      return unsupported("a factor of an unknown kind on rk3562");
+    if (low != 0 && (low != kLeast || high != kMost)) return unsupported("a lower limit on rk3562");
+    set(reg::DPU_BS_CFG__BS_MUL_PRELU, raw(kFactorMode) == kBelowZero ? 1 : 0);
+    set(reg::DPU_BS_CFG__BS_RELU_BYPASS, low == 0 ? 0 : 1);
+    set(reg::DPU_BS_CFG__BS_RELUX_EN, high != kMost ? 1 : 0);
+    set(reg::DPU_BS_RELUX_CMP_VALUE, high);
     set(reg::DPU_BS_CFG__BS_ALU_ALGO, kAddition);
+    set(reg::DPU_BS_CFG__BS_ALU_BYPASS, stage == kAdds ? 0 : 1);
     set(reg::DPU_BS_ALU_CFG, raw(here::kBiasAddend));
     set(reg::DPU_BS_CFG__BS_MUL_BYPASS, raw(here::kFactorOff));
     set(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND, raw(here::kBiasFactor));
@@ -98,9 +112,23 @@ class Positions {
 
   Status stages(uint32_t units) {
     constexpr uint32_t kIndexShift = 0xfc00, kHalves = 0x40000002;
+    constexpr uint32_t kToHalves = 0x40000000, kToInt8 = 2;
     const uint32_t format = raw(here::kDpuFormat) & ~kIndexShift;
-    if (format != 0 && format != kHalves)
+    // Halves under the name of 16-bit integers, in divisions and copies.
+    const bool named =
+        format == here::kNamedFormat &&
+        (divides() || (raw(here::kElements) == kNothing && raw(here::kBias) == kNoBias));
+    const bool converts = (format == kToHalves || format == kToInt8) && (units & kConvolves) == 0;
+    if (format != 0 && format != kHalves && !named && !converts)
       return unsupported(str("numbers of format ", format, " on rk3562"));
+    if (divides() != (named && divides()))
+      return unsupported("a quotient of other numbers on rk3562");
+    constexpr uint32_t kI16 = 1;
+    const uint32_t inside = named ? kI16 : is_half() ? kHalf : 0;
+    if (divides()) {
+      set(reg::DPU_DATA_FORMAT__PROC_PRECISION, kHalf);
+      set(reg::DPU_DATA_FORMAT__OUT_PRECISION, kHalf);
+    }
     // Bits of the writing unit beyond what plain copies, depthwise results and enlargements set.
     constexpr RegisterField kRest{"REST", 0x4050, 11, 31};
     constexpr uint16_t kOther = 0x5078;
@@ -116,11 +144,13 @@ class Positions {
     set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, raw(here::kReaderChannels));
     set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, raw(here::kReaderChannels));
     constexpr uint32_t kInt32 = 4;
-    const uint32_t numbers = raw(here::kReaderNumbers), own = is_half() ? kHalf : 0;
+    const uint32_t numbers = raw(here::kReaderNumbers);
     if ((units & kReads) != 0 &&
-        ((numbers != own && numbers != kInt32) || raw(here::kReaderInside) != own))
+        ((numbers != inside && numbers != kInt32) || raw(here::kReaderInside) != inside))
       return unsupported(str("a source of precision ", numbers, " on rk3562"));
-    set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, numbers);
+    set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__IN_PRECISION, divides() ? kHalf : numbers);
+    if ((units & kConvolves) == 0)
+      set(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE, raw(here::kStreams));
     RK_TRY(norm());
     return elements((units & kConvolves) != 0);
   }
@@ -129,7 +159,8 @@ class Positions {
 
  private:
   static constexpr uint32_t kAddition = 2, kShiftBits = 0x3f00, kNoBias = 0x53,
-                            kLooksUp = 0x1004140;  // of the element-wise stage
+                            kLooksUp = 0x1004140,
+                            kNothing = 0x10041c1;  // of the element-wise stage
 
   void shifts() {
     set(reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE, raw(here::kBiasShift));
@@ -158,7 +189,7 @@ class Positions {
   }
 
   Status norm() {
-    constexpr uint32_t kOff = 0x13, kLimits = 0x12, kSlope = 0x22, kIndex = 0x20000;
+    constexpr uint32_t kOff = 0x13, kLimits = 0x12, kSlope = 0x22, kIndex = 0x20000, kSum = 0x20010;
     constexpr uint32_t kLeast = 0x80000000, kMost = 0x7fffffff;
     const uint32_t mode = raw(here::kNorm);
     set(reg::DPU_BN_CFG__BN_RELU_BYPASS, 1);
@@ -175,6 +206,12 @@ class Positions {
       set(reg::DPU_BN_CFG__BN_RELU_BYPASS, 0);
       set(reg::DPU_BN_CFG__BN_RELUX_EN, high != kMost ? 1 : 0);
       set(reg::DPU_BN_RELUX_CMP_VALUE, high);
+      return ok_status();
+    }
+    if (mode == kSum) {
+      set(reg::DPU_BN_CFG__BN_MUL_BYPASS, 1);
+      set(reg::DPU_BN_CFG__BN_ALU_ALGO, kAddition);
+      set(reg::DPU_BN_ALU_CFG, raw(here::kNormAddend));
       return ok_status();
     }
     if (mode != kSlope && mode != kIndex)
@@ -194,15 +231,25 @@ class Positions {
     return ok_status();
   }
 
-  Status elements(bool convolves) {
-    constexpr uint32_t kNothing = 0x10041c1;
-    const uint32_t kAdds = is_half() ? 0x2c0c0 : 0x8002c0c0;  // int8 is converted
+  // What becomes of two features, by the operation; other stages of these bits are refused.
+  std::optional<uint32_t> operation() const {
+    constexpr uint32_t kOfInt8 = 0x8002c0c0, kOfHalves = 0xc0c0, kQuotient = 3, kDifference = 4;
     const uint32_t mode = raw(here::kElements);
-    if (mode != kNothing && mode != kLooksUp && mode != kAdds)
+    if (divides()) return kQuotient;
+    if (!is_half()) return mode == kOfInt8 ? std::optional(kAddition) : std::nullopt;
+    for (const uint32_t algorithm : {uint32_t{0}, kAddition, kDifference})
+      if (mode == (kOfHalves | algorithm << 16)) return algorithm;
+    return std::nullopt;
+  }
+
+  Status elements(bool convolves) {
+    const uint32_t mode = raw(here::kElements);
+    const std::optional<uint32_t> algorithm = operation();
+    if (mode != kNothing && mode != kLooksUp && !algorithm)
       return unsupported(str("element-wise stage ", mode, " on rk3562"));
     set(reg::DPU_EW_CFG__EW_BYPASS, mode == kNothing ? 1 : 0);
     set(reg::DPU_EW_CFG__EW_LUT_BYPASS, mode == kLooksUp ? 0 : 1);
-    set(reg::DPU_EW_CFG__EW_OP_BYPASS, mode == kAdds ? 0 : 1);
+    set(reg::DPU_EW_CFG__EW_OP_BYPASS, algorithm ? 0 : 1);
     set(reg::DPU_EW_CFG__EW_RELU_BYPASS, 1);
     if (mode == kNothing) return ok_status();
     constexpr uint32_t kLeast = 0x80000000;
@@ -211,7 +258,8 @@ class Positions {
     set(reg::DPU_EW_CFG__EW_RELU_BYPASS, low == 0 ? 0 : 1);
     if (mode == kLooksUp) return ok_status();
     set(reg::DPU_EW_CFG__EW_OP_SRC, 1);
-    set(reg::DPU_EW_CFG__EW_ALU_ALGO, kAddition);
+    set(reg::DPU_EW_CFG__EW_ALU_ALGO, *algorithm);
+    set(reg::DPU_EW_CFG__EW_OP_CVT_BYPASS, divides() ? 1 : 0);
     const auto offset = static_cast<int16_t>(
         out(RegisterField{"EW_CVT_OFFSET", reg::DPU_EW_CVT_OFFSET_VALUE, 0, 15}));
     set(reg::DPU_EW_CVT_OFFSET_VALUE, static_cast<uint32_t>(int32_t{offset}));

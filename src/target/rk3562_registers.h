@@ -100,6 +100,8 @@ inline constexpr RegisterField kOffsetOn{"OFFSET_ON", 0x4054, 31, 31};
 inline constexpr uint16_t kNorm = 0x4060, kNormAddend = 0x4064, kNormFactor = 0x4068;
 inline constexpr uint16_t kNormLow = 0x406c, kNormHigh = 0x4070, kNormLowAgain = 0x4074,
                           kNormHighAgain = 0x4078;
+// A quotient of halves, which are named 16-bit integers there.
+inline constexpr uint32_t kDivides = 0x10421c8, kNamedFormat = 0x20000001;
 inline constexpr uint16_t kElements = 0x407c, kElementsLow = 0x4088, kElementsLowAgain = 0x40a4;
 inline constexpr uint16_t kLows[] = {0x4048, 0x4058, 0x406c, 0x4074, 0x4088, 0x40a4};
 inline constexpr uint16_t kHighs[] = {0x404c, 0x405c, 0x4070, 0x4078, 0x408c, 0x40a8};
@@ -111,7 +113,9 @@ inline constexpr RegisterField kReadsMemory{"READS_MEMORY", 0x40b0, 16, 16};
 inline constexpr uint16_t kWriting = 0x40c0;
 inline constexpr RegisterField kReaderChannels{"CHANNEL", 0x5014, 0, 12};
 inline constexpr RegisterField kConstants{"BRDMA_DATA_USE", 0x501c, 1, 4};
+inline constexpr RegisterField kOperandMode{"ERDMA_DATA_MODE", 0x5034, 30, 31};
 inline constexpr RegisterField kReaderInside{"PROC_PRECISION", 0x5044, 5, 7};
+inline constexpr RegisterField kStreams{"COMB_USE", 0x5044, 8, 9};
 inline constexpr RegisterField kReaderNumbers{"IN_PRECISION", 0x5044, 15, 17};
 inline constexpr uint16_t kReader = 0x5044, kOperandAddress = 0x5038, kSourceAddress = 0x5018,
                           kSourceNotch = 0x504c;

@@ -7,6 +7,7 @@
 
 #include "base/half.h"
 #include "format/vendor/lookup.h"
+#include "target/rk3562_registers.h"
 
 namespace rk::format {
 namespace {
@@ -126,6 +127,20 @@ bool read_softmax(const RegisterFile& r, SoftmaxStage& s) {
   return !r.is_on(reg::DPU_BS_CFG__BS_ALU_BYPASS) && set_once(s.unit, factor);
 }
 
+// The same of RK3562, which adds before it multiplies and has a factor behind the table.
+bool read_softmax_of_rk3562(const RegisterFile& raw, uint32_t units, SoftmaxStage& s) {
+  const auto r = target::rk3562_as_rk3588(raw, units);
+  if (!r.ok() || !read_softmax(*r, s)) return false;
+  const bool looks_up = r->get(reg::DPU_DATA_FORMAT__PROC_PRECISION) == kHalf &&
+                        !r->is_on(reg::DPU_EW_CFG__EW_BYPASS) &&
+                        !r->is_on(reg::DPU_EW_CFG__EW_LUT_BYPASS);
+  if (!looks_up) return true;
+  s.table_addend *= s.table_multiplier;
+  constexpr uint32_t kOne = 16384, kOneShift = 14;
+  return r->get(reg::DPU_OUT_CVT_SCALE__OUT_CVT_SCALE) == kOne &&
+         r->get(reg::DPU_OUT_CVT_SHIFT__OUT_CVT_SHIFT) == kOneShift;
+}
+
 // Not rounded between entries.
 float look_up(const program::LookupStage& t, float index) {
   const auto line = [](float distance, const ScaleShift& slope) {
@@ -169,7 +184,9 @@ ProductLists read_product_lists(LiftContext& c) {
   Same<InputStage> conversion;
   Same<ProductStage> result, scores;
   SoftmaxStage softmax;
-  bool known = c.model.platform == "rk3588" && !c.node().outputs.empty();
+  // Of RK3562 the softmax alone.
+  const bool elsewhere = c.model.platform == "rk3562";
+  bool known = (c.model.platform == "rk3588" || elsewhere) && !c.node().outputs.empty();
   const RegisterFile& r = c.tasks.registers();
   while (true) {
     LoadedTask loaded = next_with_tables(c, 0);
@@ -177,7 +194,8 @@ ProductLists read_product_lists(LiftContext& c) {
     if (!loaded.low.empty()) softmax.table.low = std::move(loaded.low);
     if (!loaded.high.empty()) softmax.table.high = std::move(loaded.high);
     if ((loaded.task->units & kUnitCna) == 0) {
-      known = known && read_softmax(r, softmax);
+      known = known && (elsewhere ? read_softmax_of_rk3562(r, loaded.task->units, softmax)
+                                  : read_softmax(r, softmax));
       continue;
     }
     if (!out.multiplies && c.registers != nullptr) {
@@ -189,7 +207,7 @@ ProductLists read_product_lists(LiftContext& c) {
     const bool converts = !r.is_on(reg::CNA_CVT_CON0__CVT_BYPASS);
     if (converts && c.registers != nullptr && c.registers->has_stages)
       conversion.see(read_conversion(r));
-    if (!known || r.get(reg::CNA_CONV_CON1__IN_PRECISION) != kInt8) continue;
+    if (!known || elsewhere || r.get(reg::CNA_CONV_CON1__IN_PRECISION) != kInt8) continue;
     const auto to = c.lists.address_of(*loaded.task, reg::DPU_DST_BASE_ADDR);
     const bool last = to && to->tensor == c.node().outputs[0];
     (last ? result : scores).see(to ? read_product(r) : std::nullopt);
