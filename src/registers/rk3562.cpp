@@ -2,8 +2,10 @@
 #include "registers/rk3562.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/checked_math.h"
+#include "base/half.h"
 #include "registers/chip.h"
 #include "target/rk3562_registers.h"
 
@@ -110,7 +112,7 @@ class Translation {
   bool is_half() const { return get(reg::DPU_DATA_FORMAT__PROC_PRECISION) == kHalf; }
   bool enlarges() const { return get(reg::DPU_RDMA_RDMA_SRC_DMA_CFG__UNPOOLING_EN) != 0; }
   bool has_operand() const {
-    return (task_.units & kReads) != 0 && get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0;
+    return (task_.units & kReads) != 0 && get(reg::DPU_EW_CFG__EW_OP_BYPASS) == 0;
   }
   bool has_bias() const { return get(reg::DPU_BS_CFG__BS_BYPASS) == 0; }
   // Offsets between depthwise weights.
@@ -134,10 +136,13 @@ class Translation {
         image_.set_address(address.rk3562, command->operand, command->value);
     }
     image_.set(there::kDpuDepthwise, is_depthwise() ? 1 : 0);
-    const uint32_t channels = get(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL);
+    const bool largest = get(reg::DPU_DATA_CUBE_HEIGHT__MINMAX_CTL) != 0;
+    const uint32_t channels = get(largest ? reg::DPU_DATA_CUBE_CHANNEL__CHANNEL
+                                          : reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL);
     image_.set(there::kChannels, channels);
-    image_.set(there::kChannelsAgain, channels);
-    const int64_t together = (is_depthwise() ? 8 : 4) / (is_half() ? 2 : 1);
+    image_.set(there::kChannelsAgain, largest ? 0 : channels);
+    const bool narrows = is_half() && get(reg::DPU_DATA_FORMAT__OUT_PRECISION) == 0;
+    const int64_t together = (is_depthwise() ? 8 : 4) / (is_half() && !narrows ? 2 : 1);
     image_.set(there::kAtomsTogether, enlarges() ? 0 : together - 1);
     unnamed();
     constexpr uint32_t kWriting = 0x4440002, kOfArray = 0x100;
@@ -151,6 +156,7 @@ class Translation {
     image_.set(there::kReaderInside, is_half() ? kHalf : 0);
     if (!enlarges()) image_.set(there::kReaderNumbers, is_half() ? kHalf : 0);
     image_.set(there::kReadsMemory, reads || is_half() ? 1 : 0);
+    if (narrows) image_.set(there::kStreams, get(reg::DPU_RDMA_RDMA_FEATURE_MODE_CFG__COMB_USE));
     if (enlarges()) {
       // An atom is four numbers, which repeat in two ways.
       image_.set(there::kReaderChannels, 3);
@@ -214,7 +220,7 @@ class Translation {
     const auto padded = align_up<uint32_t>(width, kAtom / element);
     const uint32_t atoms = rows * padded * (picture() - kPictureOf) * element / kAtom;
     image_.set(there::kPicture, 1);
-    image_.set(there::kPaddedRows, padded != width ? 1 : 0);
+    image_.set(there::kPaddedRows, width % kAtom != 0 ? 1 : 0);
     image_.set(there::kPictureBorder, static_cast<uint32_t>(int32_t{pad}));
     image_.set(there::kRowWidth, padded);
     image_.set(there::kRowLength, padded);
@@ -298,13 +304,14 @@ class Translation {
 
   // A number added to a feature from memory, and a factor.
   Status source() {
-    constexpr uint32_t kOff = 0x53, kAdds = 0x100012;
+    constexpr uint32_t kOff = 0x53, kAdds = 0x100012, kMultiplies = 0x52;
     image_.set(there::kFactorOff, get(reg::DPU_BS_CFG__BS_MUL_BYPASS));
     if (get(reg::DPU_BS_CFG__BS_BYPASS) != 0) {
       image_.set(there::kBias, kOff);
       return ok_status();
     }
-    image_.set(there::kBias, kAdds);
+    const bool adds = get(reg::DPU_BS_CFG__BS_ALU_BYPASS) == 0;
+    image_.set(there::kBias, adds ? kAdds : kMultiplies);
     image_.set(there::kBiasAddend, get(reg::DPU_BS_ALU_CFG));
     if (get(reg::DPU_BS_CFG__BS_MUL_BYPASS) != 0) return ok_status();
     image_.set(there::kBiasFactor, get(reg::DPU_BS_MUL_CFG__BS_MUL_OPERAND));
@@ -323,22 +330,45 @@ class Translation {
     const bool looks_up = get(reg::DPU_EW_CFG__EW_LUT_BYPASS) == 0;
     image_.set(there::kElements, looks_up ? kLooksUp : has_operand() ? kAdds : kNothing);
     if (looks_up) image_.set(there::kTable, kTableUse);
+    constexpr uint32_t kCopyWithTable = 0x10;
+    if (looks_up && !convolves()) image_.set(there::kCopyMode, kCopyWithTable);
     if (looks_up && is_half()) {
       // A factor of one that the output stage multiplies by.
       constexpr int64_t kOne = 16384, kOneShift = 14;
-      constexpr uint32_t kCopyWithTable = 0x10;
       image_.set(there::kOutputScale, kOne);
       image_.set(there::kOutputShift, kOneShift);
-      if (!convolves()) image_.set(there::kCopyMode, kCopyWithTable);
     }
     if (!has_operand()) return ok_status();
-    constexpr uint32_t kAddition = 2;
-    if (get(reg::DPU_EW_CFG__EW_ALU_ALGO) != kAddition || get(reg::DPU_EW_CFG__EW_OP_TYPE) != 0)
-      return unsupported("no register form for features that are not added on RK3562");
+    constexpr uint32_t kLargest = 0, kAddition = 2, kQuotient = 3, kDifference = 4;
+    const uint32_t algorithm = get(reg::DPU_EW_CFG__EW_ALU_ALGO);
+    const bool known =
+        algorithm == kAddition || (is_half() && (algorithm == kLargest || algorithm == kQuotient ||
+                                                 algorithm == kDifference));
+    if (!known || get(reg::DPU_EW_CFG__EW_OP_TYPE) != 0)
+      return unsupported("no register form for such a join of features on RK3562");
+    if (is_half()) image_.set(there::kElements, 0xc0c0 | algorithm << 16);
+    if (algorithm == kQuotient) divide();
+    // Of one pixel these are a number for each channel.
+    const bool is_pixel =
+        get(reg::DPU_DATA_CUBE_WIDTH__WIDTH) == 0 && get(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT) == 0;
+    if (is_pixel && (algorithm == kQuotient || algorithm == kDifference))
+      image_.set(there::kOperandMode, 0);
     if (get(reg::DPU_EW_CFG__EW_RELU_BYPASS) != 0) return ok_status();
     image_.set(there::kElementsLow, 0);
     image_.set(there::kElementsLowAgain, 0);
     return ok_status();
+  }
+
+  // Halves under the name of 16-bit integers, which stay as they are on their way in and out.
+  void divide() {
+    constexpr int64_t kI16 = 1;
+    constexpr RegisterField kWidens{"FP16TOFP32_EN", there::kReader, 3, 3};
+    image_.set(there::kElements, there::kDivides);
+    image_.set(there::kDpuFormat, there::kNamedFormat);
+    image_.set(there::kReaderInside, kI16);
+    image_.set(there::kReaderNumbers, kI16);
+    image_.set(kWidens, 0);
+    image_.set(there::kReadsMemory, 0);
   }
 
   Status norm() {
@@ -348,6 +378,12 @@ class Translation {
       return ok_status();
     }
     const bool multiplies = get(reg::DPU_BN_CFG__BN_MUL_BYPASS) == 0;
+    if (!multiplies && get(reg::DPU_BN_CFG__BN_ALU_BYPASS) == 0) {
+      constexpr uint32_t kAdds = 0x20010;
+      image_.set(there::kNorm, kAdds);
+      image_.set(there::kNormAddend, get(reg::DPU_BN_ALU_CFG));
+      return ok_status();
+    }
     if (!multiplies) {
       const bool clips = get(reg::DPU_BN_CFG__BN_RELUX_EN) != 0;
       const uint32_t high = clips ? get(reg::DPU_BN_RELUX_CMP_VALUE) : kMost;
@@ -370,6 +406,12 @@ class Translation {
     }
     image_.set(there::kNorm, kIndex);
     image_.set(there::kNormAddend, get(reg::DPU_BN_ALU_CFG));
+    if (is_half()) {
+      // Added before the product there.
+      const float by = half_to_float(static_cast<uint16_t>(factor >> 16));
+      const auto addend = std::bit_cast<float>(get(reg::DPU_BN_ALU_CFG));
+      image_.set(there::kNormAddend, std::bit_cast<uint32_t>(addend / by));
+    }
     return ok_status();
   }
 
@@ -394,21 +436,22 @@ class Translation {
   RegisterImage image_;
 };
 
-// Of what the registers of RK3588 can say: one type from end to end, int8 or float16; no lanes with
-// a number of their own, not the largest channel.
+// Of what the registers of RK3588 can say: int8 and float16, and copies from either to the other.
 Status check_known(const RegisterTask& task) {
   const auto get = [&](const RegisterField& field) {
     const Command* const command = task.find(field.offset);
     return command == nullptr ? 0 : field.get(command->value);
   };
   const uint32_t inside = get(reg::DPU_DATA_FORMAT__PROC_PRECISION);
-  const bool one_type =
-      (inside == 0 || inside == kHalf) && get(reg::DPU_DATA_FORMAT__OUT_PRECISION) == inside;
-  if (!one_type) return unsupported("no register form for a conversion on RK3562");
-  if (get(reg::DPU_OFFSET_PEND__OFFSET_PEND) != 0 ||
-      get(reg::DPU_DATA_CUBE_HEIGHT__MINMAX_CTL) != 0 ||
-      get(reg::DPU_FEATURE_MODE_CFG__NONALIGN) != 0)
-    return unsupported("no register form for the largest channel on RK3562");
+  const uint32_t result = get(reg::DPU_DATA_FORMAT__OUT_PRECISION);
+  const bool known = (inside == 0 || inside == kHalf) && (result == 0 || result == kHalf);
+  if (!known || (inside != result && (task.units & kArray) != 0))
+    return unsupported("no register form for other numbers than int8 and float16 on RK3562");
+  const bool of_halves = get(reg::DPU_OFFSET_PEND__OFFSET_PEND) != 0 ||
+                         get(reg::DPU_DATA_CUBE_HEIGHT__MINMAX_CTL) != 0 ||
+                         get(reg::DPU_FEATURE_MODE_CFG__NONALIGN) != 0;
+  if (of_halves && inside == 0)
+    return unsupported("no register form for the largest channel of int8 on RK3562");
   return ok_status();
 }
 

@@ -275,17 +275,107 @@ TEST(RegisterRk3562Half, ListsReadBackAsThoseOfRk3588) {
   EXPECT_EQ(target::rk3562_as_rk3588(other, list->units).status().code(), Code::kUnsupported);
 }
 
-TEST(RegisterRk3562Half, RefusesConversionsAndTheLargestChannel) {
-  DpuTask to_half{.channels = 16, .height = 1, .width = 8, .chip = &kRk3562};
-  to_half.to_half = true;
-  auto task = write_dpu(to_half);
-  ASSERT_TRUE(task.ok());
-  EXPECT_EQ(for_rk3562(*task).status().code(), Code::kUnsupported);
-  DpuTask largest{.channels = 8, .height = 1, .width = 8, .is_float = true, .chip = &kRk3562};
+Result<RegisterTask> list_of(const DpuTask& dpu) {
+  RK_ASSIGN(const RegisterTask task, write_dpu(dpu));
+  return for_rk3562(task);
+}
+
+// A conversion of int8 and a Softmax of 24 channels of 5x5, compiled to ask.
+TEST(RegisterRk3562Half, Int8BecomesHalves) {
+  DpuTask widen{.channels = 32, .height = 5, .width = 5, .chip = &kRk3562, .real_channels = 24};
+  widen.source_plane = widen.out_plane = 28;
+  widen.to_half = true;
+  expect_words(list_of(widen), {{0x4010, 0x40000000},
+                                {0x401c, 0x1c},
+                                {0x402c, 0x17},
+                                {0x4030, 0x170003},
+                                {0x4038, 0x53},
+                                {0x4050, 0x126},
+                                {0x40b0, 0x10001},
+                                {0x40b8, 0x38},
+                                {0x5014, 0x1f},
+                                {0x5044, 0x7809},
+                                {0x504c, 3}});
+  DpuTask scale{.channels = 24, .height = 5, .width = 5, .is_float = true, .chip = &kRk3562};
+  scale.real_channels = 24;
+  scale.source_plane = scale.out_plane = 28;
+  scale.half_source = HalfStage{-4, 0x2961};
+  expect_words(list_of(scale), {{0x4010, 0x40000002},
+                                {0x4030, 0x170001},
+                                {0x4038, 0x100012},
+                                {0x4040, 0xc0800000},
+                                {0x4044, 0x29610000},
+                                {0x4050, 0},
+                                {0x5044, 0x17849}});
+}
+
+TEST(RegisterRk3562Half, StepsOfASoftmaxHaveTheWordsOfTheVendorsFile) {
+  DpuTask largest{.channels = 24, .height = 1, .width = 25, .is_float = true, .chip = &kRk3562};
+  largest.real_channels = 24;
+  largest.source_plane = 28;
   largest.writes_largest = true;
-  task = write_dpu(largest);
-  ASSERT_TRUE(task.ok());
-  EXPECT_EQ(for_rk3562(*task).status().code(), Code::kUnsupported);
+  largest.beyond = uint16_t{0xfbff};
+  expect_words(list_of(largest), {{0x400c, 0x20001e5},
+                                  {0x4014, 0xfbff},
+                                  {0x401c, 0},
+                                  {0x4024, 0x1c00000},
+                                  {0x402c, 0x17},
+                                  {0x4030, 1},
+                                  {0x40b4, 0x40000000},
+                                  {0x40c8, 4},
+                                  {0x5034, 1},
+                                  {0x5044, 0x17849},
+                                  {0x504c, 3}});
+  DpuTask join{.channels = 24, .height = 5, .width = 5, .is_float = true, .chip = &kRk3562};
+  join.source_plane = join.addend_plane = join.out_plane = 28;
+  DpuTask look_up = join;
+  look_up.lookup_factor = 0x6a66;
+  look_up.lookup_addend = 16380;
+  expect_words(list_of(look_up), {{0x4060, 0x20000},
+                                  {0x4064, 0x40a00000},
+                                  {0x4068, 0x6a660000},
+                                  {0x407c, 0x1004140},
+                                  {0x40ac, 1},
+                                  {0x40b0, 0x14000},
+                                  {0x40b4, 0xf00e},
+                                  {0x40cc, 0x10},
+                                  {0x4108, 0x160}});
+  join.addend = program::InputStage{0, {1, 0}};
+  join.join = Join::kDifference;
+  expect_words(list_of(join), {{0x407c, 0x4c0c0}, {0x5034, 0x40000008}, {0x5044, 0x17849}});
+  join.join = Join::kLargest;
+  expect_words(list_of(join), {{0x407c, 0xc0c0}});
+  join.join = Join::kQuotient;
+  expect_words(list_of(join), {{0x4010, 0x20000001},
+                               {0x407c, 0x10421c8},
+                               {0x40b0, 1},
+                               {0x5034, 0x40000008},
+                               {0x5044, 0xf821}});
+  join.join = Join::kProduct;
+  EXPECT_EQ(list_of(join).status().code(), Code::kUnsupported);
+}
+
+// fastestdet in int8, the last list of exSoftmax13:Softmax_262.
+TEST(RegisterRk3562Half, HalvesBecomeInt8) {
+  DpuTask narrow{.channels = 80, .height = 22, .width = 22, .is_float = true, .chip = &kRk3562};
+  narrow.real_channels = 80;
+  narrow.source_plane = narrow.out_plane = 484;
+  narrow.to_int8 = true;
+  narrow.half_source = HalfStage{-128, 0x5c0f};
+  const auto list = list_of(narrow);
+  expect_words(list, {{0x4010, 2},
+                      {0x4030, 0x4f0003},
+                      {0x4038, 0x52},
+                      {0x4044, 0x5c0f0000},
+                      {0x4060, 0x20010},
+                      {0x4064, 0xc3000000},
+                      {0x407c, 0x10041c1},
+                      {0x5034, 0x40000008},
+                      {0x5040, 0x3c8},
+                      {0x5044, 0x17b49},
+                      {0x504c, 0x1e4},
+                      {0x506c, 0x1e4}});
+  EXPECT_EQ(list->find(0x5038)->value, 7744U);
 }
 
 }  // namespace

@@ -85,14 +85,17 @@ class SoftmaxWriter {
     const std::string largest = add_scratch("_max", 1),
                       in_all = add_scratch("_all", cube_.channels);
     RK_TRY(add_largest(source, largest));
-    Feature packed = cube_.feature(1);
+    Feature packed = cube_.feature(1), spread = cube_.feature(cube_.channels);
     packed.is_picture = packed.is_packed = true;
-    RK_TRY(add_ones(packed, cube_.feature(cube_.channels), {largest, in_all, "_max_weight"}));
+    if (cube_.chip->is_rk3562) reshape(packed, spread);
+    RK_TRY(add_ones(packed, spread, {largest, in_all, "_max_weight"}));
     const std::string parts = add_scratch("_parts", cube_.channels);
     RK_TRY(add_exponentials(source, in_all, parts));
     const std::string sum = add_scratch("_sum", 1);
     RK_TRY(add_ones(cube_.feature(cube_.channels), cube_.feature(1), {parts, sum, "_sum_weight"}));
-    RK_TRY(add_ones(cube_.feature(1), cube_.feature(cube_.channels), {sum, in_all, "_max_weight"}));
+    // Weights of a picture have other blocks than those of a feature on RK3562.
+    const std::string weight = cube_.chip->is_rk3562 ? "_all_weight" : "_max_weight";
+    RK_TRY(add_ones(cube_.feature(1), cube_.feature(cube_.channels), {sum, in_all, weight}));
     // Vendor files have whole blocks of features in this way.
     const bool is_known = knows_fetch_ && in_.layout == program::Layout::kNc1hwc2 &&
                           cube_.channels % cube_.lanes() == 0;
@@ -125,6 +128,16 @@ class SoftmaxWriter {
   struct Names {
     std::string from, to, weight;
   };
+
+  // RK3562 reads rows of whole atoms. Pixels are taken in rows that are a power of two and no longer
+  // than the columns that they make, or in one row, as in vendor files.
+  void reshape(Feature& packed, Feature& spread) const {
+    const int64_t pixels = cube_.height * cube_.width;
+    int64_t width = pixels % cube_.lanes() == 0 ? cube_.lanes() : pixels;
+    while (pixels % (2 * width) == 0 && 2 * width * width <= pixels) width *= 2;
+    packed.width = spread.width = width;
+    packed.height = spread.height = pixels / width;
+  }
 
   DpuTask all() const {
     DpuTask task{.channels = cube_.whole(), .height = cube_.height, .width = cube_.width};
@@ -187,6 +200,8 @@ class SoftmaxWriter {
     ConvLayer layer{.params = {}, .in = in, .out = out};
     layer.params.kernel = {1, 1};
     layer.has_bias = false;
+    constexpr PictureChannel kAsStored{{16384, 14}, 0};
+    if (in.is_picture && in.chip->is_rk3562) layer.picture = {kAsStored};
     const std::string weight = out_.name + names.weight;
     const auto use = in.is_picture ? program::WeightUse::kPicture : program::WeightUse::kDense;
     RK_ASSIGN(HelperConstant ones,
@@ -311,7 +326,7 @@ Result<LayerTasks> softmax_tasks(const program::Program& program, const program:
   const Chip* const chip = find_chip(program.target);
   if (chip == nullptr) return no_form(step, str("the chip ", program.target));
   if (chip->is_rk3566) return no_form(step, "Softmax on RK3566, which the vendor's CPU computes");
-  if (chip->is_rk3562) return no_form(step, str("Softmax on ", program.target));
+  if (chip->is_rk3576) return no_form(step, str("Softmax on ", program.target));
   if (in.kind == program::TensorKind::kInput) return no_form(step, "Softmax of an input");
   if (joins_channels(step, in, out)) {
     const Feature feature = feature_of(program, in);

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/half.h"
@@ -106,6 +107,34 @@ TEST(RegisterSoftmax, OverChannelsHasTheWordsOfTheVendorsFile) {
                            {0x5044, 0x17b49},
                            {0x506c, 0x1e40}});
   EXPECT_EQ(tasks[13].tensor(Operand::kOutput), "y");
+}
+
+// On RK3562 the largest channels are a picture of rows that are a power of two, or of one row:
+// layers compiled to ask, and the vendor's file of fastestdet.
+TEST(RegisterSoftmax, Rk3562TakesPixelsInOtherRows) {
+  struct Pixels {
+    int64_t height, width;
+    uint32_t rows, entries;  // width and height, 0x102c; entries of a row, 0x103c
+  };
+  for (const Pixels& p : {Pixels{8, 10, 0x8000a, 0x10000}, Pixels{16, 8, 0x100008, 0x20000},
+                          Pixels{20, 20, 0x100019, 0x20000}, Pixels{9, 24, 0x8001b, 0x10000},
+                          Pixels{40, 24, 0x20001e, 0x40000}, Pixels{13, 13, 0xa90001, 0x160000},
+                          Pixels{22, 22, 0x1e40001, 0x3d0000}}) {
+    const ProgramTensor in =
+        tensor("x", DType::kF16, program::Layout::kNc1hwc2, {1, 16, p.height, p.width});
+    ProgramTensor out = in;
+    out.name = "y";
+    program::Program program = one_step({"Softmax", {{"axis", int64_t{1}}}}, in, out);
+    program.target = "rk3562";
+    const auto layer = tasks_of(program);
+    ASSERT_TRUE(layer.ok()) << layer.status().message();
+    const auto picture = std::ranges::find_if(
+        layer->tasks, [](const BoundTask& bound) { return bound.listed.units == 0xd; });
+    ASSERT_NE(picture, layer->tasks.end());
+    EXPECT_EQ(picture->listed.find(0x102c)->value, p.rows);
+    EXPECT_EQ(picture->listed.find(0x103c)->value, p.entries);
+    EXPECT_EQ(picture->listed.find(0x1048)->value, 0xe9U);
+  }
 }
 
 // The factor of the index is 3276 where 3276.8 would be right, so that exp(0) is read an eighth of
