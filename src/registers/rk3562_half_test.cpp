@@ -133,8 +133,8 @@ TEST(RegisterRk3562Half, TilesDoNotShareRows) {
                                              {0x4018, 28160}});
 }
 
-// FastestDet and mobilenet_v2: all rows of the last channels fit, which are fewer; and all rows of as
-// many channels as the buffer holds without the border below.
+// FastestDet and mobilenet_v2: all rows of the last channels fit, which are fewer; and all rows of
+// as many channels as the buffer holds without the border below.
 TEST(RegisterRk3562Half, EveryPartOfADepthwiseLayerIsCutOnItsOwn) {
   struct Part {
     int64_t channels, rows, out_rows;
@@ -186,7 +186,8 @@ TEST(RegisterRk3562Half, APictureBecomesHalves) {
                                                 {0x3024, 0}});
 }
 
-// digits, MaxPool:/pool/MaxPool; signs, Resize:/Resize and the selection of Concat:/stem/stem.2/Concat.
+// digits, MaxPool:/pool/MaxPool; signs, Resize:/Resize and the selection of
+// Concat:/stem/stem.2/Concat.
 TEST(RegisterRk3562Half, PoolingEnlargementsAndSelectionsHaveTheWordsOfTheVendorsFiles) {
   PoolLayer pool;
   pool.in = {.channels = 32, .height = 14, .width = 14, .plane_align = 4, .chip = &kRk3562};
