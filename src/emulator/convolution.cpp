@@ -237,6 +237,7 @@ Result<std::vector<T>> read_weights(const Unit& unit, const Geometry& g) {
       const int64_t left = g.in_channels - ic0;
       int64_t width = blocks.ic;
       while (width / 2 >= std::max(left, blocks.least)) width /= 2;
+      if (g.depthwise && unit.chip.is_rk3576) width = std::min(width, align_up(left, blocks.least));
       const int64_t block_bytes = g.taps() * (oc_end - oc0) * width * bytes;
       RK_ASSIGN(const std::span<uint8_t> memory,
                 unit.memory.at(static_cast<uint32_t>(at), static_cast<uint64_t>(block_bytes)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes the register lists of a file for RK3588, RK3566, RK3562 or RK3576 (the last two: int8), word by word as
+// Executes the register lists of a file for RK3588, RK3566, RK3562 or RK3576, word by word as
 // the chip would: convolutions (CNA, CORE, DPU, DPU_RDMA), the DPU's own arithmetic, lookup tables
 // and transpositions, and pooling (PPU), in int8, int16, int32, float16, bfloat16 and float32; also
 // lists that write the next step's addresses into other lists (recurrent nodes). It knows registers

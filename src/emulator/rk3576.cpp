@@ -25,8 +25,11 @@ Result<StageNumbers> numbers_at(const RegisterFile& raw, const RegisterField& us
 
 Result<RegisterFile> registers_of_rk3576(const RegisterFile& raw, uint32_t units, Memory& memory) {
   if ((units & format::kUnitPpu) != 0) return raw;
-  RK_ASSIGN(const StageNumbers bias, numbers_at(raw, here::kBiasUse, here::kBiasNumbers, memory));
-  RK_ASSIGN(const StageNumbers norm, numbers_at(raw, here::kNormUse, here::kNormNumbers, memory));
+  StageNumbers bias, norm;
+  if ((units & format::kUnitDpuRdma) != 0) {
+    RK_ASSIGN(bias, numbers_at(raw, here::kBiasUse, here::kBiasNumbers, memory));
+    RK_ASSIGN(norm, numbers_at(raw, here::kNormUse, here::kNormNumbers, memory));
+  }
   return target::rk3576_as_rk3562(raw, units, bias, norm);
 }
 

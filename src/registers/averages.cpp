@@ -38,29 +38,13 @@ Result<LayerTasks> half_average_tasks(const program::Program& program,
       !layer.in.chip->is_rk3562 && (tasks.ok() || tasks.status().code() != Code::kUnsupported))
     return tasks;
   layer.is_depthwise = true;
-  layer.has_bias = false;
   layer.params.kernel = p.kernel;
   layer.params.stride = p.stride;
   layer.params.pads = p.pads;
   layer.params.group = static_cast<int32_t>(layer.in.channels);
-  const uint16_t share = float_to_half(1.0f / static_cast<float>(p.kernel.h * p.kernel.w));
-  const Shape shape{1, layer.in.channels, p.kernel.h, p.kernel.w};
   LayerTasks tasks;
-  RK_ASSIGN(HelperConstant weights,
-            half_blocks(*layer.in.chip, shape, program::WeightUse::kDepthwise,
-                        [&](int64_t) { return share; }));
-  weights.name = out.name + "_pool_weight";
-  layer.weight_bytes = weights.bytes.size();
-  RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
-  for (const ConvTile& tile : tiles) {
-    RK_ASSIGN(RegisterTask task, write_convolution(layer, tile));
-    BoundTask bound{std::move(task), {}};
-    bound.tensors[static_cast<size_t>(Operand::kFeature)] = in.name;
-    bound.tensors[static_cast<size_t>(Operand::kWeight)] = weights.name;
-    bound.tensors[static_cast<size_t>(Operand::kOutput)] = out.name;
-    tasks.tasks.push_back(std::move(bound));
-  }
-  tasks.helpers.push_back(std::move(weights));
+  const float share = 1.0f / static_cast<float>(p.kernel.h * p.kernel.w);
+  RK_TRY(add_half_sums(std::move(layer), share, in.name, out.name, tasks));
   return tasks;
 }
 
@@ -95,6 +79,29 @@ Result<LayerTasks> average_pool_tasks(const program::Program& program,
   LayerTasks tasks;
   RK_TRY(add_sums(program, std::move(layer), stage, in.name, out.name, tasks));
   return tasks;
+}
+
+Status add_half_sums(ConvLayer layer, float weight, const std::string& from, const std::string& to,
+                     LayerTasks& tasks) {
+  layer.has_bias = false;
+  const Shape shape{1, layer.in.channels, layer.params.kernel.h, layer.params.kernel.w};
+  const uint16_t half = float_to_half(weight);
+  RK_ASSIGN(HelperConstant weights,
+            half_blocks(*layer.in.chip, shape, program::WeightUse::kDepthwise,
+                        [&](int64_t) { return half; }));
+  weights.name = to + "_pool_weight";
+  layer.weight_bytes = weights.bytes.size();
+  RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
+  for (const ConvTile& tile : tiles) {
+    RK_ASSIGN(RegisterTask task, write_convolution(layer, tile));
+    BoundTask bound{std::move(task), {}};
+    bound.tensors[static_cast<size_t>(Operand::kFeature)] = from;
+    bound.tensors[static_cast<size_t>(Operand::kWeight)] = weights.name;
+    bound.tensors[static_cast<size_t>(Operand::kOutput)] = to;
+    tasks.tasks.push_back(std::move(bound));
+  }
+  tasks.helpers.push_back(std::move(weights));
+  return ok_status();
 }
 
 Status add_sums(const program::Program& program, ConvLayer layer, const program::InputStage& stage,

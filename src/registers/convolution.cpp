@@ -249,6 +249,11 @@ void ConvWriter::write_weights() {
                                                                           ? chip_.picture_lanes
                                                                           : chip_.atom_bytes);
     if (is_float_) kernels = layer_.out.channels;
+    if (is_float_ && more) {
+      constexpr int64_t kHalfKernels = 8;
+      kernels = align_up(layer_.out.channels, kHalfKernels);
+      kernel_bytes = static_cast<int64_t>(layer_.weight_bytes) / kernels;
+    }
     if (has_weights_in_rows(layer_))
       kernel_bytes = int64_t{p_.kernel.h} * align_up<int64_t>(p_.kernel.w, 4) * chip_.picture_lanes;
   }
@@ -565,8 +570,9 @@ Status check_layer(const ConvLayer& layer) {
 
 bool has_weights_in_rows(const ConvLayer& layer) {
   constexpr int64_t kLeastChannels = 3;
-  return layer.in.chip->is_rk3576 && layer.in.is_picture && layer.in.channels >= kLeastChannels &&
-         layer.in.width % layer.in.lanes() == 0 && layer.out.width % layer.in.lanes() == 0;
+  return layer.in.chip->is_rk3576 && layer.in.is_picture && !layer.in.is_float &&
+         layer.in.channels >= kLeastChannels && layer.in.width % layer.in.lanes() == 0 &&
+         layer.out.width % layer.in.lanes() == 0;
 }
 
 bool has_paired_offsets(const ConvLayer& layer) {

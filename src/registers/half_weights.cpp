@@ -32,7 +32,7 @@ Result<std::vector<int64_t>> block_places(const std::vector<int32_t>& native, co
 target::WeightLayout half_layout(const Chip& chip, const Shape& shape) {
   target::WeightLayout layout{.oc2 = 16, .oc2_min = 1, .ic2 = 32};
   if (chip.is_rk3566) layout = {.oc2 = 8, .oc2_min = 1, .ic2 = 16};
-  if (chip.is_rk3562) layout.oc2 = 8;
+  if (chip.is_rk3562 && !chip.is_rk3576) layout.oc2 = 8;
   const int quarter = layout.ic2 / 4;
   layout.ic_small = shape[1] % layout.ic2 <= quarter ? quarter : 2 * quarter;
   layout.first_layer_ic = quarter;
@@ -41,9 +41,28 @@ target::WeightLayout half_layout(const Chip& chip, const Shape& shape) {
   return layout;
 }
 
+// Depthwise blocks, the last one as wide as it needs.
+std::vector<int32_t> lanes_shape(const Shape& shape, int64_t block, int64_t least) {
+  std::vector<int32_t> native;
+  const auto add = [&](int64_t blocks, int64_t lanes) {
+    for (const int64_t extent : {int64_t{1}, blocks, shape[2], shape[3], int64_t{1}, lanes})
+      native.push_back(static_cast<int32_t>(extent));
+  };
+  const int64_t whole = shape[1] / block, left = shape[1] % block;
+  if (whole != 0) add(whole, block);
+  if (left != 0) add(1, align_up(left, least));
+  return native;
+}
+
 std::vector<int32_t> half_shape(const Chip& chip, const Shape& shape, program::WeightUse use) {
+  constexpr int64_t kLeast = 8;
+  if (chip.is_rk3576 && use == program::WeightUse::kPicture) {
+    const Shape padded{align_up<int64_t>(shape[0], kLeast), shape[1], shape[2], shape[3]};
+    return program::native_weight_shape(half_layout(chip, padded), padded, use);
+  }
   if (!chip.is_rk3562 || use != program::WeightUse::kDepthwise)
     return program::native_weight_shape(half_layout(chip, shape), shape, use);
+  if (chip.is_rk3576) return lanes_shape(shape, chip.depthwise_array_bytes / 2, kLeast);
   // Whole blocks only.
   constexpr int64_t kBlock = 16;
   const auto extent = [&](size_t axis) { return static_cast<int32_t>(shape[axis]); };

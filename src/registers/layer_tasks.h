@@ -88,6 +88,10 @@ Status add_halves(const HalfCopy& copy, LayerTasks& tasks);
 Status add_sums(const program::Program& program, ConvLayer layer, const program::InputStage& stage,
                 const std::string& from, const std::string& to, LayerTasks& tasks);
 
+// The same of float16, with one weight for all.
+Status add_half_sums(ConvLayer layer, float weight, const std::string& from, const std::string& to,
+                     LayerTasks& tasks);
+
 // By kind of step, each kUnsupported for what it has no form for.
 Result<LayerTasks> convolution_tasks(const program::Program& program,
                                      const program::Variant& variant, const program::Step& step);

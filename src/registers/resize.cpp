@@ -54,10 +54,8 @@ bool repeats(const program::ResizeParams& p, float scale, int64_t from, int64_t 
 
 // RK3576: a transposed depthwise convolution with weights of one, whose kernels do not overlap. The
 // vendor's compiler has another form.
-Result<LayerTasks> spread_tasks(const program::Program& program, const program::Step& step,
-                                const program::ProgramTensor& in,
+Result<LayerTasks> spread_tasks(const program::Program& program, const program::ProgramTensor& in,
                                 const program::ProgramTensor& out) {
-  if (in.dtype != DType::kI8) return no_form(step, "a Resize of float16 on RK3576");
   constexpr ScaleShift kUnity{16384, 14};
   ConvLayer layer{.params = {}, .in = feature_of(program, in), .out = feature_of(program, out)};
   layer.is_depthwise = true;
@@ -70,6 +68,12 @@ Result<LayerTasks> spread_tasks(const program::Program& program, const program::
   layer.params.multiplier_shift = kUnity.shift;
   layer.params.output = {kUnity, in.zero_point};
   LayerTasks tasks;
+  if (layer.in.is_float) {
+    layer.params.output = {};
+    layer.params.pad_value = 0;
+    RK_TRY(add_half_sums(std::move(layer), 1, in.name, out.name, tasks));
+    return tasks;
+  }
   RK_TRY(add_sums(program, std::move(layer), {-in.zero_point, kUnity}, in.name, out.name, tasks));
   return tasks;
 }
@@ -90,7 +94,7 @@ Result<LayerTasks> resize_tasks(const program::Program& program, const program::
     return no_form(step, "a Resize that is not a repetition of pixels");
   const Feature from = feature_of(program, in), to = feature_of(program, out);
   const int64_t atom_bytes = from.chip->atom_bytes;
-  if (from.chip->is_rk3576) return spread_tasks(program, step, in, out);
+  if (from.chip->is_rk3576) return spread_tasks(program, in, out);
   LayerTasks tasks;
   tasks.form = LayerForm::kIdentical;
   for (int64_t block = 0; block < ceil_div(from.channels, from.lanes()); ++block) {

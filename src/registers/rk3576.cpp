@@ -18,7 +18,8 @@ namespace there = target::rk3576_reg;
 using target::RegisterField;
 using target::StageNumbers;
 
-constexpr uint32_t kConvolves = 0x1d, kPools = 0x60;
+constexpr uint32_t kArray = 0x1, kReads = 0x10, kPools = 0x60;  // bits of units
+constexpr uint32_t kHalf = 2;                                   // of precision fields: float16
 constexpr uint32_t kKeepBit = 0x80000000;
 
 // Registers of lists, in their order.
@@ -93,10 +94,15 @@ class Translation {
   uint32_t image(uint16_t offset) const { return image_.get(offset).value; }
   uint32_t image(const RegisterField& field) const { return field.get(image(field.offset)); }
 
-  bool convolves() const { return (task_.units & 1) != 0; }
+  bool convolves() const { return (task_.units & kArray) != 0; }
+  bool reads() const { return (task_.units & kReads) != 0; }
+  bool is_half() const { return get(reg::DPU_DATA_FORMAT__PROC_PRECISION) == kHalf; }
+  uint32_t element_bytes() const { return is_half() ? 2 : 1; }
   bool is_depthwise() const { return get(reg::CORE_MISC_CFG__DW_EN) != 0; }
   bool is_picture() const { return get(reg::CNA_CONV_CON1__ARGB_IN) != 0; }
-  bool has_operand() const { return get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0; }
+  bool has_operand() const {
+    return reads() && get(reg::DPU_RDMA_RDMA_ERDMA_CFG__ERDMA_DISABLE) == 0;
+  }
   bool looks_up() const { return get(reg::DPU_EW_CFG__EW_LUT_BYPASS) == 0; }
   // Bias alone: no multiplier, and no offsets between depthwise weights.
   bool is_alone() const { return get(reg::DPU_RDMA_RDMA_BRDMA_CFG__BRDMA_DATA_USE) == 1; }
@@ -108,14 +114,18 @@ class Translation {
     const uint32_t entries = get(reg::CNA_CBUF_CON1);
     const bool in_rows = task_.weights_in_rows;
     const uint32_t mode = image(uint16_t{0x100c});
+    constexpr uint32_t kHalves = 0x200120;
     image_.set(0x100c, (is_depthwise() ? 1U : 0U) | (mode & kSingleLines) |
+                           (is_half() ? kHalves : 0) |
                            (is_picture() ? kPicture | kSingleLines | (mode & kArgb) : 0) |
                            (in_rows ? kInRows : 0));
     image_.set(0x1010, chip_.cores == 1 ? 0x3fff : 0xfff);
     const uint32_t bytes = image(from::kKernelBytes);
     const uint32_t kernels = image(from::kKernels);
     constexpr uint32_t kDenseAtoms = 2, kDepthwiseAtoms = 8;
-    const uint32_t atoms = is_depthwise() ? bytes / kDepthwiseAtoms : bytes * kDenseAtoms;
+    // float16: half as many kernels together.
+    const uint32_t atoms =
+        (is_depthwise() ? bytes / kDepthwiseAtoms : bytes * kDenseAtoms) / element_bytes();
     if (atoms > UINT16_MAX) return unsupported("no register form for kernels of more than 32 KiB");
     const uint32_t kernel_h = get(reg::CNA_WEIGHT_SIZE2__WEIGHT_HEIGHT);
     const uint32_t kernel_w = get(reg::CNA_WEIGHT_SIZE2__WEIGHT_WIDTH);
@@ -140,8 +150,9 @@ class Translation {
     image_.set(0x1098, pixels == 1 ? 1 : align_up(pixels, kPixels));
     if (is_picture()) {
       constexpr uint32_t kPictureOf = 7, kAtom = 16, kEntry = 64;
-      const auto padded = align_up<uint32_t>(width, kAtom);
-      const uint32_t row = padded * (get(reg::CNA_CONV_CON1__ARGB_IN) - kPictureOf) / kAtom;
+      const auto padded = align_up<uint32_t>(width, kAtom / element_bytes());
+      const uint32_t row =
+          padded * (get(reg::CNA_CONV_CON1__ARGB_IN) - kPictureOf) * element_bytes() / kAtom;
       if (in_rows) {
         // The border's value of each channel.
         constexpr uint32_t kByte = 0xff;
@@ -155,10 +166,14 @@ class Translation {
       image_.set(0x1090, row);
       image_.set(0x1094, row * fetched);
       image_.set(0x1098, row * fetched);
-      image_.set(0x118c, (entries - 1) << 16 | (ceil_div(width * kLanes, kEntry) - 1));
+      image_.set(0x118c,
+                 (entries - 1) << 16 | (ceil_div(width * kLanes * element_bytes(), kEntry) - 1));
     }
-    constexpr uint32_t kDense = 0x10000001, kDepthwise = 0x1000000a, kOfPicture = 0x80;
-    image_.set(0x3018, (is_depthwise() ? kDepthwise : kDense) | (is_picture() ? kOfPicture : 0));
+    constexpr uint32_t kAll = 0x10000000, kDense = 1, kDepthwise = 0xa, kOfPicture = 0x80;
+    constexpr uint32_t kOfHalves = 0x200;
+    const uint32_t numbers = is_half() ? kOfHalves : is_depthwise() ? 0 : kDense;
+    image_.set(0x3018, kAll | numbers | (is_depthwise() ? kDepthwise : 0) |
+                           (is_picture() ? kOfPicture : 0));
     image_.set(0x3020, get(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL));
     image_.set(0x3024, get(reg::CORE_CLIP_TRUNCATE__CLIP_TRUNCATE));
     return ok_status();
@@ -206,7 +221,8 @@ class Translation {
     constexpr uint32_t kToMemory = 4, kDepthwise = 8, kFromArray = 0x40000000, kCopies = 5;
     image_.set(0x400c,
                !convolves() ? kCopies : kFromArray | kToMemory | (is_depthwise() ? kDepthwise : 0));
-    image_.set(0x4010, 0U);
+    constexpr uint32_t kHalves = 0x40000002;
+    image_.set(0x4010, is_half() ? kHalves : 0);
     image_.set(from::kAtomsTogether, !convolves()     ? kTogetherCopy
                                      : is_depthwise() ? kTogetherDepthwise
                                                       : kTogether);
@@ -222,21 +238,22 @@ class Translation {
   // Planes that leave together, those of the last channels, and the way from the end of the first
   // of them to the next ones.
   void groups() {
-    constexpr uint32_t kLanes = 16;
+    const uint32_t lanes = 16 / element_bytes();
     const uint32_t planes = get(reg::DPU_BS_OW_CFG__SIZE_E_0) + 1;
     const uint32_t channels = get(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL) + 1;
-    const uint32_t last = (channels - 1) % (planes * kLanes) / kLanes, size = planes - 1;
+    const uint32_t last = (channels - 1) % (planes * lanes) / lanes, size = planes - 1;
     const bool factor_off = image(from::kFactorOff) != 0;
     const uint32_t sizes = convolves() ? size << 12 | last << 8 | size << 4 | size : 0;
     image_.set(0x4050, sizes | image(from::kFactorSource) << 16 | (factor_off ? 1U : 0U) << 17 |
-                           (convolves() && !is_depthwise() ? kKeepBit : 0));
+                           (convolves() && !is_depthwise() && !is_half() ? kKeepBit : 0));
     const uint32_t pixels =
         (get(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA) + 1) * (get(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA) + 1);
     constexpr uint32_t kBits = 0xfffffff;
     image_.set(0x40b8, (get(reg::DPU_SURFACE_ADD__SURF_ADD) - pixels) & kBits);
     // Copies say here whether they multiply.
     constexpr uint32_t kCopiesOnly = 2;
-    image_.set(0x4044, convolves() ? image(from::kOffsetSource) : factor_off ? kCopiesOnly : 0);
+    const bool plain = convolves() ? is_half() && !is_depthwise() : factor_off;
+    image_.set(0x4044, plain ? kCopiesOnly : convolves() ? image(from::kOffsetSource) : 0);
   }
 
   void bias() {
@@ -248,7 +265,14 @@ class Translation {
                          .shift = static_cast<uint8_t>(shift),
                          .shift_below = static_cast<uint8_t>(below)};
     uint32_t use = 0;
-    if (convolves()) {
+    if (!reads()) return;
+    if (is_half()) {
+      // Depthwise layers read shifts that are zero.
+      image_.set(0x501c, 0U);
+      if (convolves()) image_.set(there::kConstants, 1);
+      if (is_depthwise()) use = target::kUseShifts;
+      numbers = {};
+    } else if (convolves()) {
       constexpr uint32_t kWithoutOffsets = 5;
       numbers.offset = static_cast<int16_t>(image(from::kOffsetValue));
       use = target::kUseShifts | (is_alone() && !is_depthwise() ? target::kUseOffset : 0);
@@ -316,15 +340,17 @@ class Translation {
   }
 
   void reader() {
-    constexpr uint32_t kNone = 1, kNumbers = 0x40, kOperand = 0x40000004, kOfArray = 0x10000000;
-    const bool numbers = !out_.bias_numbers.empty();
-    image_.set(0x5034, (has_operand() ? kOperand | (convolves() ? kOfArray : 0) : kNone) |
+    constexpr uint32_t kNone = 1, kNumbers = 0x40, kOfArray = 0x10000000;
+    const uint32_t operand = 0x40000000 | element_bytes() << 2;
+    const bool numbers = !out_.bias_numbers.empty() || (is_half() && has_operand());
+    image_.set(0x5034, (has_operand() ? operand | (convolves() ? kOfArray : 0) : kNone) |
                            (numbers ? kNumbers : 0));
-    constexpr uint32_t kCopies = 9, kBehindArray = 0x40000010, kDepthwise = 2, kReads = 8;
-    image_.set(from::kReader, !convolves() ? kCopies
-                                           : kBehindArray | (is_depthwise() ? kDepthwise : 0) |
-                                                 (has_operand() ? kReads : 0));
-    image_.set(from::kReadsMemory, !convolves() || has_operand() ? 1 : 0);
+    constexpr uint32_t kCopies = 9, kBehindArray = 0x40000010, kDepthwise = 2, kOfOperand = 8;
+    constexpr uint32_t kHalves = 0x10040;
+    const uint32_t behind =
+        kBehindArray | (is_depthwise() ? kDepthwise : 0) | (has_operand() ? kOfOperand : 0);
+    image_.set(from::kReader, (is_half() ? kHalves : 0) | (convolves() ? behind : kCopies));
+    image_.set(from::kReadsMemory, !convolves() || has_operand() || is_half() ? 1 : 0);
     if (convolves() || has_operand()) image_.set(from::kReaderChannels, image(from::kChannels));
     if (!convolves() || !has_operand()) return;
     const uint32_t plane = get(reg::DPU_RDMA_RDMA_EW_SURF_STRIDE__EW_SURF_STRIDE);
@@ -345,7 +371,11 @@ class Translation {
   }
 
   void append(std::span<const uint16_t> order) {
-    for (const uint16_t offset : order) out_.task.commands.push_back(image_.get(offset));
+    constexpr uint16_t kReaderFirst = 0x5000, kReaderEnd = 0x6000;
+    for (const uint16_t offset : order) {
+      const bool is_readers = offset >= kReaderFirst && offset < kReaderEnd;
+      if (!is_readers || reads()) out_.task.commands.push_back(image_.get(offset));
+    }
   }
 
   const Chip& chip_;
@@ -355,24 +385,29 @@ class Translation {
   Rk3576List out_;
 };
 
-bool is_float(const RegisterTask& task) {
+// One type from end to end; no lanes with a number of their own, not the largest channel.
+Status check_known(const RegisterTask& task) {
   const auto get = [&](const RegisterField& field) {
     const Command* const command = task.find(field.offset);
     return command == nullptr ? 0 : field.get(command->value);
   };
-  return get(reg::DPU_DATA_FORMAT__PROC_PRECISION) != 0 ||
-         get(reg::DPU_DATA_FORMAT__OUT_PRECISION) != 0 ||
-         get(reg::PPU_DATA_FORMAT__PROC_PRECISION) != 0;
+  if (get(reg::DPU_DATA_FORMAT__OUT_PRECISION) != get(reg::DPU_DATA_FORMAT__PROC_PRECISION))
+    return unsupported("no register form for a conversion on RK3576");
+  if (get(reg::DPU_OFFSET_PEND__OFFSET_PEND) != 0 ||
+      get(reg::DPU_DATA_CUBE_HEIGHT__MINMAX_CTL) != 0 ||
+      get(reg::DPU_FEATURE_MODE_CFG__NONALIGN) != 0)
+    return unsupported("no register form for the largest channel on RK3576");
+  return ok_status();
 }
 
 }  // namespace
 
 Result<Rk3576List> for_rk3576(const Chip& chip, const RegisterTask& task, uint32_t core) {
-  if (is_float(task)) return unsupported("no register form for float16 on RK3576");
+  RK_TRY(check_known(task));
   RK_ASSIGN(const RegisterTask list, for_rk3562(task));
   Translation translation(chip, task, list, core);
   if (task.units == kPools) return translation.pooling();
-  return task.units == kConvolves ? translation.convolution() : translation.dpu();
+  return (task.units & kArray) != 0 ? translation.convolution() : translation.dpu();
 }
 
 }  // namespace rk::registers

@@ -332,11 +332,70 @@ TEST(RegisterRk3576, RefusesWhatNoListShows) {
   const auto enlarged = write_enlargement(one);
   ASSERT_TRUE(enlarged.ok());
   EXPECT_EQ(for_rk3576(kRk3576, *enlarged).status().code(), Code::kUnsupported);
-  DpuTask half{.channels = 16, .height = 4, .width = 4, .is_float = true, .chip = &kRk3576};
-  half.source_plane = half.out_plane = 16;
-  const auto written = write_dpu(half);
-  ASSERT_TRUE(written.ok());
-  EXPECT_EQ(for_rk3576(kRk3576, *written).status().code(), Code::kUnsupported);
+}
+
+// 48 channels of 30x30 to 24; 128 channels of 56x56, depthwise; without bias the reader takes no part.
+TEST(RegisterRk3576, Float16HasTheWordsOfTheVendorsFiles) {
+  const auto halves = [](ConvLayer layer, uint64_t weight_bytes) {
+    layer.in.is_float = layer.out.is_float = true;
+    layer.weight_bytes = weight_bytes;
+    return layer;
+  };
+  const ConvLayer dense = halves(layer_of({.channels = 48, .height = 30, .width = 30},
+                                          {.channels = 24, .height = 30, .width = 30}, 3, 1, 1),
+                                 20736);
+  const auto one = tile_convolution(dense);
+  ASSERT_TRUE(one.ok());
+  const auto list = list_of(dense, one->front());
+  expect_words(list, {{0x100c, 0x200120},
+                      {0x1018, 0x40000404},
+                      {0x101c, 0x5100},
+                      {0x1020, 0x360},
+                      {0x1024, 0x2020017},
+                      {0x1028, 0x546002f},
+                      {0x1030, 0x360001d},
+                      {0x103c, 0x2d0000},
+                      {0x3018, 0x10000200},
+                      {0x4010, 0x40000002},
+                      {0x4030, 0x170710},
+                      {0x4038, 0x100092},
+                      {0x4044, 0x2},
+                      {0x4050, 0x21011},
+                      {0x40b0, 0x10001},
+                      {0x501c, 0x100},
+                      {0x5034, 0x1},
+                      {0x5044, 0x40010050}});
+  EXPECT_EQ(list->task.commands.size(), 139U);
+  EXPECT_TRUE(list->bias_numbers.empty());
+
+  ConvLayer without = dense;
+  without.has_bias = false;
+  const auto plain = list_of(without, one->front());
+  expect_words(plain, {{0x4038, 0x53}, {0x4044, 0x2}});
+  EXPECT_EQ(plain->task.units, 0xdU);
+  EXPECT_EQ(plain->task.commands.size(), 118U);
+
+  ConvLayer each = layer_of({.channels = 128, .height = 56, .width = 56},
+                            {.channels = 128, .height = 56, .width = 56}, 3, 1, 1);
+  each.is_depthwise = true;
+  each = halves(each, 2304);
+  const auto tiles = tile_convolution(each);
+  ASSERT_TRUE(tiles.ok());
+  ASSERT_EQ(tiles->size(), 4U);
+  const auto first = list_of(each, tiles->front());
+  expect_words(first, {{0x100c, 0x200121},
+                       {0x101c, 0x240},
+                       {0x1020, 0x240},
+                       {0x1024, 0x2020000},
+                       {0x1028, 0xc40001f},
+                       {0x1030, 0x240037},
+                       {0x3018, 0x1000020a},
+                       {0x4044, 0},
+                       {0x4050, 0x23333},
+                       {0x501c, 0x110},
+                       {0x5034, 0x41},
+                       {0x5044, 0x40010052}});
+  EXPECT_EQ(first->bias_numbers, Bytes(16));
 }
 
 // What the emulator makes of a list is what the list for RK3588 says.

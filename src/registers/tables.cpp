@@ -104,8 +104,10 @@ Result<LayerTasks> half_table_tasks(const program::Program& program,
   constexpr double kLowest = -16384;
   RK_ASSIGN(RegisterTask load,
             write_table_load(entries_of(*function, kLowest), entries_of(*function, 0)));
-  add_table_load(std::move(load), out.name + "_table", tasks);
   RK_ASSIGN(RegisterTask work, write_dpu(cube));
+  work.first_table_entry = load.first_table_entry;
+  work.last_table_entry = load.last_table_entry;
+  add_table_load(std::move(load), out.name + "_table", tasks);
   tasks.tasks.push_back(looking_up(std::move(work), in, out));
   return tasks;
 }

@@ -240,18 +240,19 @@ Cut cut_for(const ConvLayer& layer) {
   return cut;
 }
 
-// RK3576: rows have all banks but three where they fit, else all but those of 32 kernels, of which
+// RK3576: rows have all banks but three where they fit, else all but those of 32 kernels (16 of float16), of which
 // vendor files have two or three. Channels of a depthwise layer are cut before rows, each part by
 // itself.
 Result<std::vector<ConvTile>> tile_for_rk3576(const ConvLayer& layer) {
   const Chip& chip = *layer.in.chip;
-  constexpr int64_t kKernels = 32, kSpareBanks = 3, kLeastBanks = 2;
+  constexpr int64_t kSpareBanks = 3, kLeastBanks = 2;
+  const int64_t kernels = chip.array_bytes / layer.in.element_bytes();
   const int64_t bank_bytes = chip.bank_entries * chip.entry_bytes;
   const auto bytes = static_cast<int64_t>(layer.weight_bytes);
-  const int64_t groups = ceil_div(layer.out.channels, kKernels);
+  const int64_t groups = ceil_div(layer.out.channels, kernels);
   const int64_t group = layer.is_depthwise ? 0 : ceil_div(ceil_div(bytes, groups), bank_bytes);
   if (group > kSpareBanks)
-    return unsupported("no register form for 32 kernels of more than 192 KiB");
+    return unsupported(str("no register form for ", kernels, " kernels of more than 192 KiB"));
   const int64_t weight_banks = std::max(group, kLeastBanks), most = chip.banks - weight_banks;
   const int64_t block = chip.depthwise_array_bytes / layer.in.element_bytes();
   int64_t chunk = layer.out.channels;

@@ -13,7 +13,7 @@ namespace {
 namespace here = rk3576_reg;
 namespace there = rk3562_reg;
 
-constexpr uint32_t kConvolves = 1, kPools = 0x20;
+constexpr uint32_t kConvolves = 1, kReads = 0x10, kPools = 0x20;  // bits of units
 
 class Form {
  public:
@@ -21,12 +21,13 @@ class Form {
       : raw_(raw), out_(raw), bias_(bias), norm_(norm) {}
 
   Status convolution() {
-    constexpr uint32_t kKnown = 0x2000f007;
+    constexpr uint32_t kKnown = 0x2000f007, kHalves = 0x200120;
     const uint32_t mode = raw(uint16_t{0x100c}), picture = raw(here::kPictureOf);
     const bool is_picture = raw(there::kPicture) != 0, is_depthwise = raw(here::kMode) != 0;
-    if ((mode & ~kKnown) != 0 || is_picture != (picture != 0) || (is_picture && is_depthwise))
+    if (((mode & ~kKnown) != 0 && (mode & ~kKnown) != kHalves) || is_picture != (picture != 0) ||
+        (is_picture && is_depthwise))
       return unsupported(str("convolution mode ", mode, " on rk3576"));
-    const bool alone = raw(here::kConstants) == kAlone;
+    const bool alone = raw(here::kConstants) == kAlone || (mode & kHalves) != 0;
     const bool is_transposed = raw(here::kCellsX) != 0 || raw(here::kCellsY) != 0;
     set(there::kConvMode, is_picture ? 2 : !is_depthwise ? 0 : alone ? 1 : 5);
     set(there::kNotTransposed, is_transposed ? 0 : 1);
@@ -54,14 +55,22 @@ class Form {
     if (mode != kArray && mode != kDepthwise && mode != kCopy)
       return unsupported(str("writing mode ", mode, " on rk3576"));
     set(0x400c, mode & ~kBit30);
-    constexpr uint32_t kReaders[] = {0x9, 0x40000010, 0x40000012, 0x40000018};
-    if (std::ranges::find(kReaders, raw(there::kReader)) == std::end(kReaders))
+    constexpr uint32_t kReaders[] = {0x9,     0x40000010, 0x40000012, 0x40000018,
+                                     0x10049, 0x40010050, 0x40010052, 0x40010058};
+    const bool reads = (units & kReads) != 0;
+    if (reads && std::ranges::find(kReaders, raw(there::kReader)) == std::end(kReaders))
       return unsupported(str("reading mode ", raw(there::kReader), " on rk3576"));
+    const uint32_t numbers = raw(there::kReaderNumbers), inside = raw(there::kReaderInside);
     set(there::kReader, uint32_t{0});
+    set(there::kReaderNumbers, numbers);
+    set(there::kReaderInside, inside);
     RK_TRY(groups());
-    if (raw(there::kDpuFormat) != 0) return unsupported("other numbers than int8 on rk3576");
+    constexpr uint32_t kHalves = 0x40000002;
+    const uint32_t format = raw(there::kDpuFormat);
+    if (format != 0 && format != kHalves)
+      return unsupported(str("numbers of format ", format, " on rk3576"));
     constexpr RegisterField kNormShiftBelow{"BN_SHIFT_BELOW", there::kDpuFormat, 10, 15};
-    set(kNormShiftBelow, norm_.shift_below);
+    if (format == 0) set(kNormShiftBelow, norm_.shift_below);
     // Constants of channels, and numbers of the stage.
     set(0x501c, uint32_t{0});
     set(there::kConstants, raw(here::kConstants));
@@ -72,7 +81,7 @@ class Form {
     set(there::kOffsetShift, bias_.shift_below);
     set(0x4044, raw(there::kOffsetSource));
     set(there::kBiasFactor, static_cast<uint16_t>(bias_.factor));
-    if ((units & kConvolves) != 0 && raw(here::kConstants) == 0)
+    if ((units & kConvolves) != 0 && reads && raw(here::kConstants) == 0)
       return unsupported("a convolution without bias on rk3576");
     RK_TRY(norm());
     tables();

@@ -567,8 +567,10 @@ int run(const std::vector<std::string>& folders) {
                         small_halves.functions) &&
            good;
   print_counts(small_halves);
-  for (const auto& [folder, chip] :
-       {std::pair("rk3576/int8", "RK3576"), {"rv1126b/int8", "RV1126B"}}) {
+  for (const auto& [folder, chip] : {std::pair("rk3576/int8", "RK3576"),
+                                     {"rk3576/fp16", "RK3576 in float16"},
+                                     {"rv1126b/int8", "RV1126B"},
+                                     {"rv1126b/fp16", "RV1126B in float16"}}) {
     std::printf("%s\n", chip);
     const Tally last = compare_files(folders, folder);
     print(last);

@@ -84,7 +84,6 @@ int check(const fs::path& folder, const std::string& only) {
     const bool lite = (kind.starts_with("rk3566") || kind.starts_with("rk3568"));
     const bool last = kind.starts_with("rk3576") || kind.starts_with("rv1126b");
     const bool later = last || kind.starts_with("rk3562");
-    if (last && kind.ends_with("fp16")) continue;  // its registers are not modeled
     Report& to = lite ? rk3566 : last ? rk3576 : later ? rk3562 : report;
     const Status status = check_nodes(name, kind, *file, to);
     if (lite || later) continue;
