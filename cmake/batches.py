@@ -13,13 +13,14 @@ import re
 import sys
 
 SOURCES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src")
-MOST_FILES = 16
-MOST_BYTES = 90_000
+MOST_FILES = 24
+MOST_BYTES = 150_000
 
-# Comments and literals (raw ones too) are skipped; what is left is a macro's definition, a name or a mark.
+# Comments and literals (raw ones too) are skipped; what is left is a macro's definition, another directive, a name or a mark.
 TOKENS = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\''
     r'|^[ \t]*\#[ \t]*define[ \t]+(?P<macro>\w+)|^[ \t]*\#[ \t]*include[^\n]*'
+    r'|^[ \t]*\#[ \t]*(?P<directive>(?!define)\w[^\n]*)'
     r'|(?P<name>[A-Za-z_]\w*)|\d[\w.\']*|(?P<mark>::|->|[^\s\w])', re.S | re.M)
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 # What is never joined: code for one instruction set, whole namespaces, settings that last until the end of a file.
@@ -34,6 +35,8 @@ WORDS = frozenset("auto bool char class const double enum float int int64_t size
 class Names:
     def __init__(self, text):
         self.used = set()  # without those after :: . -> which are found in a scope of their own
+        self.headers = set()  # declared by headers, so that a static of another file must not be called the same
+        self.scopes = set()  # those of `used` that stand before ::
         self.declared = set()  # at namespace level, for whoever includes this file
         self.opened = {}  # namespaces within others, by their last name
         self.kept = {}  # name -> what it stands for, where that is another name, or None
@@ -46,9 +49,14 @@ class Names:
                 self.used.add(match["macro"])
                 self.kept[match["macro"]] = None
                 continue
+            if match["directive"]:
+                self.used.update(re.findall(r"[A-Za-z_]\w*", match["directive"]))
+                continue
             token = match["name"] or match["mark"]
             if token is None:
                 continue
+            if token == "::" and last in self.used:
+                self.scopes.add(last)
             if match["name"] and last not in ("::", ".", "->"):
                 self.used.add(token)
                 if self._scopes and self._scopes[-1] == "enum":
@@ -81,7 +89,7 @@ class Names:
             if self._statement[-1] == "namespace":
                 return "unnamed"
             if "::" in self._statement:
-                self.opened[self._statement[-1]] = "".join(self._statement)
+                self.opened[self._statement[-1]] = "".join(self._statement[self._statement.index("namespace"):])
             return "namespace"
         return "enum" if self._statement[:1] == ["enum"] and "class" not in self._statement else "other"
 
@@ -111,12 +119,21 @@ class Names:
             self.kept[words[-1]] = None
 
     def disturbs(self, other):
-        """Whether a name kept here is looked up there, unless it stands for the same there."""
-        return any(name in other.used and (meaning is None or other.kept.get(name) != meaning)
-                   for name, meaning in self.kept.items())
+        """Whether a name kept here is looked up there, unless it stands for the same there. A namespace is looked up where
+        it stands before ::, what `using` names in the file's own text; anything else clashes with names of headers too."""
+        for name, meaning in self.kept.items():
+            if meaning is None:
+                met = name in other.used or name in other.headers
+            else:
+                met = name in (other.scopes if meaning.startswith("namespace") else other.used)
+            if met and (meaning is None or other.kept.get(name) != meaning):
+                return True
+        return False
 
     def add(self, other):
         self.used |= other.used
+        self.headers |= other.headers
+        self.scopes |= other.scopes
         self.kept.update(other.kept)
         self.size += other.size
 
@@ -156,7 +173,7 @@ def batches_of(paths):
         names = Names(text)
         for header in INCLUDE.findall(text):
             declared, opened = names_of(header, path)
-            names.used |= declared
+            names.headers |= declared
             names.kept.update(opened)
         names.kept.update(names.opened)
         for together, files in batches:

@@ -50,6 +50,23 @@ class Batches(unittest.TestCase):
         self.assertTrue(self.together(alias % "f", alias % "g"))
         self.assertFalse(self.together(alias % "f", (alias % "g").replace("other", "third")))
 
+    def test_one_alias_beside_a_name_of_a_header(self):
+        alias = "namespace rk {\nusing other::Step;\nnamespace reg = other::reg;\nint f(Step s);\n}\n"
+        # A header of rk that declares a Step of its own: what `using` names elsewhere is not looked up here.
+        with_header = '#include "ir/graph.h"\nnamespace rk { int g(); }\n'
+        self.assertIn("Node", batches.names_of("ir/graph.h", "")[0])
+        self.assertTrue(self.together(alias.replace("Step", "Node"), with_header))
+        self.assertFalse(self.together("namespace rk { static int Node() { return 1; } }\n", with_header))
+
+    def test_namespaces_are_looked_up_before_colons(self):
+        alias = "namespace rk {\nnamespace reg = other::reg;\nint f() { return reg::kOne; }\n}\n"
+        self.assertTrue(self.together(alias, "namespace rk { int g(int reg) { return reg; } }\n"))
+        self.assertFalse(self.together(alias, "namespace rk { int g() { return reg::kTwo; } }\n"))
+
+    def test_directives_are_not_part_of_a_namespace(self):
+        opened = "%snamespace rk::part {\nint %s();\n}\nnamespace rk { int %s_() { return part::%s(); } }\n"
+        self.assertTrue(self.together(opened % ("", "f", "f", "f"), opened % ("#if A\n#endif\n", "g", "g", "g")))
+
     def test_code_for_one_instruction_set_and_whole_namespaces(self):
         plain = OWN % ("int b;", "g")
         for text in ("RK_ISA_BEGIN\nint f();\n", "using namespace std;\n", "#pragma GCC optimize(1)\n"):
