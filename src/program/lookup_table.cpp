@@ -59,6 +59,21 @@ ScaleShift slope(double rise) {
   return rise == 0 ? ScaleShift{0, 0} : to_scale_shift(rise).value();
 }
 
+// The unit of the sums as the vendor's compiler has it: what the 15 bits stand for that would bring them to the result's
+// scale without a table.
+double rounded_unit(double unit, float out_scale) {
+  const auto scale = to_scale_shift(static_cast<float>(unit) / out_scale);
+  return scale.ok() ? std::ldexp(static_cast<double>(scale->scale), -scale->shift) * out_scale
+                    : unit;
+}
+
+// HardSigmoid is 0 at -beta / alpha and 1 at (1 - beta) / alpha. In float32, as above.
+float ramp_center(float alpha, float beta) {
+  const float steps = 1 / alpha;
+  const float zero = -(beta * steps), one = (1 - beta) * steps;
+  return -((zero + one) / 2);
+}
+
 }  // namespace
 
 const LookupFunction* find_lookup_function(std::string_view op) {
@@ -89,21 +104,21 @@ Result<LookupConstants> make_lookup(const LookupSpec& spec, double unit, float o
   const LookupFunction& f = *spec.function;
   const bool ramps = f.op == "HardSigmoid";
   const float beta = f.op == "exSwish" ? spec.beta : 1;
-  double half_range = f.half_range, center = f.center;
-  if (ramps) {
-    half_range = 0.5 / spec.alpha;
-    center = (double{spec.beta} - 0.5) / spec.alpha;
-  }
+  const double half_range = ramps ? 0.5 / spec.alpha : f.half_range;
+  const float center = ramps ? ramp_center(spec.alpha, spec.beta) : f.center;
   constexpr int32_t kMostCoarser = 8;
   LookupConstants out;
   LookupStage& s = out.stage;
+  const double v = rounded_unit(unit, out_scale);
+  const double before = center / static_cast<float>(v);
   for (;; ++out.coarser_bits) {
-    const double v = std::ldexp(unit, out.coarser_bits);
-    RK_ASSIGN(const ScaleShift index, to_scale_shift(kIndexEnd * v / half_range));
+    RK_ASSIGN(const ScaleShift index,
+              to_scale_shift(kIndexEnd * std::ldexp(v, out.coarser_bits) / half_range));
     s.multiplier = index.scale;
     s.shift = index.shift;
-    const double before = center / v;
-    const double addend = addend_first ? before : before * index.scale;
+    // Rounded in the finest unit first.
+    const double finest = addend_first ? before : round_even(before * index.scale);
+    const double addend = std::ldexp(finest, -out.coarser_bits);
     if (std::fabs(addend) <= INT32_MAX) {
       const auto rounded = static_cast<int64_t>(round_even(addend));
       s.addend = addend_first ? rounded * s.multiplier : rounded;

@@ -71,6 +71,46 @@ TEST(LookupTable, AnOffsetBeyondItsRegisterMakesTheSumsCoarser) {
   EXPECT_FALSE(make_lookup(elu, 1e-30, 0.02F, false).ok());
 }
 
+// Convolutions compiled to ask: the unit of the sums and the result's scale as the file has them, and what its registers
+// hold. Multipliers would be one off, and addends by up to 3e-5, with the unit as it is.
+TEST(LookupTable, TheIndexIsThatOfVendorFiles) {
+  struct Asked {
+    const char* op;
+    float alpha, beta;
+    double unit;
+    float out_scale;
+    int32_t coarser_bits, multiplier, shift;
+    int64_t addend;
+  };
+  const Asked asked[] = {
+      {"Elu", 0, 1, 0x1.c8046p-14, 0x1.eff6fap-7F, 0, 23348, 16, 1073727277},
+      {"Elu", 0, 1, 0x1.17f1f6p-15, 0x1.13ad58p-7F, 2, 28667, 16, 1073742754},
+      {"Elu", 0, 1, 0x1.5300dcp-17, 0x1.c5040ep-9F, 3, 17357, 16, 1073749446},
+      {"Elu", 0, 1, 0x1.355f8ep-15, 0x1.8c4478p-8F, 1, 31680, 17, 2147460232},
+      {"exMish", 0, 1, 0x1.12975ep-17, 0x1.135c02p-9F, 1, 28118, 19, 1717956530},
+      {"HardSigmoid", 0.285470024F, 0.771488479F, 0x1.919f58p-15, 0x1.0101020p-8F, 0, 29350, 16,
+       583012871},
+      {"HardSigmoid", 0.322998990F, 0.465244377F, 0x1.3638d8p-16, 0x1.6448bp-9F, 0, 25652, 17,
+       -149274662},
+      {"HardSigmoid", 0.194030332F, 0.803133304F, 0x1.0b81ecp-17, 0x1.cca552p-9F, 2, 26575, 17,
+       1301949320},
+  };
+  for (const Asked& a : asked) {
+    const LookupSpec spec{.function = find_lookup_function(a.op), .alpha = a.alpha, .beta = a.beta};
+    const auto made = make_lookup(spec, a.unit, a.out_scale, false);
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    EXPECT_EQ(made->coarser_bits, a.coarser_bits) << a.op << a.addend;
+    EXPECT_EQ(made->stage.multiplier, a.multiplier) << a.op << a.addend;
+    EXPECT_EQ(made->stage.shift, a.shift) << a.op << a.addend;
+    EXPECT_EQ(made->stage.addend, a.addend) << a.op;
+  }
+  // RK3576 has the first one's addend in front of the multiplication: 5 / 1.0872289e-4.
+  const auto first =
+      make_lookup({.function = find_lookup_function("Elu")}, 0x1.c8046p-14, 0x1.eff6fap-7F, true);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(first->stage.addend, int64_t{45988} * 23348);
+}
+
 TEST(LookupTable, StepsAreKnownByTheirTypes) {
   EXPECT_EQ(lookup_function_of("ConvExSwish")->op, "exSwish");
   EXPECT_EQ(lookup_function_of("ConvTransposeexSwish")->op, "exSwish");
