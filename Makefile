@@ -266,7 +266,7 @@ test-arm64: configure-release configure-aarch64-tests
 	@$(call NINJA,aarch64-tests,units_kernels outputs abi_layout_c abi_layout_cpp abi_caller abi_write_models abi_flows)
 	@$(PYTHON) tests/arm64/check.py --arm $(BUILD)/aarch64-tests --host $(BUILD)/release \
 	  --rknn $(BUILD)/release/tools/rknn/rknn --work $(BUILD)/test-arm64
-	@$(PYTHON) tests/arm64/inner_loops.py $(BUILD)/aarch64-tests
+	@$(PYTHON) tests/kernels/inner_loops.py arm64 $(BUILD)/aarch64-tests
 
 .PHONY: check-python
 check-python: wheel

@@ -32,7 +32,10 @@ struct LaneConstants {
   // Where sums start at kSumStart, which makes their bits floats: what undoes that after `scale`,
   // per channel.
   const float* addend = nullptr;
-  ByteClamps clamps;                       // activations as they are in the result
+  ByteClamps clamps;  // activations as they are in the result
+  // Where inputs are read as x + 128: starts of sums that undo it, with the bias on the float route only, and with
+  // kSumStart where there are addends.
+  const int32_t* start = nullptr;
   const StageConstants* stages = nullptr;  // of a table or a slope; null: the usual ones
 };
 
@@ -46,6 +49,8 @@ Status pack_lanes_by_1(const ConvI8Params& source, PackedConvI8& packed);
 // one sum of inputs; else as pack_lanes_by_1.
 Status pack_lanes_by_4(const ConvI8Params& source, PackedConvI8& packed);
 Status pack_lanes_by_8(const ConvI8Params& source, PackedConvI8& packed);
+// The same for inputs that are read as x + 128, of one group; kUnsupported where weights do not fit bytes.
+Status pack_lanes_unsigned_by_4(const ConvI8Params& source, PackedConvI8& packed);
 // The inverses (ConvI8Kernel::unpack).
 void unpack_lanes_by_2(const PackedConvI8& packed, const int16_t* offset, int8_t* plain);
 void unpack_lanes_by_1(const PackedConvI8& packed, const int16_t* offset, int8_t* plain);

@@ -8,6 +8,8 @@
 //   widen, widen4               16 stored elements to lanes, and the first four
 //   spread, weights, add        kStep lanes to all, eight channels of weights, sum += x * w
 //   Finish                      start(block) of sums, and tile(...), which makes output of the sums of a tile
+//   kTotals                     Finish may ask for the sums of the inputs of each pixel (needs_totals()); Kernel then has
+//                               add_parts, the sums of some lanes of pixels, and row_total, of a row of bytes
 // Weights are packed as [oc block][ic block][kernel.h][kernel.w][16 / kStep][16 oc][kStep ic], 0 where there is no channel.
 //
 // Note: padding lanes of the input may hold infinities; with kStep 1 they meet no weight. The including file defines
@@ -66,7 +68,9 @@ struct Scratch {
     alignas(64) typename Kernel::Sum acc[kTileBlocks][kBandPixels][kLanes];
     alignas(64) typename Kernel::Weight few_weights[kFewWeights];
   };
-  int64_t source[kBandPixels];  // of pixels that lie in one long row
+  int64_t source[kBandPixels];                           // of pixels that lie in one long row
+  int32_t parts[Kernel::kTotals ? kScratchPixels : 1];   // sums of the lanes of scratch pixels
+  int32_t totals[Kernel::kTotals ? kFewBandPixels : 1];  // of all inputs of output pixels
   BandPlaces<kFewBandPixels> places;
   int32_t step_offset[kScratchPixels];  // lanes from a pixel's place to what a step reads
 };
@@ -74,6 +78,8 @@ struct Scratch {
 // Outputs of a tile.
 template <typename Stored>
 struct Target {
+  const int32_t* places;   // of the band's output pixels
+  const int32_t* totals;   // of the inputs of each; null: not asked for
   int64_t block;           // the first one
   const Stored* residual;  // of it, at the band's first pixel; null: none
   Stored* output;
@@ -166,7 +172,7 @@ __attribute__((noinline)) void sum_tile(const Pass<Kernel>& pass, int64_t pixel)
     }
   }
   if (pass.last) {
-    pass.finish.tile(sum, pass.target, pass.scratch.places.output + pixel);
+    pass.finish.tile(sum, pass.target, pixel);
     return;
   }
 #pragma GCC unroll 6
@@ -280,6 +286,7 @@ class DenseConv {
         out_stride_(args.output_batch_stride != 0 ? args.output_batch_stride
                                                   : out_blocks_ * out_plane_),
         few_(few_channels(filter_)),
+        totals_(wants_totals(finish)),
         weights_(reinterpret_cast<const Weight*>(args.packed->weights.data())) {
     static_assert(sizeof(Scratch<Kernel>) <= ThreadScratch::kBytes);
   }
@@ -301,6 +308,11 @@ class DenseConv {
   }
 
  private:
+  static bool wants_totals(const typename Kernel::Finish& finish) {
+    if constexpr (Kernel::kTotals) return finish.needs_totals();
+    return false;
+  }
+
   // Every output pixel reads one input pixel.
   bool is_points() const {
     const auto inside = [](int32_t in, int32_t out, int32_t stride) {
@@ -338,8 +350,8 @@ class DenseConv {
             scratch_.acc[block % kTileBlocks],
             true,
             true,
-            {block, residual, args_.output + place.output + at, place.out_pixel,
-             place.residual_pixel, out_plane_}};
+            {scratch_.places.output, totals_ ? scratch_.totals : nullptr, block, residual,
+             args_.output + place.output + at, place.out_pixel, place.residual_pixel, out_plane_}};
   }
 
   // Steps begin..end, whose input is held, for the blocks of one tile of output channels.
@@ -377,9 +389,35 @@ class DenseConv {
     for (int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
       for (int64_t block = 0; block < in_blocks_; block += hold) {
         const int64_t end = smaller(block + hold, in_blocks_);
-        for (int64_t i = block; i < end && (hold < in_blocks_ || tile == tiles.begin); ++i)
+        for (int64_t i = block; i < end && (hold < in_blocks_ || tile == tiles.begin); ++i) {
           load(i, scratch_.pixels + (i - block) * each);
+          if (totals_ && tile == tiles.begin)
+            add_parts(i, each, scratch_.pixels + (i - block) * each);
+        }
+        if (totals_ && tile == tiles.begin && end == in_blocks_) add_taps(pixels);
         sum_held(pixels, place, tile, block * taps_, end * taps_);
+      }
+    }
+  }
+
+  // The channels of one input block go to the sums of the scratch pixels.
+  void add_parts(int64_t block, int64_t count, const Lane (*pixels)[kLanes]) {
+    if constexpr (Kernel::kTotals) {
+      if (block == 0) {
+        for (int64_t i = 0; i < count; ++i) scratch_.parts[i] = 0;
+      }
+      const int32_t lanes = lanes_of_block(filter_.in_channels, static_cast<int32_t>(block));
+      Kernel::add_parts(pixels, count, lanes, scratch_.parts);
+    }
+  }
+  // From scratch pixels to what output pixels read; the first steps lie in the first block.
+  void add_taps(int64_t pixels) {
+    if constexpr (Kernel::kTotals) {
+      for (int64_t p = 0; p < pixels; ++p) {
+        const int32_t* const from = scratch_.parts + scratch_.places.scratch[p];
+        int32_t total = 0;
+        for (int64_t tap = 0; tap < taps_; ++tap) total += from[scratch_.step_offset[tap] / kLanes];
+        scratch_.totals[p] = total;
       }
     }
   }
@@ -488,6 +526,15 @@ class DenseConv {
       scratch_.step_offset[ky] = static_cast<int32_t>(y_.tap(ky) * band.scratch_columns * channels);
     }
     load_few(band, args_.input + n * in_stride_);
+    if constexpr (Kernel::kTotals) {
+      for (int64_t p = 0; totals_ && p < band.pixels(); ++p) {
+        const Lane* const from = scratch_.pixels[0] + scratch_.places.scratch[p] * channels;
+        int32_t total = 0;
+        for (int64_t ky = 0; ky < y_.kernel; ++ky)
+          total += Kernel::row_total(from + scratch_.step_offset[ky], x_.kernel * channels);
+        scratch_.totals[p] = total;
+      }
+    }
     const int64_t end = smaller(tiles.end * kTileBlocks, out_blocks_);
     for (int64_t block = tiles.begin * kTileBlocks; block < end; ++block) {
       Pass<Kernel> pass = pass_of(place_of(band, n), block);
@@ -543,7 +590,7 @@ class DenseConv {
   const AxisPlan y_, x_;
   const int64_t taps_, in_blocks_, out_blocks_;
   const int64_t in_plane_, out_plane_, in_stride_, out_stride_;  // elements
-  const bool few_;
+  const bool few_, totals_;
   const Weight* const weights_;
 };
 

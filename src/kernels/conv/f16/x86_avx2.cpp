@@ -29,7 +29,8 @@ class DenseFinish {
   template <int kPixels, int kVectors>
   inline __attribute__((always_inline)) void tile(const __m256 (&sum)[kPixels][kVectors],
                                                   const avx2_dense::Target<uint16_t>& target,
-                                                  const int32_t* places) const {
+                                                  int64_t pixel) const {
+    const int32_t* const places = target.places + pixel;
     target.residual != nullptr ? finish<true>(sum, target, places)
                                : finish<false>(sum, target, places);
   }
@@ -66,6 +67,7 @@ struct DenseF16 {
   using Vector = __m256;
   using Finish = DenseFinish;
   static constexpr int kStep = 1;
+  static constexpr bool kTotals = false;
   static Vector load(const float* from) { return _mm256_load_ps(from); }
   static void store(float* to, Vector v) { _mm256_store_ps(to, v); }
   static void widen(const uint16_t* from, float* to) { Avx2Half::widen(from, to); }

@@ -23,7 +23,7 @@ Status pack_constants(const ConvI8Params& source, int32_t weight_bytes, bool off
   static_assert(sizeof(LaneConstants) <= kHeader);
   const int32_t lanes = align_up(source.filter.out_channels, kLaneTile);
   RK_ASSIGN(packed.constants,
-            Buffer::try_make(kHeader + static_cast<uint64_t>(lanes) * 8, kMaxObjectBytes));
+            Buffer::try_make(kHeader + static_cast<uint64_t>(lanes) * 16, kMaxObjectBytes));
   LaneConstants constants;
   constants.weight_bytes = weight_bytes;
   constants.float_route = routes.in_float;
@@ -133,6 +133,40 @@ Status pack_lanes_by_4(const ConvI8Params& source, PackedConvI8& packed) {
 
 Status pack_lanes_by_8(const ConvI8Params& source, PackedConvI8& packed) {
   return pack_bytes(source, 8, packed);
+}
+
+Status pack_lanes_unsigned_by_4(const ConvI8Params& source, PackedConvI8& packed) {
+  const ConvFilter& f = source.filter;
+  if (f.groups != 1) return unsupported("groups do not share a sum of inputs");
+  RK_TRY(pack_bytes(source, 4, packed));
+  auto& constants = *reinterpret_cast<LaneConstants*>(packed.constants.data());
+  const int32_t lanes = align_up(f.out_channels, kLaneTile);
+  auto* const addend = const_cast<float*>(constants.scale) + int64_t{lanes} * 2;
+  auto* const start = reinterpret_cast<int32_t*>(addend + lanes);
+  const auto* const bias = reinterpret_cast<const int32_t*>(packed.bias.data());
+  bool direct = constants.float_route && constants.stages == nullptr && !source.has_residual &&
+                source.output.scale.scale >= 0;
+  // Also of channels that do not exist: their scale is 0.
+  for (int32_t oc = 0; oc < lanes && direct; ++oc)
+    direct = start_addend(static_cast<double>(constants.scale[oc]), addend[oc]);
+  if (direct) {
+    constants.addend = addend;
+    constants.clamps = byte_clamps(source);
+  }
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
+  for (int32_t oc = 0; oc < lanes; ++oc) {
+    uint32_t sum = 0;  // modulo 2^32, as the sums of products
+    for (int32_t i = 0; i < f.in_channels && oc < f.out_channels; ++i) {
+      const int8_t* const row = source.weights + plain_weight_index(f, source.order, oc, i, 0);
+      const int32_t offset = weight_offset_of(source, oc);
+      for (int64_t tap = 0; tap < taps; ++tap) sum += static_cast<uint32_t>(row[tap] + offset);
+    }
+    const int32_t added = constants.float_route ? bias[oc] : 0;
+    start[oc] = static_cast<int32_t>(static_cast<uint32_t>(added) +
+                                     (direct ? uint32_t{kSumStart} : 0) - sum * 128u);
+  }
+  constants.start = start;
+  return ok_status();
 }
 
 }  // namespace rk::kernels

@@ -47,21 +47,28 @@ inline void visit_lanes(const ConvFilter& filter, WeightOrder order, LaneSteps s
   const int64_t taps = int64_t{filter.kernel.h} * filter.kernel.w;
   const int64_t tap_rows = align_up(taps, int64_t{steps.depthwise});
   const int64_t tile_blocks = lane_blocks_per_tile(filter);
+  const bool depthwise = filter.depthwise();
+  const int64_t step = depthwise ? steps.depthwise : steps.dense;
+  const auto place_of = [&](int64_t row) { return row / step * kHostBlock * step + row % step; };
+  int64_t of_lane[kHostBlock];  // divisions for each weight would be half of the time
+  for (int64_t i = 0; i < kHostBlock; ++i) of_lane[i] = place_of(i);
   for (int32_t oc = 0; oc < filter.out_channels; ++oc) {
     const int32_t tile = oc / kHostBlock, lane = oc % kHostBlock;
     const int32_t first_block = tile_input_blocks(filter, tile, kHostBlock).begin;
     const int32_t group_begin = oc / filter.out_per_group() * filter.in_per_group();
     for (int32_t i = 0; i < filter.in_per_group(); ++i) {
       const int32_t ic = group_begin + i;
-      const int64_t block = tile * tile_blocks + ic / kHostBlock - first_block;
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        const bool depthwise = filter.depthwise();
-        const int64_t step = depthwise ? steps.depthwise : steps.dense;
-        const int64_t row =
-            depthwise ? tile * tap_rows + tap : (block * taps + tap) * kHostBlock + ic % kHostBlock;
-        visit(oc, plain_weight_index(filter, order, oc, i, tap),
-              (row / step * kHostBlock + lane) * step + row % step);
+      const int64_t plain = plain_weight_index(filter, order, oc, i, 0);
+      if (depthwise) {
+        for (int64_t tap = 0; tap < taps; ++tap)
+          visit(oc, plain + tap, place_of(tile * tap_rows + tap) + lane * step);
+        continue;
       }
+      const int64_t block = tile * tile_blocks + ic / kHostBlock - first_block;
+      const int64_t at =
+          block * taps * kHostBlock * kHostBlock + of_lane[ic % kHostBlock] + lane * step;
+      for (int64_t tap = 0; tap < taps; ++tap)
+        visit(oc, plain + tap, at + tap * kHostBlock * kHostBlock);
     }
   }
 }

@@ -89,7 +89,7 @@ class DenseFinish {
   template <int kPixels, int kVectors>
   inline __attribute__((always_inline)) void tile(const __m256i (&sum)[kPixels][kVectors],
                                                   const avx2_dense::Target<int8_t>& target,
-                                                  const int32_t* places) const {
+                                                  int64_t pixel) const {
     alignas(64) int32_t acc[kPixels][kVectors / 2][kLanes];
 #pragma GCC unroll 6
     for (int p = 0; p < kPixels; ++p) {
@@ -99,6 +99,7 @@ class DenseFinish {
     // Copies, which the bytes that are stored cannot alias: their constants stay in registers.
     const Stages stages(stages_);
     const avx2_dense::Target<int8_t> to = target;
+    const int32_t* const places = to.places + pixel;
     for (int b = 0; b < kVectors / 2; ++b) {
       for (int p = 0; p < kPixels; ++p) {
         const int64_t at = b * to.out_plane;
@@ -122,6 +123,7 @@ struct DenseI8 {
   using Vector = __m256i;
   using Finish = DenseFinish<Stages>;
   static constexpr int kStep = 2;
+  static constexpr bool kTotals = false;
   static Vector load(const int32_t* from) { return load256(from); }
   static void store(int32_t* to, Vector v) { store256(to, v); }
   static void widen(const int8_t* from, int16_t* to) { Avx2I16::widen(from, to); }
