@@ -197,6 +197,8 @@ Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
   if (chip.is_rk3562 && loads_table(task)) return TaskResult::kTableLoad;
   target::RegisterFile raw = core.registers;
   if (chip.is_rk3576) {
+    if ((task.units & format::kUnitCna) != 0 && raw.is_on(target::rk3576_reg::kEndsApart))
+      return TaskResult::kBarrier;
     RK_ASSIGN(raw, registers_of_rk3576(core.registers, task.units, memory_));
   }
   RK_ASSIGN(const target::RegisterFile registers, registers_on(chip, raw, task.units));

@@ -27,7 +27,17 @@ constexpr size_t kListAlign = 8;  // words; lists start at 64 bytes
 constexpr uint32_t kTailWords = 4;
 constexpr int kWaitShift = 16;  // in PC_REGISTER_AMOUNTS
 constexpr std::array<uint8_t, 1024> kMeetingBytes{};
-constexpr uint64_t kPlaceAlign = 64;  // of tensors in memory
+// Ones, as in vendor files.
+template <size_t kCount, size_t kOnes>
+constexpr std::array<uint8_t, kCount> kBytesOfOnes = [] {
+  std::array<uint8_t, kCount> bytes{};
+  for (size_t i = 0; i < kOnes; ++i) bytes[i] = 1;
+  return bytes;
+}();
+constexpr const auto& kFencePixel = kBytesOfOnes<512, kFenceChannels>;
+constexpr const auto& kFenceKernels = kBytesOfOnes<256, 256>;
+constexpr uint64_t kMeets = uint64_t{1} << 40;  // in the word that starts the units
+constexpr uint64_t kPlaceAlign = 64;            // of tensors in memory
 constexpr uint64_t kPrepare = uint64_t{0x0041} << 48, kEnable = uint64_t{0x0081} << 48 | 0x0008;
 constexpr uint32_t kDpuInterrupts = 0x300, kPpuInterrupts = 0xc00, kAllInterrupts = 0x1ffff;
 constexpr auto kU64 = static_cast<DType>(13);  // as the file numbers it
@@ -194,8 +204,7 @@ class BoardBuilder {
     return ok_status();
   }
 
-  // RK3576: the lists once more for the second core, which has other banks; two cores are given what
-  // the first one does alone, as in vendor files without a layer that both share.
+  // RK3576: the lists once more for the second core, which has other banks, and those of two cores.
   void add_rk3576_schedules() {
     starts_ = {0};
     if (chip_.cores == 1) return;
@@ -209,7 +218,7 @@ class BoardBuilder {
       tasks_.push_back(count + i);
     }
     starts_.push_back(static_cast<uint32_t>(tasks_.size()));
-    for (size_t i = 0; i < count; ++i) tasks_.push_back(i);
+    for (size_t core = 0; core < chip_.cores; ++core) add_lane(chip_.cores, core);
   }
 
   // Columns of the table of tasks and of the bytes that cores write.
@@ -224,7 +233,7 @@ class BoardBuilder {
     const auto own = tasks - static_cast<uint32_t>(loads);
     const bool pairs = chip_.cores > 1;
     node.task_counts =
-        pairs ? std::vector<uint32_t>{own, tasks, 0} : std::vector<uint32_t>{own, 0, 0, 0, 0};
+        pairs ? std::vector<uint32_t>{own, 0, 0} : std::vector<uint32_t>{own, 0, 0, 0, 0};
     node.core_bytes = pairs ? std::vector<uint32_t>{bytes, bytes, 0, 0}
                             : std::vector<uint32_t>{bytes, 0, 0, 0, bytes, 0, 0, 0};
     node.split_over_cores = pairs && convolves ? 1 : 0;
@@ -236,7 +245,8 @@ class BoardBuilder {
 
   // Tasks of one of several cores. Cores go through split steps together: each list waits for the other cores before
   // the next one begins. Behind the last of such steps comes a list of the pooling unit that changes nothing, which ends
-  // what is given to all cores at once. Other steps are the first core's, with the lists that one core has for them.
+  // what is given to all cores at once; lists of RK3576 end it themselves. Other steps are the first core's, with the lists
+  // that one core has for them.
   void add_lane(size_t cores, size_t core) {
     const size_t column = cores * (cores - 1) / 2 + core;
     size_t last_split = 0;
@@ -248,7 +258,7 @@ class BoardBuilder {
     };
     const auto add_new = [&](size_t step, BoundTask bound, uint32_t waits_for) {
       const size_t node = variant_.inputs.size() + step;
-      graph().nodes[node].core_bytes[(cores - 1) * kMostCores + core] +=
+      graph().nodes[node].core_bytes[(chip_.is_rk3576 ? cores : (cores - 1) * kMostCores) + core] +=
           written_bytes(chip_, bound.task);
       place(node, std::move(bound));
       placed_.back().waits_for = waits_for;
@@ -266,35 +276,55 @@ class BoardBuilder {
         if (!steps_[s].has_lists) end_chain();
         continue;
       }
-      for (BoundTask& task : split[core])
-        add_new(s, std::move(task), static_cast<uint32_t>(cores - 1));
+      for (BoundTask& task : split[core]) {
+        const bool ends = task.tensor(Operand::kOutput) == kFenceOutput;
+        if (ends) add_fence_tensors();
+        const bool waits = !chip_.is_rk3576 || (task.use == CoreUse::kTogether && !ends);
+        add_new(s, std::move(task), waits ? static_cast<uint32_t>(cores - 1) : 0);
+      }
       last_split = s;
-      together = true;
+      together = !chip_.is_rk3576;
     }
     part();
     end_chain();
+  }
+
+  // One pixel that lists of several cores read or write, or its weights.
+  void add_pixel(const char* name, int32_t channels, ByteSpan bytes) {
+    FileTensor tensor;
+    tensor.dtype = DType::kI8;
+    tensor.layout = program::Layout::kNc1hwc2;
+    tensor.kind = program::TensorKind::kNpuConstant;
+    tensor.name = name;
+    tensor.shape = {1, channels, 1, 1};
+    constexpr int32_t kLanes = 16;
+    tensor.native_shape = {1, channels / kLanes, 1, 1, kLanes};
+    tensor.size_bytes = static_cast<uint32_t>(bytes.size());
+    tensor.buffer = static_cast<uint32_t>(out_.model.buffers.size());
+    out_.model.buffers.push_back({bytes});
+    out_.model.memory.weight_bytes += bytes.size();
+    add_tensor(std::move(tensor));
+  }
+
+  void add_fence_tensors() {
+    if (by_name_.contains(kFenceInput)) return;
+    constexpr auto kChannels = static_cast<int32_t>(kFenceChannels);
+    add_pixel(kFenceInput, kChannels, ByteSpan(kFencePixel));
+    add_pixel(kFenceOutput, kChannels, ByteSpan(kFencePixel));
+    add_pixel(kFenceWeight, kChannels, ByteSpan(kFenceKernels));
+    FileTensor& weight = graph().tensors.back();
+    weight.layout = program::Layout::kWeight;
+    weight.shape = {kChannels, kChannels, 1, 1};
+    weight.native_shape = {1, 1, 1, 1, kChannels, kChannels};
   }
 
   BoundTask meeting() {
     constexpr const char* kFrom = "tempMC11_input";
     constexpr const char* kTo = "tempMC11_output";
     constexpr int64_t kChannels = 32;
-    if (!by_name_.contains(kFrom)) {
-      for (const char* const name : {kFrom, kTo}) {
-        FileTensor tensor;
-        tensor.dtype = DType::kI8;
-        tensor.layout = program::Layout::kNc1hwc2;
-        tensor.kind = program::TensorKind::kNpuConstant;
-        tensor.name = name;
-        tensor.shape = {1, kChannels, 1, 1};
-        tensor.native_shape = {1, 2, 1, 1, 16};
-        tensor.size_bytes = static_cast<uint32_t>(kMeetingBytes.size());
-        tensor.buffer = static_cast<uint32_t>(out_.model.buffers.size());
-        out_.model.buffers.push_back({ByteSpan(kMeetingBytes)});
-        out_.model.memory.weight_bytes += kMeetingBytes.size();
-        add_tensor(std::move(tensor));
-      }
-    }
+    if (!by_name_.contains(kFrom))
+      for (const char* const name : {kFrom, kTo})
+        add_pixel(name, kChannels, ByteSpan(kMeetingBytes));
     PoolLayer nothing;
     nothing.in = nothing.out = {.channels = kChannels, .height = 1, .width = 1};
     nothing.params.kernel = nothing.params.stride = {1, 1};
@@ -398,12 +428,15 @@ class BoardBuilder {
         // RK3588 fetches words in pairs.
         const size_t words = following.bound.listed.commands.size() + kTailWords;
         const size_t fetches = chip_.is_rk3566 ? words : (words + 1) / 2;
-        amount.value = static_cast<uint32_t>(fetches - 1) | placed.waits_for << kWaitShift;
+        amount.value = static_cast<uint32_t>(fetches - 1);
       }
+      amount.value |= placed.waits_for << kWaitShift;
       append(out_.words, placed.ends_chain ? uint64_t{0} : encode(next));
       append(out_.words, encode(amount));
       append(out_.words, kPrepare);
-      append(out_.words, kEnable | uint64_t{placed.bound.listed.units} << 16);
+      const bool meets = placed.bound.use == CoreUse::kTogether;
+      append(out_.words,
+             kEnable | uint64_t{placed.bound.listed.units} << 16 | (meets ? kMeets : 0));
     }
     out_.words.resize(align_up(out_.words.size(), kListAlign * sizeof(uint64_t)));
   }

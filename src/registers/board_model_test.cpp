@@ -358,6 +358,7 @@ TEST(BoardModel, RefusesOtherChips) {
 TEST(BoardModel, Rk3576HasListsForEitherCoreAlone) {
   program::Program program = two_layers();
   program.target = "rk3576";
+  program.single_core = true;
   const auto board = make_board_model(program);
   ASSERT_TRUE(board.ok()) << board.status().message();
   const format::FileGraph& graph = board->model.graphs.front();
@@ -390,6 +391,56 @@ TEST(BoardModel, Rk3576HasListsForEitherCoreAlone) {
   EXPECT_EQ(one.schedule_starts, (std::vector<uint32_t>{0}));
   EXPECT_EQ(one.nodes[1].task_counts, (std::vector<uint32_t>{1, 0, 0, 0, 0}));
   EXPECT_EQ(one.nodes[1].core_bytes, (std::vector<uint32_t>{256, 0, 0, 0, 256, 0, 0, 0}));
+}
+
+// Numbers and tails of lists as in vendor files for RK3576: a layer of 16 channels of 4x4, and of 5x4.
+TEST(BoardModel, TwoCoresOfRk3576ShareLayers) {
+  program::Program program = two_layers();
+  program.target = "rk3576";
+  const auto even = make_board_model(program);
+  ASSERT_TRUE(even.ok()) << even.status().message();
+  const format::FileGraph& graph = even->model.graphs.front();
+  EXPECT_EQ(graph.schedule_starts, (std::vector<uint32_t>{0, 2, 4}));
+  EXPECT_EQ(graph.nodes[1].task_counts, (std::vector<uint32_t>{1, 1, 1}));
+  EXPECT_EQ(graph.nodes[1].core_bytes, (std::vector<uint32_t>{256, 256, 128, 128}));
+  const auto lists = format::TaskLists::read(even->model, graph);
+  ASSERT_TRUE(lists.ok());
+  ASSERT_EQ(lists->tasks().size(), 8U);
+  const auto tail = [](const format::TaskLists& of, size_t task, uint64_t word) {
+    return of.word(of.tasks()[task].first_word + of.tasks()[task].command_count + word);
+  };
+  for (const size_t first : {4U, 6U}) {
+    EXPECT_EQ(lists->tasks()[first].command_count, 138U);
+    EXPECT_EQ(tail(*lists, first, 1), 0x0101000100460014U);
+    EXPECT_EQ(tail(*lists, first, 3), 0x00810100001d0008U);
+    EXPECT_EQ(tail(*lists, first + 1, 0), 0U);
+    EXPECT_EQ(tail(*lists, first + 1, 1), 0x0101000100000014U);
+  }
+  EXPECT_EQ(lists->schedules()[1].lanes[1].first_task, 6U);
+  EXPECT_EQ(lists->schedules()[1].lanes[1].task_count, 2U);
+
+  for (size_t i = 1; i < 4; ++i) {
+    program.variants[0].tensors[i].shape = {1, 16, 5, 4};
+    program.variants[0].tensors[i].native_shape = {1, 1, 5, 4, 16};
+  }
+  const auto odd = make_board_model(program);
+  ASSERT_TRUE(odd.ok()) << odd.status().message();
+  const format::FileGraph& apart = odd->model.graphs.front();
+  EXPECT_EQ(apart.nodes[1].task_counts, (std::vector<uint32_t>{1, 2, 2}));
+  EXPECT_EQ(apart.nodes[1].core_bytes, (std::vector<uint32_t>{320, 320, 272, 80}));
+  const auto apart_lists = format::TaskLists::read(odd->model, apart);
+  ASSERT_TRUE(apart_lists.ok());
+  ASSERT_EQ(apart_lists->tasks().size(), 12U);
+  EXPECT_EQ(tail(*apart_lists, 4, 1), 0x0101000000460014U);
+  EXPECT_EQ(tail(*apart_lists, 4, 3), 0x00810000001d0008U);
+  EXPECT_EQ(tail(*apart_lists, 5, 1), 0x0101000000460014U);
+  EXPECT_EQ(tail(*apart_lists, 5, 3), 0x00810100001d0008U);
+  EXPECT_EQ(tail(*apart_lists, 7, 1), 0x0101000000000014U);
+  const auto to = apart_lists->address_of(apart_lists->tasks()[5], 0x4018);
+  ASSERT_TRUE(to.has_value());
+  const format::FileTensor& pixel = apart.tensors[static_cast<size_t>(to->tensor)];
+  EXPECT_EQ(pixel.name, "fenceConv_output");
+  EXPECT_EQ(pixel.size_bytes, 512U);
 }
 
 }  // namespace

@@ -86,7 +86,8 @@ Status check_layer(const ConvLayer& layer);
 Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer);
 
 // Tiles of each core, as many for all of them: cores wait for each other after every list, so rows go round. Banks are those
-// of the layer on one core. Empty when the layer has too few rows; one core then runs it.
+// of the layer on one core. Empty when the layer has too few rows; one core then runs it. Two cores of RK3576 share banks and
+// weights where ConvTile::cores says so, else each has its own.
 Result<std::vector<std::vector<ConvTile>>> split_convolution(const ConvLayer& layer, int cores);
 
 // The complete list of a tile: no register keeps its value from an earlier one.

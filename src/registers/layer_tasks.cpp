@@ -212,12 +212,13 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
   constexpr std::ptrdiff_t kWrittenTwice = 4;  // words that only lists of one core begin with
   // Tables are the first core's, as in vendor files.
   const bool splits = !program.single_core && !layer.params.lookup && layer.in.chip->cores > 1;
-  for (size_t i = 0; i < tasks.split.size() && splits; ++i) {
+  for (size_t i = 0; i + 1 < layer.in.chip->cores && splits; ++i) {
     RK_ASSIGN(const auto of_core, split_convolution(layer, static_cast<int>(i) + 2));
     for (const std::vector<ConvTile>& core : of_core) {
       std::vector<BoundTask>& to = tasks.split[i].emplace_back();
       for (const ConvTile& tile : core) {
         RK_ASSIGN(BoundTask bound, bind(tile));
+        bound.use = tile.cores > 1 ? CoreUse::kTogether : CoreUse::kApart;
         bound.task.commands.erase(bound.task.commands.begin(),
                                   bound.task.commands.begin() + kWrittenTwice);
         to.push_back(std::move(bound));
@@ -279,6 +280,17 @@ std::string add_numbers(const std::vector<uint8_t>& rows, const std::string& nam
   return numbers.name;
 }
 
+// Of the stages of a list that writes `output`.
+void name_numbers(const Rk3576List& list, const std::string& output, BoundTask& bound,
+                  std::vector<HelperConstant>& helpers) {
+  const auto name = [&](Operand operand, const std::vector<uint8_t>& rows, const char* suffix) {
+    if (!rows.empty())
+      bound.tensors[static_cast<size_t>(operand)] = add_numbers(rows, output + suffix, helpers);
+  };
+  name(Operand::kBiasNumbers, list.bias_numbers, "_BScfgTensor");
+  name(Operand::kNormNumbers, list.norm_numbers, "_BNcfgTensor");
+}
+
 Status add_rk3576_lists(const Chip& chip, const std::string& output, BoundTask& bound,
                         std::vector<HelperConstant>& helpers) {
   RK_ASSIGN(Rk3576List list, for_rk3576(chip, bound.task));
@@ -287,12 +299,29 @@ Status add_rk3576_lists(const Chip& chip, const std::string& output, BoundTask& 
     RK_ASSIGN(Rk3576List second, for_rk3576(chip, bound.task, 1));
     bound.second = std::move(second.task);
   }
-  const auto name = [&](Operand operand, const std::vector<uint8_t>& rows, const char* suffix) {
-    if (!rows.empty())
-      bound.tensors[static_cast<size_t>(operand)] = add_numbers(rows, output + suffix, helpers);
-  };
-  name(Operand::kBiasNumbers, list.bias_numbers, "_BScfgTensor");
-  name(Operand::kNormNumbers, list.norm_numbers, "_BNcfgTensor");
+  name_numbers(list, output, bound, helpers);
+  return ok_status();
+}
+
+// What two cores share, and behind what they compute apart the fence of each.
+Status add_rk3576_split(const Chip& chip, const std::string& output, LayerTasks& tasks) {
+  for (size_t core = 0; core < tasks.split[0].size(); ++core) {
+    for (BoundTask& bound : tasks.split[0][core]) {
+      RK_ASSIGN(Rk3576List list,
+                for_rk3576(chip, bound.task, static_cast<uint32_t>(core), bound.use));
+      bound.listed = std::move(list.task);
+      name_numbers(list, output, bound, tasks.helpers);
+    }
+    if (tasks.split[0][core].front().use != CoreUse::kApart) continue;
+    RK_ASSIGN(Rk3576Fence made, fence_of_rk3576(chip));
+    BoundTask fence{.task = std::move(made.task), .listed = std::move(made.list.task)};
+    fence.use = CoreUse::kTogether;
+    fence.tensors[static_cast<size_t>(Operand::kFeature)] = kFenceInput;
+    fence.tensors[static_cast<size_t>(Operand::kWeight)] = kFenceWeight;
+    fence.tensors[static_cast<size_t>(Operand::kOutput)] = kFenceOutput;
+    name_numbers(made.list, kFenceOutput, fence, tasks.helpers);
+    tasks.split[0][core].push_back(std::move(fence));
+  }
   return ok_status();
 }
 
@@ -341,6 +370,10 @@ Result<LayerTasks> layer_tasks(const program::Program& program, const program::V
     }
   }
   tasks.tasks = std::move(listed);
+  if (chip->is_rk3576) {
+    const Status status = add_rk3576_split(*chip, tensor_of(variant, step.outputs[0]).name, tasks);
+    return status.ok() ? Result<LayerTasks>(std::move(tasks)) : no_form(step, form_of(status));
+  }
   for (auto& of_cores : tasks.split)
     for (auto& core : of_cores)
       for (BoundTask& bound : core) bound.listed = bound.task;

@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "program/program.h"
 #include "registers/convolution.h"
+#include "registers/rk3576.h"
 #include "registers/task.h"
 
 namespace rk::registers {
@@ -28,6 +29,7 @@ struct BoundTask {
   RegisterTask second;                         // RK3576: the same for the second core alone
   std::array<std::string, kOperands> tensors;  // by Operand
   uint32_t first_row = 0;                      // of the input that the list reads
+  CoreUse use = CoreUse::kAlone;               // RK3576: on two cores
 
   const std::string& tensor(Operand operand) const { return tensors[static_cast<size_t>(operand)]; }
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/checked_math.h"
+#include "registers/convolution.h"
 #include "registers/rk3562.h"
 #include "target/rk3562_registers.h"
 #include "target/rk3576_registers.h"
@@ -47,8 +48,9 @@ constexpr uint16_t kPoolingOrder[] = {
 
 class Translation {
  public:
-  Translation(const Chip& chip, const RegisterTask& task, const RegisterTask& list, uint32_t core)
-      : chip_(chip), task_(task), core_(core) {
+  Translation(const Chip& chip, const RegisterTask& task, const RegisterTask& list, uint32_t core,
+              CoreUse use)
+      : chip_(chip), task_(task), core_(core), use_(use) {
     for (const Command& command : list.commands) {
       if (command.operand == Operand::kNone) {
         image_.set(command.offset, command.value);
@@ -63,8 +65,33 @@ class Translation {
     RK_TRY(fetch());
     banks();
     RK_TRY(stages());
-    append(kConvolutionOrder);
-    append(std::span(kDpuOrder).subspan(kPointers));
+    append_convolution();
+    return std::move(out_);
+  }
+
+  // The convolution of one pixel that ends what two cores do apart.
+  Result<Rk3576List> fence() {
+    RK_TRY(fetch());
+    banks();
+    RK_TRY(stages());
+    constexpr uint32_t kUnlimited = 0x80000000;
+    image_.set(there::kTwoCores, 1);
+    image_.set(there::kBanks, kKeepBit | static_cast<uint32_t>(chip_.banks));
+    image_.set(there::kEndsApart, 1);
+    // Neither constants of channels nor limits: a number of the stage is added to sums.
+    constexpr uint32_t kAddsNumber = 0x20040;
+    image_.set(0x4038, kAddsNumber);
+    image_.set(0x4044, 0U);
+    image_.set(there::kFactorSource, 0);
+    image_.set(there::kFactorOff, 1);
+    image_.set(from::kNorm, there::kNormOff);
+    for (const uint16_t limit : {0x406c, 0x4074}) image_.set(limit, kUnlimited);
+    image_.set(from::kReaderChannels, 0);
+    constexpr uint32_t kUse = target::kUseOffset | target::kUseShifts;
+    image_.set(0x501c, kUse);
+    image_.set(0x5020, 0U);
+    out_.bias_numbers = target::write_stage(kUse, {});
+    append_convolution();
     return std::move(out_);
   }
 
@@ -208,11 +235,25 @@ class Translation {
     const uint32_t start = first * there::kBankEntries;
     image_.set(0x1018, kBankMode | data << 8 | (first + data) |
                            (get(reg::CNA_CBUF_CON0__DATA_REUSE) != 0 ? kKeepBit : 0));
-    image_.set(there::kBanks, (first + of_core) | (core_ != 0 ? kOfSecondCore : 0) |
+    const bool alone = use_ == CoreUse::kAlone;
+    image_.set(there::kBanks, (first + of_core) | (core_ != 0 && alone ? kOfSecondCore : 0) |
                                   (get(reg::CNA_CBUF_CON0__WEIGHT_REUSE) != 0 ? kKeepBit : 0));
     image_.set(from::kFirstEntry, start + task_.first_entry);
     image_.set(from::kRingEntries, (first + data) * there::kBankEntries);
     image_.set(from::kWriteEntry, start + task_.write_entry);
+    if (use_ == CoreUse::kTogether) shared_banks(data);
+  }
+
+  // Rows of the first core, rows of the second one, then weights, which the first one fetches.
+  void shared_banks(uint32_t data) {
+    constexpr uint32_t kBankMode = 0x40000000, kAllBanks = 16, kFetchedByOther = 0x80000000;
+    const uint32_t first = core_ * data, start = first * there::kBankEntries;
+    image_.set(there::kTwoCores, 1);
+    image_.set(0x1018, kBankMode | data << 8 | (first + data));
+    image_.set(there::kBanks, kAllBanks | (core_ != 0 ? kFetchedByOther : 0));
+    image_.set(from::kFirstEntry, start);
+    image_.set(from::kRingEntries, 2 * data * there::kBankEntries);
+    image_.set(from::kWriteEntry, start);
   }
 
   Status stages() {
@@ -370,6 +411,18 @@ class Translation {
     commands.insert(commands.end(), task_.commands.begin() + kOwnRegisters, task_.commands.end());
   }
 
+  // Lists of two cores have the banks once only.
+  void append_convolution() {
+    constexpr size_t kBanksAtStart = 2;
+    std::span<const uint16_t> order(kConvolutionOrder);
+    if (use_ != CoreUse::kAlone) {
+      append(order.first(kBanksAtStart));
+      order = order.subspan(kBanksAtStart + 1);
+    }
+    append(order);
+    append(std::span(kDpuOrder).subspan(kPointers));
+  }
+
   void append(std::span<const uint16_t> order) {
     constexpr uint16_t kReaderFirst = 0x5000, kReaderEnd = 0x6000;
     for (const uint16_t offset : order) {
@@ -381,6 +434,7 @@ class Translation {
   const Chip& chip_;
   const RegisterTask& task_;
   const uint32_t core_;
+  const CoreUse use_;
   RegisterImage image_;
   Rk3576List out_;
 };
@@ -402,12 +456,29 @@ Status check_known(const RegisterTask& task) {
 
 }  // namespace
 
-Result<Rk3576List> for_rk3576(const Chip& chip, const RegisterTask& task, uint32_t core) {
+Result<Rk3576List> for_rk3576(const Chip& chip, const RegisterTask& task, uint32_t core,
+                              CoreUse use) {
   RK_TRY(check_known(task));
   RK_ASSIGN(const RegisterTask list, for_rk3562(task));
-  Translation translation(chip, task, list, core);
+  Translation translation(chip, task, list, core, use);
   if (task.units == kPools) return translation.pooling();
   return (task.units & kArray) != 0 ? translation.convolution() : translation.dpu();
+}
+
+Result<Rk3576Fence> fence_of_rk3576(const Chip& chip) {
+  ConvLayer layer;
+  layer.in = {.channels = kFenceChannels, .height = 1, .width = 1, .chip = &chip};
+  layer.out = layer.in;
+  layer.weight_bytes = kFenceChannels * kFenceChannels;
+  layer.params.kernel = layer.params.stride = layer.params.dilation = {1, 1};
+  constexpr int32_t kOne = 16384, kOneShift = 14;
+  layer.params.output = {.scale = {.scale = kOne, .shift = kOneShift}, .zero_point = 0};
+  RK_ASSIGN(const std::vector<ConvTile> tiles, tile_convolution(layer));
+  Rk3576Fence out;
+  RK_ASSIGN(out.task, write_convolution(layer, tiles.front()));
+  RK_ASSIGN(const RegisterTask list, for_rk3562(out.task));
+  RK_ASSIGN(out.list, Translation(chip, out.task, list, 0, CoreUse::kApart).fence());
+  return out;
 }
 
 }  // namespace rk::registers

@@ -445,5 +445,155 @@ TEST(RegisterRk3576, NumbersOfStagesAreRowsOf16Bytes) {
   EXPECT_EQ(rows[35], 0xff);  // offsets have 32 bits
 }
 
+// Rows of each core, in turns.
+std::vector<int64_t> rows_of_cores(const ConvLayer& layer) {
+  std::vector<int64_t> rows;
+  const auto split = split_convolution(layer, 2);
+  if (!split.ok() || split->empty()) return rows;
+  for (size_t i = 0; i < (*split)[0].size(); ++i)
+    for (const auto& core : *split) rows.push_back(core[i].out_rows);
+  return rows;
+}
+
+struct Shared {
+  int64_t channels, height, width;
+  int32_t kernel, stride, pad;
+  std::vector<int64_t> rows;
+};
+
+// Layers compiled to ask.
+TEST(RegisterRk3576, TwoCoresTakeTheRowsThatTheyHaveInVendorFiles) {
+  const Shared asked[] = {{16, 2, 3, 1, 1, 0, {1, 1}},
+                          {16, 12, 9, 1, 1, 0, {6, 6}},
+                          {16, 13, 3, 1, 1, 0, {10, 3}},
+                          {16, 9, 4, 1, 1, 0, {8, 1}},
+                          {16, 11, 9, 1, 1, 0, {7, 4}},
+                          {16, 13, 7, 1, 1, 0, {9, 4}},
+                          {16, 9, 9, 1, 1, 0, {5, 4}},
+                          {16, 1, 8, 1, 1, 0, {}},
+                          {16, 3, 8, 3, 1, 1, {}},
+                          {16, 4, 8, 3, 1, 1, {2, 2}},
+                          {16, 5, 8, 5, 1, 2, {}},
+                          {16, 6, 8, 5, 1, 2, {3, 3}},
+                          {16, 9, 8, 7, 1, 3, {5, 4}},
+                          {16, 9, 8, 5, 1, 2, {6, 3}},
+                          {16, 9, 10, 3, 2, 1, {3, 2}},
+                          {64, 65, 65, 1, 1, 0, {33, 32}},
+                          {64, 96, 96, 3, 1, 1, {48, 48}},
+                          {64, 120, 120, 1, 1, 0, {30, 30, 30, 30}},
+                          // The vendor's compiler cuts these by a rule that is not known.
+                          {64, 112, 112, 3, 1, 1, {}}};
+  for (const Shared& a : asked) {
+    const int64_t height = (a.height + 2 * a.pad - a.kernel) / a.stride + 1;
+    const int64_t width = (a.width + 2 * a.pad - a.kernel) / a.stride + 1;
+    const ConvLayer layer =
+        layer_of({.channels = a.channels, .height = a.height, .width = a.width},
+                 {.channels = 16, .height = height, .width = width}, a.kernel, a.stride, a.pad);
+    EXPECT_EQ(rows_of_cores(layer), a.rows) << a.height << "x" << a.width << " kernel " << a.kernel;
+  }
+}
+
+// digits: 16 channels of 14x14 to 32; 32 channels of 7x7 to 64.
+TEST(RegisterRk3576, ListsOfTwoCoresHaveTheWordsOfTheVendorsFile) {
+  const auto lists = [](const ConvLayer& layer, CoreUse use) {
+    std::vector<Rk3576List> out;
+    const auto split = split_convolution(layer, 2);
+    EXPECT_TRUE(split.ok());
+    for (uint32_t core = 0; core < split->size(); ++core) {
+      const auto task = write_convolution(layer, (*split)[core].front());
+      const auto list = for_rk3576(kRk3576, *task, core, use);
+      EXPECT_TRUE(list.ok()) << list.status().message();
+      EXPECT_EQ(list->task.commands.size(), 138U);
+      EXPECT_EQ(list->task.commands[2].offset, 0x4004);
+      out.push_back(*list);
+    }
+    return out;
+  };
+  const auto even = lists(layer_of({.channels = 16, .height = 14, .width = 14},
+                                   {.channels = 32, .height = 14, .width = 14}, 1, 1, 0),
+                          CoreUse::kTogether);
+  ASSERT_EQ(even.size(), 2U);
+  expect_words(even[0], {{0x1014, 0x10000009},
+                         {0x1018, 0x40000606},
+                         {0x1028, 0x1c000f},
+                         {0x102c, 0xd0006},
+                         {0x1034, 0x61},
+                         {0x1038, 0x10},
+                         {0x103c, 0x40000},
+                         {0x1040, 0x30000000},
+                         {0x1078, 0xd0006},
+                         {0x1088, 0},
+                         {0x1098, 0x64},
+                         {0x301c, 0x6000d},
+                         {0x4018, 0},
+                         {0x4024, 0x6},
+                         {0x40b8, 0x126},
+                         {0x5010, 0x6}});
+  expect_words(even[1], {{0x1014, 0x10000009},
+                         {0x1018, 0x4000060c},
+                         {0x1038, 0x80000010},
+                         {0x103c, 0x41800},
+                         {0x1040, 0x30001800},
+                         {0x1088, 1568},
+                         {0x4018, 1568}});
+  const auto odd = lists(layer_of({.channels = 32, .height = 7, .width = 7},
+                                  {.channels = 64, .height = 7, .width = 7}, 3, 1, 1),
+                         CoreUse::kApart);
+  ASSERT_EQ(odd.size(), 2U);
+  expect_words(odd[0], {{0x1014, 0x9},
+                        {0x1018, 0x40000404},
+                        {0x1028, 0x14001f},
+                        {0x102c, 0x60004},
+                        {0x1034, 0x1b},
+                        {0x1038, 0x7},
+                        {0x1080, 0x1000101},
+                        {0x1098, 0x24},
+                        {0x40b8, 0x4c}});
+  expect_words(odd[1], {{0x1014, 0x9},
+                        {0x1018, 0x4000040b},
+                        {0x1038, 0xe},
+                        {0x103c, 0x41c00},
+                        {0x1040, 0x2c001c00},
+                        {0x1080, 0x1010100},
+                        {0x1088, 336},
+                        {0x4018, 448},
+                        {0x40b8, 0x53}});
+}
+
+TEST(RegisterRk3576, TheFenceHasTheWordsOfTheVendorsFile) {
+  const auto fence = fence_of_rk3576(kRk3576);
+  ASSERT_TRUE(fence.ok()) << fence.status().message();
+  const std::vector<Command>& commands = fence->list.task.commands;
+  ASSERT_EQ(commands.size(), 138U);
+  // Registers that are not 0.
+  const Words expected = {
+      {0x1004, 0xe},        {0x3004, 0xe},        {0x4004, 0xe},        {0x5004, 0xe},
+      {0x1010, 0xfff},      {0x1014, 0x10000009}, {0x1018, 0x40000404}, {0x101c, 0x100},
+      {0x1020, 0x10},       {0x1024, 0xf},        {0x1028, 0x1000f},    {0x1030, 0x200000},
+      {0x1038, 0xc0000007}, {0x103c, 0x10000},    {0x1040, 0x10000000}, {0x1044, 0x10001},
+      {0x1048, 0xb},        {0x104c, 0x10001},    {0x1050, 0x10001},    {0x107c, 0xf},
+      {0x108c, 0xf000f},    {0x1090, 0x4},        {0x1094, 0x1},        {0x1098, 0x1},
+      {0x3018, 0x10000001}, {0x3020, 0xf},        {0x400c, 0x40000004}, {0x401c, 0x1},
+      {0x402c, 0xf},        {0x4030, 0xf0710},    {0x4038, 0x20040},    {0x4048, 0x80000000},
+      {0x404c, 0x7fffffff}, {0x4050, 0x80021011}, {0x4058, 0x80000000}, {0x405c, 0x7fffffff},
+      {0x4060, 0x903},      {0x406c, 0x80000000}, {0x4070, 0x7fffffff}, {0x4074, 0x80000000},
+      {0x4078, 0x7fffffff}, {0x407c, 0x10041c1},  {0x4084, 0x1},        {0x4088, 0x80000000},
+      {0x408c, 0x7fffffff}, {0x40a4, 0x80000000}, {0x40a8, 0x7fffffff}, {0x40b0, 0x4000},
+      {0x40b4, 0xe},        {0x40b8, 0x1},        {0x40c0, 0x4440100},  {0x40d0, 0x40ffff},
+      {0x501c, 0x14},       {0x5034, 0x41},       {0x5044, 0x40000010}};
+  Words found;
+  for (const Command& command : commands)
+    if (command.value != 0) found.emplace_back(command.offset, command.value);
+  EXPECT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < std::min(found.size(), expected.size()); ++i)
+    EXPECT_EQ(found[i], expected[i]) << std::hex << found[i].first;
+  EXPECT_EQ(fence->list.task.find(0x1088)->operand, Operand::kFeature);
+  EXPECT_EQ(fence->list.task.find(0x1110)->operand, Operand::kWeight);
+  EXPECT_EQ(fence->list.task.find(0x4018)->operand, Operand::kOutput);
+  EXPECT_EQ(fence->list.task.find(0x5020)->operand, Operand::kNone);
+  EXPECT_EQ(fence->list.task.find(0x5024)->operand, Operand::kBiasNumbers);
+  EXPECT_EQ(fence->list.bias_numbers, Bytes(32));
+}
+
 }  // namespace
 }  // namespace rk::registers

@@ -289,6 +289,71 @@ Result<std::vector<ConvTile>> tile_for_rk3576(const ConvLayer& layer) {
   return tiles;
 }
 
+// RK3576, `parts` tiles of two cores in turns, the first of them of `first` rows where there are two. Empty where the
+// buffer does not hold one; a core does not read all rows of the input.
+Result<std::vector<std::vector<ConvTile>>> cut_for_two_cores(const ConvLayer& layer, const Cut& cut,
+                                                             int64_t parts, int64_t first) {
+  std::vector<std::vector<ConvTile>> of_core(2);
+  int64_t row = 0;
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t rows = parts > 2 || part == 0 ? first : layer.out.height - first;
+    RK_ASSIGN(ConvTile tile, tile_at(layer, cut, row, rows));
+    if (tile.out_rows != rows || tile.in_rows > cut.rows_in_buffer ||
+        tile.in_rows == layer.in.height)
+      return std::vector<std::vector<ConvTile>>(2);
+    tile.channels = layer.out.channels;
+    of_core[static_cast<size_t>(part % 2)].push_back(tile);
+    row += rows;
+  }
+  return of_core;
+}
+
+// RK3576, rows of two cores. An even number is halved: the cores share 16 banks, of which each has six for rows, and fetch
+// weights once. Otherwise each core has the banks that it has alone, and the first one all rows that make the larger part no
+// larger, in groups of 16 pixels. Empty where one core takes all rows, or no vendor file shows the cut: kernels of several
+// rows, or channels, whose rows do not fit at once.
+Result<std::vector<std::vector<ConvTile>>> split_for_rk3576(const ConvLayer& layer) {
+  using Split = std::vector<std::vector<ConvTile>>;
+  constexpr int64_t kCores = 2, kSharedBanks = 6, kGroup = 16;
+  const Chip& chip = *layer.in.chip;
+  const int64_t height = layer.out.height;
+  if (layer.params.transposed || height < kCores) return Split();
+  RK_ASSIGN(const std::vector<ConvTile> alone, tile_for_rk3576(layer));
+  const int64_t entries = row_entries(layer, in_channels(layer, layer.out.channels));
+  const auto cut_of = [&](int64_t banks) {
+    return Cut{.rows_in_buffer = banks * chip.bank_entries / entries,
+               .chunk = layer.out.channels,
+               .data_banks = static_cast<int32_t>(banks),
+               .weight_banks = static_cast<int32_t>(chip.banks - banks)};
+  };
+  const Cut together = cut_of(kSharedBanks), apart = cut_of(alone.front().data_banks);
+  for (int64_t parts = kCores; parts <= height; parts += kCores) {
+    if (height % parts != 0 || (parts > kCores && layer.params.kernel.h > 1)) continue;
+    RK_ASSIGN(Split split, cut_for_two_cores(layer, together, parts, height / parts));
+    if (split.front().empty()) continue;
+    for (std::vector<ConvTile>& tiles : split)
+      for (ConvTile& tile : tiles) tile.cores = kCores;
+    return split;
+  }
+  if (height % kCores == 0) {
+    // Halves that would do in a larger buffer.
+    const Cut any = cut_of(kSharedBanks * layer.in.height);
+    RK_ASSIGN(const Split split, cut_for_two_cores(layer, any, kCores, height / kCores));
+    if (!split.front().empty()) return Split();
+  }
+  Split best;
+  int64_t least = INT64_MAX;
+  for (int64_t first = height - 1; first > 0; --first) {
+    const int64_t pixels = std::max(first, height - first) * layer.out.width;
+    if (ceil_div(pixels, kGroup) >= least) continue;
+    RK_ASSIGN(Split split, cut_for_two_cores(layer, apart, kCores, first));
+    if (split.front().empty()) continue;
+    least = ceil_div(pixels, kGroup);
+    best = std::move(split);
+  }
+  return best;
+}
+
 // `parts` tiles of as many rows each, the first ones of one more; empty when the buffer does not hold one.
 Result<std::vector<ConvTile>> cut_evenly(const ConvLayer& layer, const Cut& cut, int64_t parts) {
   std::vector<ConvTile> tiles;
@@ -358,6 +423,7 @@ Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
 
 Result<std::vector<std::vector<ConvTile>>> split_convolution(const ConvLayer& layer, int cores) {
   RK_TRY(check_layer(layer));
+  if (layer.in.chip->is_rk3576) return split_for_rk3576(layer);
   const Cut cut = cut_for(layer);
   for (int64_t parts = cores; parts <= layer.out.height; parts += cores) {
     RK_ASSIGN(std::vector<ConvTile> rows, cut_evenly(layer, cut, parts));

@@ -51,6 +51,8 @@ inline constexpr RegisterField kOutputWidth{"DATAOUT_WIDTH", 0x1030, 0, 15};
 inline constexpr RegisterField kKernelAtoms{"KERNEL_ATOMS", 0x1030, 16, 31};
 // The end of the banks that the core has.
 inline constexpr uint16_t kBanks = 0x1038;
+// The last of what two cores do apart; its result is nobody's.
+inline constexpr RegisterField kEndsApart{"ENDS_APART", kBanks, 30, 30};
 inline constexpr RegisterField kKeepsWeights{"KEEPS_WEIGHTS", kBanks, 31, 31};
 inline constexpr RegisterField kFactorSource{"FACTOR_SOURCE", 0x4050, 16, 16};
 inline constexpr RegisterField kFactorOff{"FACTOR_OFF", 0x4050, 17, 17};

@@ -103,6 +103,20 @@ void TaskLists::read_schedules(const FileGraph& graph) {
     uint64_t start = index < graph.schedule_starts.size() ? graph.schedule_starts[index] : 0;
     if (cores > 1 && index >= graph.schedule_starts.size()) return;
     Schedule schedule{cores, {}, {}};
+    const bool counts_all = most != 2 || cores != 2 || start > tasks_.size() ||
+                            sums[column] + sums[column + 1] == tasks_.size() - start;
+    if (!counts_all) {
+      // RK3576 leaves out loads of tables that both cores do: the second core begins with an earlier node.
+      const auto first = tasks_.begin() + static_cast<std::ptrdiff_t>(start);
+      const auto second = std::is_sorted_until(
+          first, tasks_.end(), [](const Task& a, const Task& b) { return a.node < b.node; });
+      const auto place = [&](auto at) { return static_cast<size_t>(at - tasks_.begin()); };
+      schedule.lanes = {{place(first), place(second) - place(first)},
+                        {place(second), tasks_.size() - place(second)}};
+      schedule.columns = {column, column + 1};
+      schedules_.push_back(std::move(schedule));
+      return;
+    }
     for (int core = 0; core < cores; ++core, ++column) {
       // The one-core column leaves out tasks that only load a lookup table: it ends where the next schedule starts.
       const uint64_t count =
