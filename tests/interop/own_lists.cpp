@@ -130,12 +130,12 @@ bool print_places(const char* kind, size_t files, const PlaceReport& places) {
       "together that share bytes, "
       "lists that write beyond "
       "their tensor, operands spoiled, int8 results unlike the Program's (behind float16 numbers: "
-      "more than a step) | %zu, %zu of %zu, %zu of "
-      "%zu, %zu of %zu "
-      "(%zu features, %zu runs, %zu of %zu files) | 0, 0, 0, 0, all runs | %s\n",
+      "more than a step), results of two and three cores unlike those of one | %zu, %zu of %zu, "
+      "%zu of %zu, %zu of %zu, %zu of %zu "
+      "(%zu features, %zu of %zu runs, %zu of %zu files) | 0, 0, 0, 0, 0, all runs | %s\n",
       kind, places.pairs_shared, places.lists_beyond, places.lists, places.spoiled, places.operands,
-      places.unlike, places.results, places.features, places.runs, places.files, files,
-      good ? "ok" : "SHORT");
+      places.unlike, places.results, places.shared_unlike, places.shared_results, places.features,
+      places.runs, places.schedules, places.files, files, good ? "ok" : "SHORT");
   return good;
 }
 

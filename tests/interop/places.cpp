@@ -70,7 +70,10 @@ class WholeRun {
            PlaceReport& report)
       : name_(std::move(name)), model_(model), program_(program), report_(report) {}
 
-  Status run(size_t schedule, const std::vector<std::vector<uint8_t>>& inputs) {
+  // `alone` has what one core gave, if this is a schedule of several.
+  Status run(size_t schedule, const std::vector<std::vector<uint8_t>>& inputs,
+             const std::map<int32_t, std::vector<uint8_t>>& alone) {
+    alone_ = &alone;
     RK_ASSIGN(Emulator made, Emulator::create(model_, TieRule::kEven, emulator::Places::kOfFile));
     emulator_ = std::move(made);
     const FileGraph& graph = model_.graphs.front();
@@ -84,6 +87,8 @@ class WholeRun {
     ++report_.runs;
     return ok_status();
   }
+
+  std::map<int32_t, std::vector<uint8_t>> take_values() { return std::move(values_); }
 
  private:
   void keep(int32_t tensor) {
@@ -109,8 +114,21 @@ class WholeRun {
       keep(output);
       if (reads_halves(node)) behind_halves_.insert(output);
       if (ran != 0 && wanted != program_.tensors.end()) compare(output, wanted->second);
+      if (ran != 0) compare_with_one_core(output);
     }
     return ok_status();
+  }
+
+  // Sums of a row are the same whichever core has it, so float16 numbers are, too.
+  void compare_with_one_core(int32_t output) {
+    const auto one = alone_->find(output);
+    const auto now = values_.find(output);
+    if (one == alone_->end() || now == values_.end()) return;
+    ++report_.shared_results;
+    if (one->second == now->second) return;
+    ++report_.shared_unlike;
+    report_.findings.push_back(
+        str(name_, ": '", name_of(output), "' on ", lanes_.size(), " cores is not that of one"));
   }
 
   // Its results follow from float16 numbers, which are near the Program's and not the same.
@@ -222,6 +240,7 @@ class WholeRun {
   std::vector<format::Lane> lanes_;
   std::vector<emulator::Core> cores_;
   std::map<int32_t, std::vector<uint8_t>> values_;
+  const std::map<int32_t, std::vector<uint8_t>>* alone_ = nullptr;
   std::set<int32_t> behind_halves_;
 };
 
@@ -233,12 +252,15 @@ Status check_places(const std::string& name, const std::vector<uint8_t>& file,
   RK_ASSIGN(const vendor::RunResult program, vendor::run_with_tensors(file, inputs));
   count_shared(name, model.graphs.front(), report);
   RK_ASSIGN(const format::TaskLists lists, format::TaskLists::read(model, model.graphs.front()));
+  std::map<int32_t, std::vector<uint8_t>> alone;
   for (size_t i = 0; i < lists.schedules().size(); ++i) {
     if (i != 0 && lists.schedules()[i].lanes.front().task_count == 0) continue;
-    RK_TRY(WholeRun(name, model, program, report).run(i, inputs));
+    WholeRun whole(name, model, program, report);
+    RK_TRY(whole.run(i, inputs, alone));
+    if (i == 0) alone = whole.take_values();
   }
-  constexpr size_t kCoresOfRk3588 = 3;
-  report.schedules += model.platform == "rk3588" ? kCoresOfRk3588 : 1;
+  // One for each number of cores.
+  report.schedules += model.platform == "rk3588" ? 3 : model.platform == "rk3576" ? 2 : 1;
   ++report.files;
   return ok_status();
 }

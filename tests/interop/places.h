@@ -18,10 +18,13 @@ struct PlaceReport {
   size_t schedules = 0;                        // that the chip's cores ask for
   size_t runs = 0, operands = 0, spoiled = 0;  // changed between their step and a reader
   size_t results = 0, unlike = 0;              // int8, of the whole run beside the Program's
+  // Tensors that a step on several cores has computed, beside the bytes of one core's run.
+  size_t shared_results = 0, shared_unlike = 0;
   std::vector<std::string> findings;
 
   bool good() const {
-    return files != 0 && pairs_shared + lists_beyond + spoiled + unlike == 0 && operands != 0;
+    return files != 0 && pairs_shared + lists_beyond + spoiled + unlike + shared_unlike == 0 &&
+           operands != 0;
   }
 };
 

@@ -37,6 +37,7 @@ using format::FileModel;
 using format::FileNode;
 using registers::ConvLayer;
 using registers::ConvTile;
+using registers::CoreUse;
 
 struct Tally {
   size_t files = 0, layers = 0, written = 0, same_tiles = 0;
@@ -47,8 +48,8 @@ struct Tally {
   size_t functions = 0, equal_functions = 0;  // tasks of exSoftmax13 and exDataConvert
   // Convolutions on two cores and on three, each counted: those that the vendor splits, as we do.
   size_t splits = 0, same_splits = 0, split_tasks = 0, equal_split_tasks = 0;
-  std::map<std::string, size_t> other_splits;
-  std::map<uint16_t, size_t> different;  // by register
+  std::map<std::string, std::vector<std::string>> other_splits;  // their layers
+  std::map<uint16_t, size_t> different;                          // by register
   std::map<uint16_t, std::string> example;
   std::map<std::string, size_t> refused;
   std::map<std::string, size_t> other_tiles;
@@ -60,10 +61,10 @@ struct VendorTask {
   ByteSpan bias_numbers{}, norm_numbers{};  // RK3576: of stages, and what lies behind them
 };
 
-// The task of `tasks` whose list was applied last.
+// A task whose list has been applied to `values`.
 VendorTask vendor_task(const FileModel& model, const format::TaskLists& lists,
-                       const format::NodeTasks& tasks, const format::Task& task) {
-  VendorTask out{tasks.registers()};
+                       const target::RegisterFile& values, const format::Task& task) {
+  VendorTask out{values};
   const registers::Chip* const chip = registers::find_chip(model.platform);
   if (chip == nullptr || !chip->is_rk3576) return out;
   const FileGraph& graph = model.graphs.front();
@@ -154,11 +155,12 @@ std::string describe(const ConvLayer& layer) {
 }
 
 // The list in the chip's own form. Of most chips it has no numbers of stages.
-Result<registers::Rk3576List> list_of(const ConvLayer& layer, const ConvTile& tile) {
+Result<registers::Rk3576List> list_of(const ConvLayer& layer, const ConvTile& tile, size_t core = 0,
+                                      CoreUse use = CoreUse::kAlone) {
   RK_ASSIGN(registers::RegisterTask task, registers::write_convolution(layer, tile));
   registers::Rk3576List out;
   const registers::Chip& chip = *layer.in.chip;
-  if (chip.is_rk3576) return registers::for_rk3576(chip, task);
+  if (chip.is_rk3576) return registers::for_rk3576(chip, task, static_cast<uint32_t>(core), use);
   if (chip.is_rk3562) {
     RK_ASSIGN(out.task, registers::for_rk3562(task));
     return out;
@@ -191,6 +193,18 @@ size_t compare(const registers::RegisterTask& ours, const VendorTask& theirs,
   return different;
 }
 
+// All words, and the numbers of stages.
+bool equals(const registers::Rk3576List& ours, const VendorTask& theirs, const std::string& what,
+            Tally& tally) {
+  const bool same_numbers = starts_with(theirs.bias_numbers, ours.bias_numbers) &&
+                            starts_with(theirs.norm_numbers, ours.norm_numbers);
+  if (!same_numbers) {
+    ++tally.different[target::rk3576_reg::kBiasNumbers];
+    tally.example.try_emplace(target::rk3576_reg::kBiasNumbers, "numbers of a stage: " + what);
+  }
+  return compare(ours.task, theirs, what, tally) == 0 && same_numbers;
+}
+
 void compare_layer(const std::string& name, const ConvLayer& layer,
                    const std::vector<VendorTask>& theirs, Tally& tally) {
   const auto tiles = registers::tile_convolution(layer);
@@ -215,14 +229,7 @@ void compare_layer(const std::string& name, const ConvLayer& layer,
       return;
     }
     ++tally.compared;
-    const std::string what = name + ": " + describe(layer);
-    const bool same_numbers = starts_with(theirs[i].bias_numbers, task->bias_numbers) &&
-                              starts_with(theirs[i].norm_numbers, task->norm_numbers);
-    if (!same_numbers) {
-      ++tally.different[target::rk3576_reg::kBiasNumbers];
-      tally.example.try_emplace(target::rk3576_reg::kBiasNumbers, "numbers of a stage: " + what);
-    }
-    if (compare(task->task, theirs[i], what, tally) == 0 && same_numbers) ++tally.equal;
+    if (equals(*task, theirs[i], name + ": " + describe(layer), tally)) ++tally.equal;
   }
 }
 
@@ -246,27 +253,33 @@ void compare_split(const std::string& name, const ConvLayer& layer, const SplitT
       same = same_extents((*ours)[core][i], tile_of(theirs[core][i], *layer.in.chip));
   }
   if (!same) {
-    ++tally.other_splits[str(theirs.size(), " cores, theirs ", way,
-                             ours->empty() ? ", ours by nothing" : ", ours by rows")];
+    const char* const our_way = ours->empty() ? ", ours by nothing" : ", ours by rows";
+    tally.other_splits[str(theirs.size(), " cores, theirs ", way, our_way)].push_back(
+        name + ": " + describe(layer));
     return;
   }
   if (ours->empty()) return;
   ++tally.same_splits;
   for (size_t core = 0; core < ours->size(); ++core) {
     for (size_t i = 0; i < theirs[core].size(); ++i) {
-      const auto task = registers::write_convolution(layer, (*ours)[core][i]);
+      const ConvTile& tile = (*ours)[core][i];
+      const auto task =
+          list_of(layer, tile, core, tile.cores > 1 ? CoreUse::kTogether : CoreUse::kApart);
       if (!task.ok()) continue;
       ++tally.split_tasks;
       tally.equal_split_tasks +=
-          compare(*task, theirs[core][i], name + ": " + describe(layer), tally) == 0;
+          equals(*task, theirs[core][i], name + ": " + describe(layer), tally);
     }
   }
 }
 
-// Tasks of several cores by schedule and node. Their lists are complete.
+// Tasks of several cores by schedule and node, those that end what RK3576's cores do apart left out. Their lists are
+// complete.
 class SplitLists {
  public:
-  explicit SplitLists(const format::TaskLists& lists) {
+  SplitLists(const FileModel& model, const format::TaskLists& lists) {
+    const registers::Chip* const chip = registers::find_chip(model.platform);
+    const bool has_ends = chip != nullptr && chip->is_rk3576;
     for (const format::Schedule& schedule : lists.schedules()) {
       if (schedule.cores == 1) continue;
       auto& nodes = schedules_.emplace_back();
@@ -278,7 +291,10 @@ class SplitLists {
           if ((task.units & format::kUnitCna) == 0) continue;
           SplitTasks& of = nodes[task.node];
           of.resize(schedule.lanes.size());
-          lists.apply(task, of[core].emplace_back().values);
+          target::RegisterFile values;
+          lists.apply(task, values);
+          if (has_ends && values.is_on(target::rk3576_reg::kEndsApart)) continue;
+          of[core].push_back(vendor_task(model, lists, values, task));
         }
       }
     }
@@ -324,7 +340,7 @@ void compare_lists(const std::string& name, const FileModel& model, const format
   std::vector<VendorTask> theirs;
   while (const format::Task* const task =
              tasks.next_with(pools ? format::kUnitPpu : format::kUnitDpu))
-    theirs.push_back(vendor_task(model, lists, tasks, *task));
+    theirs.push_back(vendor_task(model, lists, tasks.registers(), *task));
   if (!layer.ok()) {
     ++tally.refused[reason_of(layer.status())];
     return;
@@ -383,7 +399,7 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
   }
   ++tally.files;
   format::NodeTasks tasks(lists);
-  const SplitLists split(lists);
+  const SplitLists split(model, lists);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     tasks.seek(i);
     const std::string& type = graph.nodes[i].type;
@@ -403,7 +419,7 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
     std::vector<VendorTask> theirs;
     constexpr uint32_t kConvolves = format::kUnitCna | format::kUnitCore;
     while (const format::Task* const task = tasks.next_with(kConvolves))
-      theirs.push_back(vendor_task(model, lists, tasks, *task));
+      theirs.push_back(vendor_task(model, lists, tasks.registers(), *task));
     tally.tasks += theirs.size();
     const auto step = steps.find(node->outputs[0]);
     if (step == steps.end() || theirs.empty()) {
@@ -418,7 +434,7 @@ Status compare_file(const std::string& name, const std::vector<uint8_t>& bytes, 
     take_constants(model, graph, *node, theirs.front(), *layer);
     compare_layer(name, *layer, theirs, tally);
     const bool by_table = layer->params.lookup.has_value();
-    for (size_t s = 0; s < split.size() && !by_table && !layer->in.chip->is_rk3576; ++s)
+    for (size_t s = 0; s < split.size() && !by_table; ++s)
       compare_split(name, *layer, split.of(s, i), tally);
   }
   return ok_status();
@@ -432,14 +448,15 @@ std::string percent(size_t part, size_t whole) {
 }
 
 void print(const Tally& tally) {
+  const size_t tasks =
+      tally.compared + tally.split_tasks + tally.pools + tally.joins + tally.functions;
   std::printf("%-34s %9s %8s  %s\n", "register", "different", "of tasks", "first one");
   for (const auto& [offset, count] : tally.different) {
     const target::Register* const known = target::find_register(offset);
     char name[64];
     std::snprintf(name, sizeof name, "%04x %s", offset,
                   known == nullptr ? "?" : str(known->unit, "_", known->name).c_str());
-    std::printf("%-34s %9zu %8s  %s\n", name, count,
-                percent(count, tally.compared + tally.split_tasks).c_str(),
+    std::printf("%-34s %9zu %8s  %s\n", name, count, percent(count, tasks).c_str(),
                 tally.example.at(offset).c_str());
   }
   for (const auto& [reason, count] : tally.refused)
@@ -476,8 +493,9 @@ bool print_figure(const std::string& what, size_t equal, size_t all) {
 }
 
 void print_counts(const Tally& tally) {
-  for (const auto& [what, count] : tally.other_splits)
-    std::printf("other split: %zu layers: %s\n", count, what.c_str());
+  for (const auto& [what, layers] : tally.other_splits)
+    std::printf("other split: %zu layers: %s; %s, %s\n", layers.size(), what.c_str(),
+                layers.front().c_str(), layers.back().c_str());
   std::printf("COUNT layers on two and three cores that the vendor splits: %zu, as we do %zu\n",
               tally.splits, tally.same_splits);
   std::printf("COUNT nodes of Concat, Add, MaxPool and Softmax with another number of tasks: %zu\n",
@@ -578,6 +596,11 @@ int run(const std::vector<std::string>& folders) {
                             " with the vendor's tiles"),
                         last.equal, last.compared) &&
            good;
+    if (last.splits != 0)
+      good = print_figure(str("two cores, of ", last.same_splits, " of ", last.splits,
+                              " layers split as the vendor does, ", chip),
+                          last.equal_split_tasks, last.split_tasks) &&
+             good;
     good = print_figure(str("MaxPool on ", chip), last.equal_pools, last.pools) && good;
     good = print_figure(str("Concat and Add on ", chip), last.equal_joins, last.joins) && good;
     print_counts(last);
