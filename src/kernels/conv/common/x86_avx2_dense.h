@@ -100,6 +100,14 @@ struct Pass {
   int64_t next_block;                      // weights to those of the next block
   typename Kernel::Sum (*acc)[kLanes];     // of pixel 0
   bool first, last;                        // of the sum
+  // Bytes of the next part of the weights that a step of each tile asks for: the first tiles ask for all of it. The first
+  // tile of that part would wait for memory otherwise, and where pictures are small there are few more.
+  static constexpr int64_t kStepBytes = kStepWeights * int64_t{sizeof(typename Kernel::Weight)};
+  static constexpr int64_t kAheadBytes = kStepBytes / 8 < 64 ? 64 : kStepBytes / 8;
+  const char* ahead(int64_t pixel) const {
+    const int64_t at = pixel / kMostPixels * steps * kAheadBytes, bytes = steps * kStepBytes;
+    return reinterpret_cast<const char*>(weights) + (at < bytes ? bytes + at : 0);
+  }
   Target<typename Kernel::Stored> target;
 };
 
@@ -157,8 +165,13 @@ __attribute__((noinline)) void sum_tile(const Pass<Kernel>& pass, int64_t pixel)
         add_lane<Kernel, kPixels, kBlocks>(x, at + lane, weights + lane * kLanes, next_block, sum);
     }
   } else {
+    const char* ahead = pass.ahead(pixel);
     for (; offset < full; ++offset, weights += kStepWeights) {
       const int64_t at = *offset;
+#pragma GCC unroll 2
+      for (int64_t line = 0; line < Pass<Kernel>::kAheadBytes; line += 64)
+        __builtin_prefetch(ahead + line);
+      ahead += Pass<Kernel>::kAheadBytes;
 #pragma GCC unroll 16
       for (int lane = 0; lane < kLanes; lane += kStep)
         add_lane<Kernel, kPixels, kBlocks>(x, at + lane, weights + lane * kLanes, next_block, sum);
