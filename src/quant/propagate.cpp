@@ -5,6 +5,8 @@
 // input to its output only where nobody else reads that input: such an input would be requantized to the common scale
 // anyway, while one with other readers keeps its own finer scale and is requantized on the way in.
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include "base/log.h"
@@ -60,6 +62,64 @@ Result<Range> own_range(const Value& value, const Ranges& ranges) {
   return it->second;
 }
 
+// What a saturating function tells apart; beyond it the result is within half a step of int8. The vendor's compiler
+// calibrates the arguments of these so (docs/facts/lookup-tables.md).
+std::optional<Range> useful_argument(const Node& node) {
+  constexpr float kAll = std::numeric_limits<float>::infinity();
+  if (node.op() == "Sigmoid") return Range{-7, 7};
+  if (node.op() == "Tanh") return Range{-3.2f, 3.2f};
+  if (node.op() == "HardSwish") return Range{-3, kAll};
+  if (node.op() != "HardSigmoid") return std::nullopt;
+  const float alpha = node.f32("alpha"), beta = node.f32("beta");
+  if (!(alpha > 0)) return std::nullopt;
+  return Range{-beta / alpha, (1 - beta) / alpha};
+}
+
+// Each element of its result is one of the first input's, or is there whatever that input holds.
+bool only_moves(const Node& node) {
+  return node.def().quant == QuantRule::kSameScaleAsInput && node.op() != "Resize";
+}
+
+// The part of a value's range that its readers tell apart, by what they need of their own results.
+std::unordered_map<const Value*, Range> needed_ranges(const Graph& graph, const ValueSet& i8,
+                                                      const Ranges& ranges) {
+  std::unordered_map<const Value*, Range> out;
+  const auto needed_by = [&](const Node& reader) -> std::optional<Range> {
+    Range all{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+    for (const Value* result : reader.outputs()) {
+      if (!i8.contains(result)) return std::nullopt;
+      if (!only_moves(reader)) return useful_argument(reader);
+      const auto found = out.find(result);
+      const auto seen = ranges.find(result->name());
+      if (found == out.end() && seen == ranges.end()) return std::nullopt;
+      const Range& one = found != out.end() ? found->second : seen->second;
+      all = {std::min(all.min, one.min), std::max(all.max, one.max)};
+    }
+    return all;
+  };
+  const std::vector<Node*> nodes = graph.nodes();
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    for (const Value* value : (*node)->outputs()) {
+      if (!i8.contains(value) || graph.is_output(*value) || value->uses().empty()) continue;
+      std::optional<Range> all;
+      for (const Use& use : value->uses()) {
+        const std::optional<Range> one = needed_by(*use.node);
+        if (!one) {
+          all.reset();
+          break;
+        }
+        all = all ? Range{std::min(all->min, one->min), std::max(all->max, one->max)} : *one;
+      }
+      if (all) out.emplace(value, *all);
+    }
+  }
+  return out;
+}
+
+Range clamped(Range range, const Range& to) {
+  return {std::clamp(range.min, to.min, to.max), std::clamp(range.max, to.min, to.max)};
+}
+
 }  // namespace
 
 Status quantize_weights(const Node& node, const QuantizeOptions& options) {
@@ -101,10 +161,14 @@ Status quantize(Graph& graph, const Ranges& ranges, const QuantizeOptions& optio
   for (const Value* value : graph.values()) {
     if (i8.contains(value) && value->quantized()) given.emplace(groups.root(value), value->quant);
   }
+  std::unordered_map<const Value*, Range> needed;
+  if (options.dtype == DType::kI8) needed = needed_ranges(graph, i8, ranges);
   std::unordered_map<const Value*, Range> range_of_group;
   for (const Value* value : graph.values()) {
     if (!i8.contains(value) || given.contains(groups.root(value))) continue;
-    RK_ASSIGN(const Range range, own_range(*value, ranges));
+    RK_ASSIGN(Range range, own_range(*value, ranges));
+    if (const auto part = needed.find(value); part != needed.end())
+      range = clamped(range, part->second);
     const auto [it, is_new] = range_of_group.emplace(groups.root(value), range);
     if (is_new) continue;
     it->second.min = std::min(it->second.min, range.min);

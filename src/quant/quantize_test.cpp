@@ -80,6 +80,50 @@ TEST(Quantize, MovingOperatorsShareAndConcatTakesOverSingleReaders) {
   EXPECT_EQ(scale("y"), scale("b"));
 }
 
+// Expected are the vendor compiler's own ranges for data of -20 to 30, and [-7, 0] where all of it lies below.
+TEST(Quantize, WhatASaturatingFunctionCannotTellApartTakesNoSteps) {
+  Graph graph = graph_of(R"(graph "g" {
+    input %x: f32[1,4]
+    %n = Neg(%x)
+    %low, %box = Split(%n) {axis=1, num_outputs=2}
+    %s = Sigmoid(%low)
+    %e = Exp(%box)
+    %a = Neg(%x)
+    %h = HardSigmoid(%a)
+    %b = Neg(%x)
+    %w = HardSwish(%b)
+    %c = Neg(%x)
+    %t = Sigmoid(%c)
+    %both = Add(%c, %x)
+    %d = Neg(%x)
+    %u = Sigmoid(%d)
+    output %s
+    output %e
+    output %h
+    output %w
+    output %t
+    output %both
+    output %u
+  })");
+  Ranges ranges;
+  for (const char* name : {"x", "n", "a", "b", "c", "d", "e", "h", "w", "both", "s", "t", "u"})
+    ranges[name] = {-20, 30};
+  ranges["low"] = {-20, -1};
+  ranges["box"] = {-2, 30};
+  ranges["d"] = {-20, -10};
+  ASSERT_TRUE(quantize(graph, ranges, {}).ok());
+  const auto range = [&](std::string_view name) {
+    const QuantParams& q = graph.find(name)->quant;
+    return std::pair(q.min[0], q.max[0]);
+  };
+  EXPECT_EQ(range("a"), std::pair(-2.5f, 2.5f));
+  EXPECT_EQ(range("b"), std::pair(-3.0f, 30.0f));
+  EXPECT_EQ(range("c"), std::pair(-20.0f, 30.0f)) << "an addition reads it, too";
+  EXPECT_EQ(range("d"), std::pair(-7.0f, 0.0f));
+  EXPECT_EQ(range("n"), std::pair(-7.0f, 30.0f)) << "what its parts need, together";
+  EXPECT_EQ(range("low"), range("n"));
+}
+
 TEST(Quantize, WeightsGetOneScalePerChannelOrOneForAll) {
   constexpr std::string_view kText = R"(graph "g" {
     input %x: f32[1,1,2,2]
