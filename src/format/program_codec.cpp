@@ -77,6 +77,14 @@ void describe(Io& io, As<Io, Layout>& layout) {
 }
 
 template <typename Io>
+void describe(Io& io, As<Io, target::Sparsity>& sparsity) {
+  io.choice(sparsity,
+            {target::Sparsity::kNone, target::Sparsity::kInputs, target::Sparsity::kOutputs,
+             target::Sparsity::kBoth},
+            "sparsity");
+}
+
+template <typename Io>
 void describe(Io& io, As<Io, Processor>& processor) {
   io.choice(processor, {Processor::kCpu, Processor::kGpu, Processor::kNpu}, "processor");
 }
@@ -384,6 +392,7 @@ void describe(Io& io, As<Io, Step>& value) {
     of.field(4, s.inputs);
     of.field(5, s.outputs);
     of.field(6, s.params);
+    of.added(kMayIgnore | 7, s.sparsity);
   });
 }
 

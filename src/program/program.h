@@ -19,6 +19,7 @@
 #include "base/fixed_point.h"
 #include "ir/attr.h"
 #include "ir/type.h"
+#include "target/sparse.h"
 
 namespace rk::program {
 
@@ -225,6 +226,7 @@ struct Step {
   std::vector<int32_t> outputs;
   StepParams params;
   uint64_t macs = 0;
+  target::Sparsity sparsity = target::Sparsity::kNone;  // of its weights, where the chip skips it
   // Output rows of each core when 2 cores share the step, then when 3 do (core_split.h); empty:
   // core 0 computes all of it.
   std::vector<int32_t> core_rows;

@@ -259,6 +259,17 @@ std::vector<Equalized> equalize(Graph& graph, ValueStats& stats) {
   return out;
 }
 
+std::set<std::string, std::less<>> fittable_weights(const Graph& graph) {
+  std::set<std::string, std::less<>> out;
+  for (Node* node : graph.nodes()) {
+    const auto link = link_of(graph, node);
+    if (!link) continue;
+    out.insert(link->from->input(1).name());
+    for (const Node* reader : link->to) out.insert(reader->input(1).name());
+  }
+  return out;
+}
+
 void follow_equalized(const Graph& graph, const std::vector<Equalized>& factors,
                       const ValueStats& stats, SeenSamples& seen) {
   for (const Equalized& entry : factors) {

@@ -9,6 +9,9 @@
 // without them, not by a rule of thumb about ranges.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "quant/channel_stats.h"
 
 namespace rk::quant {
@@ -24,6 +27,9 @@ struct Equalized {
 // Works on a float graph; `stats` follow the values. Clip (ReLU6), additions and values that the model gives out end a
 // chain: their result would change.
 std::vector<Equalized> equalize(Graph& graph, ValueStats& stats);
+
+// Names of the weights that equalize() may change, whatever the samples show. All others are the same in every build.
+std::set<std::string, std::less<>> fittable_weights(const Graph& graph);
 
 // Ranges seen before the factors were applied become those that the same samples would show now: a factor changes the
 // values of its own chain only, and their `stats` followed. Where these are not finite, everything seen is forgotten.

@@ -73,7 +73,7 @@ class NonZero {
 };
 
 SparseLayer judged(const Node& conv) {
-  SparseLayer out{conv.output().name(), "0%", ""};
+  SparseLayer out{conv.output().name(), target::Sparsity::kNone, ""};
   const Value& weight = conv.input(1);
   if (!weight.is_constant() || weight.dtype() != DType::kF32) {
     out.reason = "weights are computed at run time";
@@ -88,11 +88,11 @@ SparseLayer judged(const Node& conv) {
   } else {
     const NonZero set(weight);
     if (set.holds_both(true) || set.holds_both(false)) {
-      out.ratio = "75%";
+      out.sparsity = target::Sparsity::kBoth;
     } else if (set.holds(true, 4, 2)) {
-      out.ratio = "50%(IC)";
+      out.sparsity = target::Sparsity::kInputs;
     } else if (set.holds(false, 4, 2)) {
-      out.ratio = "50%(OC)";
+      out.sparsity = target::Sparsity::kOutputs;
     } else {
       out.reason = "zeros are in no pattern of 4:2 or 16:4";
     }
@@ -118,8 +118,9 @@ std::string to_text(const std::vector<SparseLayer>& layers) {
   };
   std::string out = padded("Layer", kNameColumns) + "SparseRatio";
   for (const SparseLayer& layer : layers) {
+    const std::string ratio(target::to_string(layer.sparsity));
     out += "\n" + padded(layer.name, kNameColumns) +
-           (layer.reason.empty() ? layer.ratio : padded(layer.ratio, kRatioColumns) + layer.reason);
+           (layer.reason.empty() ? ratio : padded(ratio, kRatioColumns) + layer.reason);
   }
   return out;
 }

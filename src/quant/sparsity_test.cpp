@@ -11,6 +11,7 @@
 namespace rk::quant {
 namespace {
 
+using target::Sparsity;
 using ::testing::HasSubstr;
 
 // One 1x1 convolution whose weight [out][in] is set where `set` says so.
@@ -33,29 +34,32 @@ TEST(Sparsity, FindsThePatternsThatTheChipSkips) {
   // Input channels first: two of four in a row, then two rows of four. The other order is the same, turned.
   EXPECT_EQ(
       judge(32, 32, [](int64_t out, int64_t in) { return (in + out / 2) % 4 < 2 && out % 4 < 2; })
-          .ratio,
-      "75%");
+          .sparsity,
+      Sparsity::kBoth);
   EXPECT_EQ(
       judge(32, 32, [](int64_t out, int64_t in) { return (out + in / 2) % 4 < 2 && in % 4 < 2; })
-          .ratio,
-      "75%");
+          .sparsity,
+      Sparsity::kBoth);
   // Four of sixteen in a row are more than two of four.
-  EXPECT_EQ(judge(32, 32, [](int64_t, int64_t in) { return in % 16 < 4; }).ratio, "0%");
-  EXPECT_EQ(judge(32, 32, [](int64_t out, int64_t in) { return (in + out) % 4 < 2; }).ratio,
-            "50%(IC)");
-  EXPECT_EQ(judge(32, 64, [](int64_t out, int64_t in) { return in < 32 && out % 4 < 2; }).ratio,
-            "50%(OC)");
+  EXPECT_EQ(judge(32, 32, [](int64_t, int64_t in) { return in % 16 < 4; }).sparsity,
+            Sparsity::kNone);
+  EXPECT_EQ(judge(32, 32, [](int64_t out, int64_t in) { return (in + out) % 4 < 2; }).sparsity,
+            Sparsity::kInputs);
+  EXPECT_EQ(judge(32, 64, [](int64_t out, int64_t in) { return in < 32 && out % 4 < 2; }).sparsity,
+            Sparsity::kOutputs);
 }
 
 TEST(Sparsity, SaysWhyALayerIsDense) {
   const auto all = [](int64_t, int64_t) { return true; };
-  EXPECT_EQ(judge(32, 32, all).ratio, "0%");
+  EXPECT_EQ(judge(32, 32, all).sparsity, Sparsity::kNone);
   EXPECT_THAT(judge(32, 32, all).reason, HasSubstr("no pattern"));
   EXPECT_THAT(judge(32, 24, all).reason, HasSubstr("channels 24 -> 32"));
   EXPECT_THAT(judge(32, 1, all, 32).reason, HasSubstr("group is 32"));
   // Five of sixteen and three of four are one too many, however many zeros lie elsewhere.
-  EXPECT_EQ(judge(32, 32, [](int64_t out, int64_t in) { return out < 3 && in < 5; }).ratio, "0%");
-  EXPECT_THAT(to_text({{"y", "0%", "group is 2"}, {"z", "75%", ""}}), HasSubstr("SparseRatio"));
+  EXPECT_EQ(judge(32, 32, [](int64_t out, int64_t in) { return out < 3 && in < 5; }).sparsity,
+            Sparsity::kNone);
+  EXPECT_THAT(to_text({{"y", Sparsity::kNone, "group is 2"}, {"z", Sparsity::kBoth, ""}}),
+              HasSubstr("SparseRatio"));
 }
 
 }  // namespace

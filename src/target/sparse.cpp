@@ -11,6 +11,24 @@ constexpr std::string_view kChips[] = {"rk3576", "rv1126b"};
 
 }  // namespace
 
+std::string_view to_string(Sparsity sparsity) {
+  switch (sparsity) {
+    case Sparsity::kNone:
+      return "0%";
+    case Sparsity::kInputs:
+      return "50%(IC)";
+    case Sparsity::kOutputs:
+      return "50%(OC)";
+    case Sparsity::kBoth:
+      return "75%";
+  }
+  return "?";
+}
+
+int divisor(Sparsity sparsity) {
+  return sparsity == Sparsity::kNone ? 1 : sparsity == Sparsity::kBoth ? 4 : 2;
+}
+
 bool has_sparse_weights(const Target& target) {
   return std::ranges::find(kChips, target.name) != std::end(kChips);
 }

@@ -42,8 +42,8 @@ void mark_sparse(const std::vector<quant::SparseLayer>& layers, program::Program
       const auto layer =
           std::ranges::find(layers, tensor(step.outputs[0]).name, &quant::SparseLayer::name);
       if (layer == layers.end() || tensor(step.inputs[0]).dtype != DType::kI8) continue;
-      if (layer->ratio == "75%") step.macs /= 4;
-      if (layer->ratio.starts_with("50%")) step.macs /= 2;
+      step.sparsity = layer->sparsity;
+      step.macs /= static_cast<uint64_t>(target::divisor(layer->sparsity));
     }
   }
 }

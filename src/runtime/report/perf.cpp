@@ -44,7 +44,7 @@ struct RowFacts {
   std::string input_shapes;
   std::string output_shape;
   target::NpuCost counted;
-  int skip = 1;
+  target::Sparsity sparsity = target::Sparsity::kNone;
   double mac_usage = 0;
   int64_t us = 0;
   std::string work_load;
@@ -144,7 +144,7 @@ std::string perf_table(const Session& session, const PerfOptions& options) {
                    facts.output_shape,
                    str(facts.counted.ddr_cycles, "/", facts.counted.npu_cycles, "/",
                        facts.counted.total_cycles())};
-    if (has_sparse) cells.push_back(str(100 - 100 / facts.skip, "%"));
+    if (has_sparse) cells.emplace_back(target::to_string(facts.sparsity));
     cells.push_back(std::to_string(facts.us));
     cells.push_back(percent(facts.mac_usage));
     if (cores > 1) cells.push_back(facts.work_load);
@@ -193,7 +193,7 @@ std::string perf_table(const Session& session, const PerfOptions& options) {
     }
     facts.output_shape = table_shape(out.shape);
     facts.counted = cost.steps[i].counted;
-    facts.skip = cost.steps[i].skip;
+    facts.sparsity = step.sparsity;
     facts.mac_usage = cost.steps[i].mac_usage;
     facts.us = predicted ? std::llround(cost.steps[i].us) : durations[i];
     const int only = session.first_core();
