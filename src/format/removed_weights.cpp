@@ -17,21 +17,24 @@ using program::Program;
 constexpr size_t kLeastBytes = 1024;
 
 // Weights of convolutions and operands of operators; nothing that a scale went into.
-std::set<int32_t> shared_weights(const Program& program) {
-  std::set<int32_t> out;
+std::set<int32_t> shared_weights(const Program& program, const Names& kept) {
+  std::set<int32_t> out, stay;
   for (const program::Variant& variant : program.variants) {
     for (const program::Step& step : variant.steps) {
       const bool conv = std::holds_alternative<program::ConvParams>(step.params);
       const bool op = std::holds_alternative<program::OpParams>(step.params);
       for (size_t i = 0; i < step.inputs.size(); ++i) {
         if (step.inputs[i] == program::kNone || !(op || (conv && i == 1))) continue;
-        const int32_t weight = variant.tensors[static_cast<size_t>(step.inputs[i])].weight;
+        const program::ProgramTensor& tensor = variant.tensors[static_cast<size_t>(step.inputs[i])];
+        const int32_t weight = tensor.weight;
         if (weight == program::kNone) continue;
+        if (kept.contains(tensor.name)) stay.insert(weight);
         if (program.weights[static_cast<size_t>(weight)].bytes.size() >= kLeastBytes)
           out.insert(weight);
       }
     }
   }
+  for (const int32_t weight : stay) out.erase(weight);
   return out;
 }
 
@@ -44,9 +47,9 @@ Status check_place(const Program& program, const program::RemovedWeight& removed
 
 }  // namespace
 
-Program without_weights(const Program& program) {
+Program without_weights(const Program& program, const Names& kept) {
   Program out = program;
-  for (const int32_t weight : shared_weights(program)) {
+  for (const int32_t weight : shared_weights(program, kept)) {
     program::Blob& blob = out.weights[static_cast<size_t>(weight)];
     out.removed.push_back({weight, blob.bytes.size(), crc32(blob.bytes)});
     blob = {};
@@ -67,8 +70,9 @@ Status take_weights(Program& program, const Program& donor) {
       return invalid_model(str("the model lacks a constant of ", removed.size_bytes,
                                " bytes that the context it shares weights with does not have: "
                                "both must be built from the same network with the same "
-                               "quantization, the lending one with optimization_level=2 (level 3 "
-                               "fits weights to the calibration data)"));
+                               "quantization, and with the same optimization_level (level 3 fits "
+                               "some weights to the calibration data; with level 2 for both all "
+                               "weights are shared)"));
     }
     program.weights[static_cast<size_t>(removed.weight)] = *found->second;
   }

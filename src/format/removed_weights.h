@@ -6,12 +6,18 @@
 // resolutions rarely agree on them, while the weights themselves are equal byte for byte.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "program/program.h"
 
 namespace rk::format {
 
-// `program` with its large constants replaced by entries of Program::removed.
-program::Program without_weights(const program::Program& program);
+using Names = std::set<std::string, std::less<>>;
+
+// `program` with its large constants replaced by entries of Program::removed, but for those that `kept` names: weights
+// that another build need not have.
+program::Program without_weights(const program::Program& program, const Names& kept = {});
 
 // Puts back what was left out. kInvalidModel when the donor has no constant of that size and checksum.
 Status take_weights(program::Program& program, const program::Program& donor);

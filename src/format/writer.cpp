@@ -332,7 +332,8 @@ Result<FileModel> to_file_model(const Program& program) {
 
 Result<std::vector<uint8_t>> write_rknn(const Program& program, const WriteOptions& options) {
   RK_TRY(verify(program));
-  const Program stored = options.remove_weight ? without_weights(program) : program;
+  const Program stored =
+      options.remove_weight ? without_weights(program, options.kept_weights) : program;
   RK_ASSIGN(const FileModel model, to_file_model(stored));
   RK_ASSIGN(const std::vector<uint8_t> region, write_model(model));
   return join_container(region, make_trailer(model), encode_program(stored));

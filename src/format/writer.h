@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/status.h"
@@ -20,7 +22,8 @@ namespace rk::format {
 Result<FileModel> to_file_model(const program::Program& program);
 
 struct WriteOptions {
-  bool remove_weight = false;  // see removed_weights.h
+  bool remove_weight = false;                       // see removed_weights.h
+  std::set<std::string, std::less<>> kept_weights;  // that stay in the file all the same, by name
 };
 
 // The whole file. Verifies the Program first.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -15,6 +16,7 @@
 #include "ir/text.h"
 #include "ops/registry.h"
 #include "toolkit/rknn_toolkit.h"
+#include "toolkit/simulator.h"
 
 namespace rk::toolkit {
 namespace {
@@ -55,7 +57,7 @@ class Build : public testing::Test {
     config.target_platform = chip;
     RK_TRY(toolkit_.config(config));
     RK_TRY(toolkit_.load_onnx(path("net.onnx")));
-    options.dataset = options.do_quantization ? path("data.txt") : "";
+    if (options.do_quantization) options.dataset = path("data.txt");
     return toolkit_.build(options);
   }
   const program::Step& step(std::string_view output) const {
@@ -183,12 +185,61 @@ TEST_F(Build, NaNThatReachesAnOutputIsRefused) {
   EXPECT_THAT(status.message(), HasSubstr("output 'y' would be NaN: 'd' holds NaN on the first "
                                           "calibration sample"));
   EXPECT_THAT(log_, HasSubstr("'a' reaches 1.44e+06 in calibration"));
+  EXPECT_THAT(log_, HasSubstr("no processor: 1 ReduceSumSquare"));
+  EXPECT_THAT(log_, Not(HasSubstr("Build with do_quantization=True"))) << "it is built so";
   // Only what the model itself says is NaN: 0 / 0.
   sample({1, 4, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15});
   const Status own =
       build("graph \"g\" { input %x: f32[1,4,2,2] %d = Div(%x, %x) %y = Exp(%d) output %y }",
             "rk3588", {});
   EXPECT_TRUE(own.ok()) << own.message();
+}
+
+// A float16 build has no calibration, but scripts give it the dataset of the int8 build too.
+TEST_F(Build, AFloat16BuildThatIsGivenADatasetSaysWhatOverflowsOnIt) {
+  sample({1, 4, 2, 2}, std::vector<float>(16, 300.0f));
+  const std::string text =
+      "graph \"g\" { input %x: f32[1,4,2,2] %a = ReduceSumSquare(%x) {keepdims=1} %l = Log(%a)"
+      " %m = ReduceMean(%l) {keepdims=1} %d = Sub(%l, %m) %y = Mul(%d, %d) output %y }";
+  BuildOptions options;
+  options.do_quantization = false;
+  options.dataset = path("data.txt");
+  ASSERT_TRUE(build(text, "rk3588", options).ok());
+  // 16 * 300^2
+  EXPECT_THAT(log_, HasSubstr("'a' reaches 1.44e+06 on the dataset's first sample and computes in "
+                              "float16"));
+  EXPECT_THAT(log_, HasSubstr("output 'y' becomes NaN: 'd' holds NaN on the first calibration"));
+  // As before: nobody has to have the files that a float16 build does not need.
+  options.dataset = path("no_such_file.txt");
+  log_.clear();
+  EXPECT_TRUE(build(text, "rk3588", options).ok());
+  EXPECT_THAT(log_, Not(HasSubstr("65504")));
+}
+
+TEST_F(Build, TheFirstInferenceNamesTheLayerThatFloat16DoesNotHold) {
+  const std::string text =
+      "graph \"g\" { input %x: f32[1,4] %a = Mul(%x, %x) %b = Mul(%a, %a) %l = Log(%b) "
+      "%y = Neg(%l) output %y }";
+  BuildOptions options;
+  options.do_quantization = false;
+  const auto run = [&](const std::vector<float>& values) {
+    EXPECT_TRUE(build(text, "rk3588", options).ok());
+    log_.clear();
+    auto simulator = Simulator::create(toolkit_.program(), {});
+    ASSERT_TRUE(simulator.ok()) << simulator.status().message();
+    std::vector<float> x = values, y(4);
+    const Feed feed{{DType::kF32, {1, 4}, x.data(), 16}};
+    const ArrayRef to{DType::kF32, {1, 4}, y.data(), 16};
+    for (int frame = 0; frame < 2; ++frame)
+      ASSERT_TRUE((*simulator)->run({&feed, 1}, {&to, 1}).ok());
+  };
+  run({1, 2, 3, 20});  // 20^4 = 160000
+  EXPECT_THAT(log_, HasSubstr("'b' (Mul) is the first to hold infinity on these inputs"));
+  EXPECT_EQ(log_.find("is the first", log_.find("is the first") + 1), std::string::npos);
+  run({1, 2, 3, 1e6f});
+  EXPECT_THAT(log_, HasSubstr("input 'x' is the first to hold infinity"));
+  run({1, 2, 3, 15});  // 15^4 = 50625
+  EXPECT_EQ(log_, "");
 }
 
 // (x - mean) / std by hand: (5 - 1) / 2, (5 - 2) / 2, (5 - 3) / 4.
@@ -211,6 +262,107 @@ TEST_F(Build, InputsThatAreNoPicturesAreNormalizedPerEntryOfTheirSecondAxis) {
   const auto golden = toolkit_.golden({Tensor::f32({1, 3}, {5, 5, 5})});
   ASSERT_TRUE(golden.ok()) << golden.status().message();
   EXPECT_THAT(golden->at(0).to_f32(), testing::ElementsAre(-2, -1.5f, -0.5f));
+}
+
+// Two networks of the same weights at two resolutions, both at level 3: 'a' and 'b' are equalized by what each has seen,
+// so the second keeps them; 'c' is the same in both.
+TEST_F(Build, AModelWithoutWeightsRunsWithThoseOfAnotherResolution) {
+  std::string weights[3];
+  uint32_t state = 1;
+  for (int layer = 0; layer < 3; ++layer) {
+    for (int i = 0; i < 16 * 16 * 9; ++i) {
+      state = state * 1664525u + 1013904223u;
+      const int channel = i / 144;
+      const double wide = layer == 0 ? std::pow(2.0, channel % 8) : 1;
+      weights[layer] +=
+          str(i == 0 ? "[" : ",", (static_cast<int>(state >> 24) - 128) / 512.0 * wide);
+    }
+    weights[layer] += "]";
+  }
+  const auto build_at = [&](int size, float gain, bool remove) -> Result<std::vector<uint8_t>> {
+    std::vector<float> values;
+    for (int i = 0; i < 16 * size * size; ++i)
+      values.push_back(gain * static_cast<float>((i * 37 + size) % 64 - 32));
+    sample({1, 16, size, size}, values);
+    RK_ASSIGN(const Graph graph,
+              parse_graph(str("graph \"g\" { input %x: f32[1,16,", size, ",", size,
+                              "] const %wa: f32[16,16,3,3] = ", weights[0],
+                              " const %wb: f32[16,16,3,3] = ", weights[1],
+                              " const %wc: f32[16,16,3,3] = ", weights[2],
+                              " %a = Conv(%x, %wa) %r = Relu(%a) %b = Conv(%r, %wb)"
+                              " %s = Sigmoid(%b) %c = Conv(%s, %wc) output %c }"),
+                          ops::registry()));
+    RK_ASSIGN(const std::vector<uint8_t> model, frontends::export_onnx(graph));
+    RK_TRY(write_file(path("net.onnx"), model));
+    Config config;
+    config.target_platform = "rk3588";
+    config.remove_weight = remove;
+    RK_TRY(toolkit_.config(config));
+    RK_TRY(toolkit_.load_onnx(path("net.onnx")));
+    BuildOptions options;
+    options.dataset = path("data.txt");
+    RK_TRY(toolkit_.build(options));
+    return toolkit_.rknn_bytes();
+  };
+  const auto donor = build_at(12, 0.25f, false);
+  ASSERT_TRUE(donor.ok()) << donor.status().message();
+  const program::Program donor_program = toolkit_.program();
+  const auto whole = build_at(9, 1.0f, false), light = build_at(9, 1.0f, true);
+  ASSERT_TRUE(whole.ok() && light.ok()) << light.status().message();
+  EXPECT_THAT(log_, HasSubstr("remove_weight: 4608 of 6912 bytes of weights stay in the file"));
+  EXPECT_LT(light->size() + 2000, whole->size());
+  EXPECT_FALSE(runtime::LoadedModel::from_bytes(*light, {}).ok());
+  const auto run = [&](const std::vector<uint8_t>& file, const program::Program* lender) {
+    std::vector<float> y;
+    const auto model = runtime::LoadedModel::from_bytes(file, {.weights_from = lender});
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    if (!model.ok()) return y;
+    std::vector<float> x;
+    for (int i = 0; i < 16 * 81; ++i) x.push_back(static_cast<float>((i * 31) % 64 - 32));
+    const Status ran = analysis::simulate(*model, {Tensor::f32({1, 16, 9, 9}, x)},
+                                          [&](const std::string& name, const Tensor& tensor) {
+                                            if (name == "c") y = tensor.to_f32();
+                                            return ok_status();
+                                          });
+    EXPECT_TRUE(ran.ok()) << ran.message();
+    return y;
+  };
+  const std::vector<float> expected = run(*whole, nullptr);
+  EXPECT_EQ(expected.size(), 16u * 3 * 3);
+  EXPECT_EQ(run(*light, &donor_program), expected);
+}
+
+// The patterns of quant/sparsity_test.cpp, in the words of the vendor's table, also after the file is read again.
+TEST_F(Build, TheLayerTableSaysAlongWhichChannelsAConvolutionIsSparse) {
+  std::string along_outputs, along_inputs;
+  for (int i = 0; i < 32 * 32; ++i) {
+    along_outputs += str(i == 0 ? "[" : ",", i / 32 % 4 < 2 ? 1 + i % 3 : 0);
+    along_inputs += str(i == 0 ? "[" : ",", (i + i / 32) % 4 < 2 ? 1 + i % 3 : 0);
+  }
+  sample({1, 32, 4, 4}, alternating(64, 1));
+  const auto graph = parse_graph(str("graph \"g\" { input %x: f32[1,32,4,4]"
+                                     " const %wo: f32[32,32,1,1] = ",
+                                     along_outputs, "] const %wi: f32[32,32,1,1] = ", along_inputs,
+                                     "] %a = Conv(%x, %wo) %y = Conv(%a, %wi) output %y }"),
+                                 ops::registry());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_TRUE(write_file(path("net.onnx"), *frontends::export_onnx(*graph)).ok());
+  Config config;
+  config.target_platform = "rk3576";
+  config.sparse_infer = true;
+  ASSERT_TRUE(toolkit_.config(config).ok());
+  ASSERT_TRUE(toolkit_.load_onnx(path("net.onnx")).ok());
+  BuildOptions options;
+  options.dataset = path("data.txt");
+  const Status built = toolkit_.build(options);
+  ASSERT_TRUE(built.ok()) << built.message();
+  EXPECT_EQ(step("a").macs, 32u * 32 * 16 / 2);
+  const auto simulator = Simulator::create(*toolkit_.rknn_bytes(), {.perf_debug = true});
+  ASSERT_TRUE(simulator.ok()) << simulator.status().message();
+  const auto table = (*simulator)->performance(true, {});
+  ASSERT_TRUE(table.ok());
+  EXPECT_THAT(*table, testing::ContainsRegex("50%\\(OC\\)[^\n]*Conv:"));
+  EXPECT_THAT(*table, testing::ContainsRegex("50%\\(IC\\)[^\n]*Conv:"));
 }
 
 TEST_F(Build, LayersThatTheBoardWouldRefuseAreNamedOncePerOperator) {

@@ -8,6 +8,7 @@
 #include "analysis/simulate.h"
 #include "base/log.h"
 #include "evaluator/evaluate.h"
+#include "quant/observe.h"
 #include "quant/samples.h"
 #include "toolkit/config_check.h"
 
@@ -65,20 +66,20 @@ const program::ProgramTensor* output_of(const Names& names, const program::Varia
   return nullptr;
 }
 
-}  // namespace
-
-bool warn_of_overflow(const program::Program& program, const quant::Ranges& ranges) {
+// Warns of tensors whose values float16 does not hold; true: there are some. `seen_in`: what the ranges are of.
+bool warn_of_overflow(const program::Program& program, const quant::Ranges& ranges,
+                      std::string_view seen_in) {
   constexpr size_t kNamed = 5;
   Names seen;
   for (const program::ProgramTensor& tensor : program.main_variant().tensors) {
     if (tensor.dtype != DType::kF16 || tensor.is_constant()) continue;
     const std::string_view value = value_of(tensor.name);
-    const auto range = ranges.find(std::string(value));
+    const auto range = ranges.find(value);
     if (range == ranges.end()) continue;
     const float widest = std::max(-range->second.min, range->second.max);
     if (!(widest > kMaxF16) || !seen.insert(value).second || seen.size() > kNamed) continue;
     log(LogLevel::kWarning,
-        str("'", value, "' reaches ", widest, " in calibration and computes in float16, ",
+        str("'", value, "' reaches ", widest, " ", seen_in, " and computes in float16, ",
             "which ends at ", kMaxF16, ": it becomes infinite. Scale the model down before it, or ",
             "end the model before this layer"));
   }
@@ -87,18 +88,33 @@ bool warn_of_overflow(const program::Program& program, const quant::Ranges& rang
   return !seen.empty();
 }
 
-Status check_numbers(const Calibrated& from, const program::Program& program,
-                     const Setting& setting, bool overflows) {
+// The first sample as an application feeds it, and normalized.
+struct FirstSample {
+  std::vector<Tensor> raw, normalized;
+
+  static Result<FirstSample> load(const std::string& dataset, const Graph& graph,
+                                  const Config& config) {
+    const size_t inputs = graph.inputs().size();
+    FirstSample out;
+    RK_ASSIGN(const auto given,
+              quant::DatasetSamples::open(dataset, graph, raw_feeds(config, inputs)));
+    RK_ASSIGN(out.raw, given.load(0));
+    RK_ASSIGN(const auto fed,
+              quant::DatasetSamples::open(dataset, graph, input_feeds(config, inputs)));
+    RK_ASSIGN(out.normalized, fed.load(0));
+    return out;
+  }
+};
+
+// What stores NaN on this sample although the float model has numbers there.
+struct NanFound {
+  std::string text;    // empty: nothing
+  std::string output;  // that it reaches; empty: none
+};
+
+Result<NanFound> find_nan(const Graph& graph, const program::Program& program,
+                          const FirstSample& sample, const Setting& setting) {
   const program::Variant& variant = program.main_variant();
-  if (!overflows && std::ranges::none_of(variant.steps, has_poles)) return ok_status();
-  const Graph& graph = from.optimized;
-  const auto load = [&](std::vector<quant::InputFeed> feeds) -> Result<std::vector<Tensor>> {
-    RK_ASSIGN(const auto samples,
-              quant::DatasetSamples::open(from.dataset, graph, std::move(feeds)));
-    return samples.load(0);
-  };
-  const size_t inputs = graph.inputs().size();
-  RK_ASSIGN(const std::vector<Tensor> raw, load(raw_feeds(setting.config, inputs)));
   program::Program one = program;
   one.batch = 1;
   std::unordered_set<std::string> found;
@@ -107,31 +123,73 @@ Status check_numbers(const Calibrated& from, const program::Program& program,
     return ok_status();
   };
   // An operator that only an application has cannot be run here.
-  if (!analysis::simulate(std::move(one), graph.registry(), raw, watch).ok() || found.empty())
-    return ok_status();
-  RK_ASSIGN(const std::vector<Tensor> normalized, load(input_feeds(setting.config, inputs)));
+  const Status ran = analysis::simulate(std::move(one), graph.registry(), sample.raw, watch);
+  if (!ran.ok() || found.empty()) return NanFound{};
   Names names(found.begin(), found.end());
   RK_TRY(evaluator::evaluate(
-             graph, normalized,
+             graph, sample.normalized,
              {setting.pool,
               [&](const Value& value, const Tensor& tensor, const FiniteRange&) -> Status {
                 if (names.contains(value.name()) && has_nan(tensor)) names.erase(value.name());
                 return ok_status();
               }})
              .status());
-  if (names.empty()) return ok_status();
-  const std::string text = str("'", first_of(names, variant),
-                               "' holds NaN on the first calibration sample, where the float model "
-                               "has numbers: what it reads is infinite or 0 in ",
-                               "float16, which holds 6e-08 to 65504");
-  const program::ProgramTensor* const output = output_of(names, variant);
-  if (output == nullptr) {
-    log(LogLevel::kWarning, text);
+  if (names.empty()) return NanFound{};
+  NanFound out;
+  out.text = str("'", first_of(names, variant),
+                 "' holds NaN on the first calibration sample, where the float model has numbers: "
+                 "what it reads is infinite or 0 in float16, which holds 6e-08 to 65504");
+  if (const auto* const output = output_of(names, variant)) out.output = output->name;
+  return out;
+}
+
+}  // namespace
+
+Status check_numbers(const Calibrated& from, const program::Program& program,
+                     const Setting& setting) {
+  const bool overflows = warn_of_overflow(program, from.ranges, "in calibration");
+  if (!overflows && std::ranges::none_of(program.main_variant().steps, has_poles))
+    return ok_status();
+  const auto sample = FirstSample::load(from.dataset, from.optimized, setting.config);
+  if (!sample.ok()) {
+    log(LogLevel::kInfo, str("not tried for NaN: ", sample.status().message()));
     return ok_status();
   }
-  return unsupported(str("build: output '", output->name, "' would be NaN: ", text,
+  RK_ASSIGN(const NanFound nan, find_nan(from.optimized, program, *sample, setting));
+  if (nan.text.empty()) return ok_status();
+  if (nan.output.empty()) {
+    log(LogLevel::kWarning, nan.text);
+    return ok_status();
+  }
+  return unsupported(str("build: output '", nan.output, "' would be NaN: ", nan.text,
                          ". Scale the model's input or the layers before it so that they stay "
                          "within, or end the model before it (outputs=)"));
+}
+
+Status check_float_numbers(const Graph& graph, const std::string& dataset,
+                           const program::Program& program, const Setting& setting) {
+  const auto sample = FirstSample::load(dataset, graph, setting.config);
+  if (!sample.ok()) {
+    log(LogLevel::kInfo, str("not tried for values beyond float16: ", sample.status().message()));
+    return ok_status();
+  }
+  quant::Ranges ranges;
+  const auto note = [&](const Value& value, const Tensor& tensor,
+                        const FiniteRange& range) -> Status {
+    if (tensor.dtype() != DType::kF32) return ok_status();
+    const quant::Extremes seen = quant::extremes(tensor, range, setting.pool);
+    if (seen.any_finite) ranges[value.name()] = {seen.low, seen.high};
+    return ok_status();
+  };
+  RK_TRY(evaluator::evaluate(graph, sample->normalized, {setting.pool, note}).status());
+  const bool overflows = warn_of_overflow(program, ranges, "on the dataset's first sample");
+  if (!overflows && std::ranges::none_of(program.main_variant().steps, has_poles))
+    return ok_status();
+  RK_ASSIGN(const NanFound nan, find_nan(graph, program, *sample, setting));
+  if (!nan.text.empty())
+    log(LogLevel::kWarning,
+        str(nan.output.empty() ? "" : str("output '", nan.output, "' becomes NaN: "), nan.text));
+  return ok_status();
 }
 
 }  // namespace rk::toolkit

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/npy.h"
 #include "frontends/frontend.h"
 #include "ir/text.h"
@@ -396,6 +397,42 @@ TEST_F(Hybrid, ALayerThatIntegersCannotExpressComputesInFloat16) {
     EXPECT_THAT(toolkit.float_layers(), Contains("b"));
     EXPECT_THAT(toolkit.float_layers(), Not(Contains("a")));
   }
+}
+
+// build() refuses the same model (build_test.cpp).
+TEST_F(Hybrid, NaNThatReachesAnOutputIsRefusedInStepTwoToo) {
+  const auto graph = parse_graph(R"(graph "g" {
+    input %x: f32[1,2,4,4]
+    %a = ReduceSumSquare(%x) {keepdims=1}
+    %l = Log(%a)
+    %m = ReduceMean(%l) {keepdims=1}
+    %d = Sub(%l, %m)
+    %y = Mul(%d, %d)
+    output %y
+  })",
+                                 ops::registry());
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_TRUE(write_file(path("net.onnx"), *frontends::export_onnx(*graph)).ok());
+  NpyArray array;
+  array.shape = {1, 2, 4, 4};
+  const std::vector<float> values(32, 300.0f);  // 32 * 300^2 = 2.88e+06
+  const auto* raw = reinterpret_cast<const uint8_t*>(values.data());
+  array.bytes.assign(raw, raw + values.size() * 4);
+  ASSERT_TRUE(write_npy(path("in.npy"), array).ok());
+  std::string warnings;
+  set_log_sink([&](LogLevel level, std::string_view line) {
+    if (level <= LogLevel::kWarning) warnings += line;
+  });
+  ASSERT_TRUE(step1().ok());
+  EXPECT_THAT(step2().status().message(),
+              HasSubstr("output 'y' would be NaN: 'd' holds NaN on the first calibration sample"));
+  EXPECT_THAT(warnings, HasSubstr("'a' reaches 2.88e+06 in calibration"));
+  // The ranges are in the .data file, the samples may be gone.
+  fs::remove(path("in.npy"));
+  warnings.clear();
+  EXPECT_TRUE(step2().ok());
+  EXPECT_THAT(warnings, HasSubstr("'a' reaches 2.88e+06 in calibration"));
+  set_log_sink({});
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/simulator.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "program/cost.h"
 #include "runtime/device/core_mask.h"
@@ -28,6 +30,25 @@ Status about_target(const Status& status, const RuntimeOptions& options) {
   for (size_t at = text.find(kVariable); at != std::string::npos; at = text.find(kVariable, at))
     text.replace(at, kVariable.size(), "init_runtime(target=)");
   return Status(status.code(), text);
+}
+
+bool has_float16(const program::Variant& variant) {
+  return std::ranges::any_of(variant.tensors, [](const program::ProgramTensor& tensor) {
+    return tensor.dtype == DType::kF16 && !tensor.is_constant();
+  });
+}
+
+// NaN, or an infinity that no mask of attention asks for.
+std::string_view beyond_float16(const Tensor& tensor) {
+  if (tensor.dtype() != DType::kF16) return {};
+  constexpr uint16_t kInfinity = 0x7c00;
+  bool infinite = false;
+  const std::span bits(tensor.data<uint16_t>(), static_cast<size_t>(tensor.elements()));
+  for (const uint16_t x : bits) {
+    if ((x & 0x7fff) > kInfinity) return "NaN";
+    infinite |= x == kInfinity;
+  }
+  return infinite ? "infinity" : "";
 }
 
 Result<runtime::Device> device_for(const RuntimeOptions& options) {
@@ -87,6 +108,7 @@ Result<std::unique_ptr<Simulator>> Simulator::start(
             runtime::Session::create(std::move(model),
                                      {.collect_perf = options.perf_debug,
                                       .prior_gpu = options.fallback_prior_device == "gpu"}));
+  out->watches_float16_ = has_float16(out->session_->variant());
   if (!mask.ok()) {
     log(LogLevel::kWarning, str("core_mask has no effect: ", mask.message()));
   } else if (options.core_mask != 0) {
@@ -139,11 +161,38 @@ Status Simulator::choose_shapes(std::span<const Feed> inputs) {
   return ok_status();
 }
 
+Status Simulator::run_watched() {
+  const program::Variant& variant = session_->variant();
+  bool told = false;
+  session_->set_observer([&](int32_t index, const Tensor& stored) -> Status {
+    const std::string_view what = told ? std::string_view() : beyond_float16(stored);
+    if (what.empty()) return ok_status();
+    told = true;
+    const std::string& name = variant.tensors[static_cast<size_t>(index)].name;
+    const auto writes = [&](const program::Step& step) {
+      return std::ranges::find(step.outputs, index) != step.outputs.end();
+    };
+    const auto step = std::ranges::find_if(variant.steps, writes);
+    log(LogLevel::kWarning,
+        str(step == variant.steps.end() ? str("input '", name, "'")
+                                        : str("'", name, "' (", step->type, ")"),
+            " is the first to hold ", what,
+            " on these inputs: it is stored in float16, which ends "
+            "at 65504 and at 6e-08. Where the model itself has numbers there, scale it down before "
+            "this layer; accuracy_analysis compares the two layer by layer"));
+    return ok_status();
+  });
+  const Status status = session_->run();
+  session_->set_observer({});
+  return status;
+}
+
 Status Simulator::run(std::span<const Feed> inputs, std::span<const ArrayRef> outputs) {
   RK_TRY(choose_shapes(inputs));
   RK_TRY(check_counts(inputs.size(), outputs.size()));
   for (size_t i = 0; i < inputs.size(); ++i) RK_TRY(set_input(i, inputs[i]));
-  RK_TRY(session_->run());
+  RK_TRY(watches_float16_ ? run_watched() : session_->run());
+  watches_float16_ = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
     RK_TRY(check_output(i, outputs[i]));
     CallerFormat format;

@@ -45,11 +45,14 @@ class Simulator : public Runner {
                                                   const RuntimeOptions& options,
                                                   std::shared_ptr<const OpRegistry> operators);
   Status set_input(size_t i, const Feed& feed);
+  // One run, of which the first tensor is named that float16 does not hold.
+  Status run_watched();
   // The set of shapes that has these, one per input in the model's own order. None given: the largest set (MaxShape).
   Result<const program::Variant*> find_variant(std::span<const Shape> inputs) const;
 
   std::shared_ptr<const OpRegistry> operators_;  // the session refers to it
   std::unique_ptr<runtime::Session> session_;
+  bool watches_float16_ = false;  // the next run is watched
 };
 
 }  // namespace rk::toolkit

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/log.h"
+#include "format/removed_weights.h"
 #include "passes/fold_pad.h"
 #include "passes/pipeline.h"
 #include "passes/prune_channels.h"
@@ -60,7 +61,8 @@ void warn_of_changed_shapes(const std::vector<Value*>& before, const std::vector
 }
 
 // One line for all that the board would refuse: by operator, with a count, the first name and its reason.
-void warn_of_unsupported(const compiler::PlacementReport& report, const target::Target& target) {
+void warn_of_unsupported(const compiler::PlacementReport& report, const target::Target& target,
+                         bool quantized) {
   struct Group {
     size_t count = 0;
     const compiler::PlacementRow* first = nullptr;
@@ -82,7 +84,8 @@ void warn_of_unsupported(const compiler::PlacementReport& report, const target::
   log(LogLevel::kWarning,
       str(target.name, " runs these layers on no processor: ", list,
           ". The simulator runs them; the board would refuse the model",
-          in_float && target.has_i8 ? ". Build with do_quantization=True for int8" : ""));
+          in_float && !quantized && target.has_i8 ? ". Build with do_quantization=True for int8"
+                                                  : ""));
 }
 
 // The same for every value: scales then lie close together, as those of a trained network do.
@@ -146,6 +149,35 @@ Result<program::Program> compile_shapes(const Imported& imported, const Calibrat
   const auto graph = [&](size_t i) { return graph_at(imported, sets[i], from, layers, setting); };
   return compiler::compile(graph, sets.size(),
                            compile_options(setting, from.optimized, do_quantization, layers.f16));
+}
+
+// What a file without weights keeps all the same: another build has other samples, so that its channels are equalized
+// in another way.
+void keep_fitted_weights(const Calibrated& from, Built& built) {
+  if (from.stats.empty()) return;  // nothing was fitted
+  built.fitted_weights = quant::fittable_weights(built.graph);
+  const auto bytes = [](const program::Program& program) {
+    uint64_t sum = 0;
+    for (const program::RemovedWeight& removed : program.removed) sum += removed.size_bytes;
+    return sum;
+  };
+  const uint64_t shared = bytes(format::without_weights(built.program, built.fitted_weights));
+  const uint64_t all = bytes(format::without_weights(built.program));
+  if (shared == all) return;
+  log(LogLevel::kWarning,
+      str("remove_weight: ", all - shared, " of ", all,
+          " bytes of weights stay in the file, because optimization_level 3 fits them to the "
+          "calibration data (channels are equalized); build both models with "
+          "optimization_level=2 to share all of them"));
+}
+
+// What runs where, with a warning of what runs nowhere, and what of it another build shares.
+Status place(const Calibrated& from, const Setting& setting, Built& built) {
+  const auto compile = compile_options(setting, built.graph, true, built.layers.f16);
+  RK_ASSIGN(built.placement, compiler::report_placement(built.graph, compile));
+  warn_of_unsupported(built.placement, setting.target, !from.dataset.empty());
+  if (setting.config.remove_weight) keep_fitted_weights(from, built);
+  return ok_status();
 }
 
 }  // namespace
@@ -269,13 +301,7 @@ Result<Calibrated> calibrate(Graph optimized, const Setting& setting, const Buil
   const quant::Algorithm algorithm = *quant::parse_algorithm(config.quantized_algorithm);
   const bool fits_to_data = config.optimization_level >= kEqualizeLevel && !brings_parameters;
   quant::SeenSamples seen;
-  if (fits_to_data && config.remove_weight) {
-    // Weights that follow the calibration would be found in no other build.
-    log(LogLevel::kWarning,
-        "remove_weight: the weights are not fitted to the calibration data (channels are not "
-        "equalized), so that another build has them too; build the model that lends its weights "
-        "with optimization_level=2, which does not fit them either");
-  } else if (fits_to_data) {
+  if (fits_to_data) {
     const bool by_range = algorithm == quant::Algorithm::kNormal;
     RK_ASSIGN(out.stats, quant::observe_channels(out.optimized, samples, setting.pool,
                                                  by_range ? options.progress : quant::Progress(),
@@ -345,10 +371,10 @@ Result<Built> build_layers(const Imported& imported, const Calibrated& from, con
   if (!setting.config.dynamic_input.empty()) {
     RK_ASSIGN(trial.program, compile_shapes(imported, from, setting, layers, true));
   }
-  const auto compile = compile_options(setting, trial.graph, true, layers.f16);
-  RK_ASSIGN(compiler::PlacementReport placement, compiler::report_placement(trial.graph, compile));
-  return Built{std::move(trial.graph), std::move(trial.program), std::move(layers),
-               std::move(placement)};
+  Built out{std::move(trial.graph), std::move(trial.program), std::move(layers), {}};
+  RK_TRY(place(from, setting, out));
+  RK_TRY(check_numbers(from, out.program, setting));
+  return out;
 }
 
 Status set_batch(int batch, Built& built) {
@@ -400,14 +426,10 @@ Result<Built> build_model(const Imported& imported, const Calibrated& from, cons
   RK_TRY(set_batch(batch, out));
   if (config.sparse_infer) mark_sparse(quant::find_sparse_layers(out.graph), out.program);
   RK_TRY(program::verify(out.program));
-  RK_ASSIGN(out.placement,
-            compiler::report_placement(out.graph,
-                                       compile_options(setting, out.graph, true, out.layers.f16)));
-  warn_of_unsupported(out.placement, setting.target);
-  if (quantized && !options.assumed_ranges) {
-    const bool overflows = warn_of_overflow(out.program, from.ranges);
-    RK_TRY(check_numbers(from, out.program, setting, overflows));
-  }
+  RK_TRY(place(from, setting, out));
+  if (quantized && !options.assumed_ranges) RK_TRY(check_numbers(from, out.program, setting));
+  if (!quantized && !options.dataset.empty())
+    RK_TRY(check_float_numbers(out.graph, options.dataset, out.program, setting));
   return out;
 }
 

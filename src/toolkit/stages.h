@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 
 #include "analysis/auto_hybrid.h"
 #include "base/thread_pool.h"
@@ -54,6 +56,8 @@ struct Built {
   program::Program program;
   LayerTypes layers;  // asked for, chosen, or beyond what integers express
   compiler::PlacementReport placement;
+  // Weights that follow the calibration, by name: remove_weight leaves them in the file.
+  std::set<std::string, std::less<>> fitted_weights;
 };
 
 // The passes for the chip; a model that arrives quantized keeps its parameters on the values.

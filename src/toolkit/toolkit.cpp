@@ -207,7 +207,8 @@ Result<compiler::PlacementReport> Toolkit::placement() const {
 Result<std::vector<uint8_t>> Toolkit::rknn_bytes() const {
   if (!state_->built) return invalid_argument("export_rknn: build the model first");
   return format::write_rknn(state_->built->program,
-                            {.remove_weight = state_->config->remove_weight});
+                            {.remove_weight = state_->config->remove_weight,
+                             .kept_weights = state_->built->fitted_weights});
 }
 
 Result<std::vector<Tensor>> Toolkit::golden(const std::vector<Tensor>& raw_inputs) const {
