@@ -15,8 +15,8 @@ namespace rk::format {
 
 using Names = std::set<std::string, std::less<>>;
 
-// `program` with its large constants replaced by entries of Program::removed, but for those that `kept` names: weights
-// that another build need not have.
+// `program` with its large constants replaced by entries of Program::removed, but for those that
+// `kept` names: weights that another build need not have.
 program::Program without_weights(const program::Program& program, const Names& kept = {});
 
 // Puts back what was left out. kInvalidModel when the donor has no constant of that size and checksum.

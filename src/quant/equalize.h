@@ -28,7 +28,8 @@ struct Equalized {
 // chain: their result would change.
 std::vector<Equalized> equalize(Graph& graph, ValueStats& stats);
 
-// Names of the weights that equalize() may change, whatever the samples show. All others are the same in every build.
+// Names of the weights that equalize() may change, whatever the samples show. All others are the
+// same in every build.
 std::set<std::string, std::less<>> fittable_weights(const Graph& graph);
 
 // Ranges seen before the factors were applied become those that the same samples would show now: a factor changes the

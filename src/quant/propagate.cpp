@@ -62,8 +62,8 @@ Result<Range> own_range(const Value& value, const Ranges& ranges) {
   return it->second;
 }
 
-// What a saturating function tells apart; beyond it the result is within half a step of int8. The vendor's compiler
-// calibrates the arguments of these so (docs/facts/lookup-tables.md).
+// What a saturating function tells apart; beyond it the result is within half a step of int8. The
+// vendor's compiler calibrates the arguments of these so (docs/facts/lookup-tables.md).
 std::optional<Range> useful_argument(const Node& node) {
   constexpr float kAll = std::numeric_limits<float>::infinity();
   if (node.op() == "Sigmoid") return Range{-7, 7};

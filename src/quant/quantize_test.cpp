@@ -80,7 +80,8 @@ TEST(Quantize, MovingOperatorsShareAndConcatTakesOverSingleReaders) {
   EXPECT_EQ(scale("y"), scale("b"));
 }
 
-// Expected are the vendor compiler's own ranges for data of -20 to 30, and [-7, 0] where all of it lies below.
+// Expected are the vendor compiler's own ranges for data of -20 to 30, and [-7, 0] where all of it
+// lies below.
 TEST(Quantize, WhatASaturatingFunctionCannotTellApartTakesNoSteps) {
   Graph graph = graph_of(R"(graph "g" {
     input %x: f32[1,4]

@@ -264,8 +264,8 @@ TEST_F(Build, InputsThatAreNoPicturesAreNormalizedPerEntryOfTheirSecondAxis) {
   EXPECT_THAT(golden->at(0).to_f32(), testing::ElementsAre(-2, -1.5f, -0.5f));
 }
 
-// Two networks of the same weights at two resolutions, both at level 3: 'a' and 'b' are equalized by what each has seen,
-// so the second keeps them; 'c' is the same in both.
+// Two networks of the same weights at two resolutions, both at level 3: 'a' and 'b' are equalized
+// by what each has seen, so the second keeps them; 'c' is the same in both.
 TEST_F(Build, AModelWithoutWeightsRunsWithThoseOfAnotherResolution) {
   std::string weights[3];
   uint32_t state = 1;
@@ -332,7 +332,8 @@ TEST_F(Build, AModelWithoutWeightsRunsWithThoseOfAnotherResolution) {
   EXPECT_EQ(run(*light, &donor_program), expected);
 }
 
-// The patterns of quant/sparsity_test.cpp, in the words of the vendor's table, also after the file is read again.
+// The patterns of quant/sparsity_test.cpp, in the words of the vendor's table, also after the file
+// is read again.
 TEST_F(Build, TheLayerTableSaysAlongWhichChannelsAConvolutionIsSparse) {
   std::string along_outputs, along_inputs;
   for (int i = 0; i < 32 * 32; ++i) {

@@ -66,7 +66,8 @@ const program::ProgramTensor* output_of(const Names& names, const program::Varia
   return nullptr;
 }
 
-// Warns of tensors whose values float16 does not hold; true: there are some. `seen_in`: what the ranges are of.
+// Warns of tensors whose values float16 does not hold; true: there are some. `seen_in`: what the
+// ranges are of.
 bool warn_of_overflow(const program::Program& program, const quant::Ranges& ranges,
                       std::string_view seen_in) {
   constexpr size_t kNamed = 5;

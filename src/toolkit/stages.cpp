@@ -151,8 +151,8 @@ Result<program::Program> compile_shapes(const Imported& imported, const Calibrat
                            compile_options(setting, from.optimized, do_quantization, layers.f16));
 }
 
-// What a file without weights keeps all the same: another build has other samples, so that its channels are equalized
-// in another way.
+// What a file without weights keeps all the same: another build has other samples, so that its
+// channels are equalized in another way.
 void keep_fitted_weights(const Calibrated& from, Built& built) {
   if (from.stats.empty()) return;  // nothing was fitted
   built.fitted_weights = quant::fittable_weights(built.graph);
