@@ -4,7 +4,10 @@
 #include "toolkit/report.h"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 #include "target/target.h"
 #include "toolkit/advice.h"
@@ -118,6 +121,25 @@ std::string tensors_text(const program::Variant& variant, const std::vector<int3
   return out;
 }
 
+// "2026-11-18", UTC. SOURCE_DATE_EPOCH (reproducible-builds.org) takes the clock's place.
+std::string date_text() {
+  using namespace std::chrono;
+  sys_seconds now = floor<seconds>(system_clock::now());
+  if (const char* const given = ::secure_getenv("SOURCE_DATE_EPOCH")) {
+    const std::string_view text(given);
+    constexpr int64_t kMost = 253402300799;  // the last second of the year 9999
+    int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error == std::errc() && end == text.data() + text.size() && count >= 0 && count <= kMost)
+      now = sys_seconds(seconds(count));
+  }
+  const year_month_day date(floor<days>(now));
+  char out[32];
+  std::snprintf(out, sizeof out, "%04d-%02u-%02u", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  return out;
+}
+
 Json about_json(const program::Program& program, const BoardCost& cost,
                 const analysis::AccuracyReport* accuracy) {
   const program::Variant& variant = program.main_variant();
@@ -129,6 +151,7 @@ Json about_json(const program::Program& program, const BoardCost& cost,
     out.push(Json::array({name, std::move(value)}));
   };
   row("Chip", cost.chip);
+  row("Date", date_text());
   row("Inputs", tensors_text(variant, variant.inputs));
   row("Outputs", tensors_text(variant, variant.outputs));
   row("Predicted",

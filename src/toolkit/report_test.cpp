@@ -25,6 +25,19 @@ TEST(ReportTest, DescribesStepsTensorsAndMemory) {
   EXPECT_THAT(page, Not(HasSubstr("http://www.w3.org/1999")));
 }
 
+TEST(ReportTest, TheHeaderHasADateThatABuildCanFix) {
+  const auto page = [](const char* epoch) {
+    EXPECT_EQ(::setenv("SOURCE_DATE_EPOCH", epoch, 1), 0);
+    const auto model = describe_model(runtime::picture_program(), "x", nullptr);
+    ::unsetenv("SOURCE_DATE_EPOCH");
+    return model.ok() ? write_json(*model) : std::string(model.status().message());
+  };
+  EXPECT_THAT(page("1709210096"),
+              HasSubstr("[\"Date\",\"2024-02-29\"]"));  // date -u -d @1709210096
+  EXPECT_EQ(page("1709210096"), page("1709210097"));
+  EXPECT_THAT(page("soon"), testing::ContainsRegex("\"Date\",\"2[0-9]{3}-[0-9]{2}-[0-9]{2}\""));
+}
+
 TEST(ReportTest, NamesCannotEndTheScript) {
   program::Program program = runtime::picture_program();
   program.variants.front().steps.front().name = "</script><script>alert(1)</script><!--";
