@@ -22,6 +22,14 @@ endfunction()
 set(RK_STANDARD_HEADERS <algorithm> <cmath> <condition_variable> <cstdint> <cstring> <functional> <map> <memory>
     <mutex> <optional> <span> <sstream> <string> <string_view> <thread> <utility> <variant> <vector>)
 
+# Code of tests is compiled quickly, not to be quick: what it tests is compiled as ever. Those that compute much themselves
+# (references of kernels and of products) take rk_quick_tests().
+set(RK_TEST_OPTIONS -O0 -fno-stack-protector -fno-stack-clash-protection -U_FORTIFY_SOURCE)
+function(rk_quick_tests target)
+  target_compile_options(${target} PRIVATE -O1)
+  set_target_properties(${target} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)  # those were made with other flags
+endfunction()
+
 # rk_test_headers(<target>): gtest, gmock and the graph precompiled once for all tests; a file with gmock costs seconds.
 function(rk_test_headers target)
   if(NOT TARGET rk_test_pch)
@@ -29,6 +37,7 @@ function(rk_test_headers target)
     add_library(rk_test_pch OBJECT ${PROJECT_BINARY_DIR}/test_pch.cpp)
     target_include_directories(rk_test_pch PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(rk_test_pch PRIVATE GTest::gtest GTest::gmock rk_options)
+    target_compile_options(rk_test_pch PRIVATE ${RK_TEST_OPTIONS})
     target_precompile_headers(rk_test_pch PRIVATE ${RK_STANDARD_HEADERS} <gtest/gtest.h> <gmock/gmock.h>
                               ${PROJECT_SOURCE_DIR}/src/ir/graph.h)
   endif()
@@ -67,7 +76,11 @@ function(rk_library)
       add_library(rk_${ARG_NAME}_tests OBJECT ${tests})
       target_link_libraries(rk_${ARG_NAME}_tests PRIVATE rk_${ARG_NAME} GTest::gtest GTest::gmock)
       target_include_directories(rk_${ARG_NAME}_tests PRIVATE ${PROJECT_SOURCE_DIR})
+      target_compile_options(rk_${ARG_NAME}_tests PRIVATE ${RK_TEST_OPTIONS})
       rk_test_headers(rk_${ARG_NAME}_tests)
+      if(ARG_NAME STREQUAL kernels)
+        rk_quick_tests(rk_kernels_tests)
+      endif()
       set_property(GLOBAL APPEND PROPERTY RK_UNIT_TEST_MODULES ${ARG_NAME})
     endif()
   endif()

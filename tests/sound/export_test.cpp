@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -61,6 +63,13 @@ class Export : public testing::Test {
 TEST_F(Export, KilledAtAnyMomentItLeavesTheOldFileOrTheNewOne) {
   const std::string path = (folder_ / "model.rknn").string();
   ASSERT_TRUE(one_.export_rknn(path).ok());
+  // A kill comes at any time within the first few exports, however slow the machine is.
+  const auto start = std::chrono::steady_clock::now();
+  ASSERT_TRUE(one_.export_rknn(path).ok());
+  const std::chrono::microseconds one_export =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() -
+                                                            start);
+  const auto longest = std::max<useconds_t>(8000, static_cast<useconds_t>(4 * one_export.count()));
   std::mt19937 random(kSeed);
   size_t broken = 0, is_first = 0, is_second = 0;
   for (int i = 0; i < kKills; ++i) {
@@ -71,7 +80,7 @@ TEST_F(Export, KilledAtAnyMomentItLeavesTheOldFileOrTheNewOne) {
         if (!two_.export_rknn(path).ok() || !one_.export_rknn(path).ok()) _exit(1);
       }
     }
-    usleep(std::uniform_int_distribution<useconds_t>(0, 8000)(random));
+    usleep(std::uniform_int_distribution<useconds_t>(0, longest)(random));
     kill(child, SIGKILL);
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
