@@ -190,6 +190,8 @@ struct ConvI8Kernel {
   bool (*pays)(const ConvI8Params& params) = nullptr;               // null: whenever it accepts
   int64_t (*units)(const ConvI8Args& args) = nullptr;               // null: rows of tiles, as above
   bool (*takes_interleaved)(const PackedConvI8& packed) = nullptr;  // null: never
+  // Prepares inputs or weights anew for each range of units: few large ones are faster.
+  bool large_ranges = false;
 };
 
 struct ConvI8Variant {

@@ -216,7 +216,9 @@ Result<StepFunction> prepare_i8(const StepContext& context, const ConvParams& p)
       // Such kernels prepare much for all that they are given: one part per thread.
       call.parallel(units, cost, run, ceil_div<int64_t>(units, call.threads()));
     } else {
-      call.parallel_rows(rows_of(units, extents, cost), core_rows, run);
+      StepCall::Rows rows = rows_of(units, extents, cost);
+      rows.one_part = packed->kernel->large_ranges;
+      call.parallel_rows(rows, core_rows, run);
     }
     return ok_status();
   });

@@ -274,8 +274,13 @@ void StepCall::parallel_rows(const Rows& shape, std::span<const int32_t> core_ro
                              const std::function<void(IndexRange)>& work) const {
   const std::span<const int32_t> shares = program::rows_by_core(core_rows, cores);
   // Units that are not rows of the output cannot be shared out by rows.
-  if (std::accumulate(shares.begin(), shares.end(), int64_t{0}) != shape.rows)
-    return parallel(shape.tiles * shape.rows, shape.cost, work, shape.together);
+  const auto together = [&](int64_t units) {
+    return shape.one_part ? ceil_div<int64_t>(units, threads()) : shape.together;
+  };
+  if (std::accumulate(shares.begin(), shares.end(), int64_t{0}) != shape.rows) {
+    const int64_t units = shape.tiles * shape.rows;
+    return parallel(units, shape.cost, work, together(units));
+  }
   int64_t first = 0;
   for (const int32_t share : shares) {
     // The core's units one after the other: `share` rows of the first tile, then of the next.
@@ -290,7 +295,7 @@ void StepCall::parallel_rows(const Rows& shape, std::span<const int32_t> core_ro
             unit += count;
           }
         },
-        shape.together);
+        together(shape.tiles * share));
     first += share;
   }
 }

@@ -61,6 +61,7 @@ struct StepCall {
     int64_t rows = 1;
     int64_t cost = 1;  // of one unit
     int64_t together = 1;
+    bool one_part = false;  // for each thread
   };
   void parallel_rows(const Rows& shape, std::span<const int32_t> core_rows,
                      const std::function<void(IndexRange)>& work) const;

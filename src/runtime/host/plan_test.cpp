@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <vector>
+
 namespace rk::runtime::host {
 namespace {
 
@@ -30,6 +33,30 @@ TEST(SplitTest, CoresShareEveryUnitOnceWhetherUnitsAreRowsOrNot) {
       for (int64_t unit = units.begin; unit < units.end; ++unit) ++done.at(size_t(unit));
     });
     EXPECT_EQ(done, std::vector<int>(done.size(), 1));
+  }
+}
+
+TEST(SplitTest, OnePartForEachThreadOfEachCore) {
+  const std::vector<int32_t> core_rows = {8, 6};
+  ThreadPool pool(2);
+  StepCall call;
+  call.pool = &pool;
+  for (const int cores : {1, 2}) {
+    call.cores = cores;
+    std::atomic<int> parts = 0, units = 0;
+    StepCall::Rows shape = {.tiles = 2, .rows = 14, .cost = 1 << 20};
+    const auto count = [&](IndexRange range) {
+      ++parts;
+      units += static_cast<int>(range.end - range.begin);
+    };
+    call.parallel_rows(shape, core_rows, count);
+    EXPECT_GT(parts, 2 * cores);  // dealt out
+    EXPECT_EQ(units, 28);
+    parts = units = 0;
+    shape.one_part = true;
+    call.parallel_rows(shape, core_rows, count);
+    EXPECT_EQ(parts, 2 * cores);
+    EXPECT_EQ(units, 28);
   }
 }
 

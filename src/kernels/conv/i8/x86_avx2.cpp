@@ -173,8 +173,15 @@ RK_ISA_END
 namespace rk::kernels {
 
 extern const ConvI8Kernel conv_i8__avx2_6x16;
-const ConvI8Kernel conv_i8__avx2_6x16 = {"conv_i8__avx2_6x16", kLaneTile, accepts_lanes,
-                                         pack_lanes_by_2,      run_i8,    unpack_lanes_by_2};
+const ConvI8Kernel conv_i8__avx2_6x16 = {
+    .name = "conv_i8__avx2_6x16",
+    .channel_tile = kLaneTile,
+    .accepts = accepts_lanes,
+    .pack = pack_lanes_by_2,
+    .run = run_i8,
+    .unpack = unpack_lanes_by_2,
+    .large_ranges = true,
+};
 
 }  // namespace rk::kernels
 

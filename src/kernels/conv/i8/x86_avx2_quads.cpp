@@ -617,6 +617,7 @@ const ConvI8Kernel conv_i8__avx2_quads = {
     .run = run_quads,
     .unpack = quads::unpack,
     .pays = quads::pays,
+    .large_ranges = true,
 };
 
 }  // namespace rk::kernels
