@@ -284,13 +284,15 @@ bench: configure-release
 bench-kernels: configure-release
 	@$(call NINJA,release,kernels_bench)
 	@$(BUILD)/release/bench/kernels_bench --benchmark_min_time=0.1
-# Every figure of the benchmark beside its bar.
+# Every figure of the benchmark beside its bar, and that every kernel variant gives the generic one's bytes.
 .PHONY: check-speed
 check-speed: configure-release
-	@$(call NINJA,release,rknn network)
+	@$(call NINJA,release,rknn network units_kernels)
 	@$(PYTHON) tests/check.py check-speed \
 	  -- $(PYTHON) bench/run.py $(BENCH) --all \
-	  -- $(PYTHON) bench/judge.py $(BUILD)/bench/results.json
+	  -- $(PYTHON) bench/judge.py $(BUILD)/bench/results.json \
+	  -- $(BUILD)/release/src/units_kernels \
+	  -- ctest --test-dir $(BUILD)/release -R '^inner_loops$$' --output-on-failure --no-tests=ignore
 bench-peers:
 	@$(PYTHON) -m venv $(BUILD)/bench-venv && $(BUILD)/bench-venv/bin/pip install -q onnxruntime openvino numpy
 

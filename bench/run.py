@@ -221,7 +221,7 @@ def same_bytes(args, made):
         if kind != "own" or model not in ("mobilenet_v2", "resnet18"):
             continue
         of_model = sums[model] = {}
-        for threads, kernel in ((1, ""), (2, ""), (1, "generic"), (2, "avx2")):
+        for threads, kernel in ((1, ""), (2, ""), (1, "generic"), (2, "avx2"), (2, "cascadelake")):
             env = {"RKNN_KERNEL": kernel} if kernel else {}
             engine = Engine([os.path.join(args.build, "bench/network"), path], threads, env)
             for mask, mode in ((1, 0),) if kernel == "generic" else ((1, 0), (3, 0), (7, 0), (0, 1)):
