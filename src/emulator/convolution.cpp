@@ -168,7 +168,7 @@ WeightBlocks weight_blocks(const Chip& chip, const Geometry& g) {
   return {chip.kernel_group / bytes, inputs, least};
 }
 
-// Depthwise weights with their offsets between them, w0 w1 o0 o1: [C, taps] of the sums. An offset
+// Depthwise weights with their offsets between them, w0 w1 o0 o1, or w0 o0 w1 o1 of RV1106: [C, taps] of the sums. An offset
 // of -128 is 128.
 template <typename T>
 Result<std::vector<T>> read_paired_weights(const Unit& unit, const Geometry& g) {
@@ -185,8 +185,10 @@ Result<std::vector<T>> read_paired_weights(const Unit& unit, const Geometry& g) 
     const int64_t lanes = c < whole ? block : last;
     for (int64_t tap = 0; tap < g.taps(); ++tap) {
       const int64_t lane = c % block, first = c / block * block * g.taps() + tap * lanes;
-      const uint8_t* const at = memory.data() + 2 * first + lane / 2 * 4 + lane % 2;
-      const auto offset = static_cast<int8_t>(at[2]);
+      const bool alternates = unit.chip.is_rv1106;
+      const uint8_t* const at =
+          memory.data() + 2 * first + (alternates ? 2 * lane : lane / 2 * 4 + lane % 2);
+      const auto offset = static_cast<int8_t>(at[alternates ? 1 : 2]);
       const int sum = static_cast<int8_t>(at[0]) + (offset == INT8_MIN ? 128 : offset);
       out[static_cast<size_t>(c * g.taps() + tap)] = static_cast<T>(sum);
     }

@@ -7,6 +7,7 @@
 #include "emulator/units.h"
 #include "target/rk3562_registers.h"
 #include "target/rk3576_registers.h"
+#include "target/rv1106_registers.h"
 
 namespace rk::emulator {
 namespace {
@@ -40,8 +41,15 @@ const Chip& chip_of(const format::FileModel& model) {
                                 .paired_least_lanes = 32,
                                 .picture_lanes = 4,
                                 .is_rk3562 = true};
+  static constexpr Chip kRv1106{.bias_group = 4,
+                                .kernel_group = 16,
+                                .depthwise_group = 32,
+                                .picture_lanes = 4,
+                                .is_rk3562 = true,
+                                .is_rv1106 = true};
   static constexpr Chip kRk3576{.picture_lanes = 4, .is_rk3562 = true, .is_rk3576 = true};
   if (model.platform == "rk3562") return kRk3562;
+  if (model.platform == "rv1106" || model.platform == "rv1103") return kRv1106;
   if (model.platform == "rk3576" || model.platform == "rv1126b") return kRk3576;
   return model.platform == "rk3588" ? kRk3588 : kRk3566;
 }
@@ -78,8 +86,8 @@ Result<std::span<uint8_t>> Memory::at(uint64_t address, uint64_t size_bytes) {
 }
 
 bool knows_chip(std::string_view platform) {
-  constexpr std::string_view kChips[] = {"rk3588", "rk3566", "rk3568",
-                                         "rk3562", "rk3576", "rv1126b"};
+  constexpr std::string_view kChips[] = {"rk3588", "rk3566",  "rk3568", "rk3562",
+                                         "rk3576", "rv1126b", "rv1103", "rv1106"};
   return std::ranges::find(kChips, platform) != std::end(kChips);
 }
 
@@ -201,6 +209,9 @@ Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
       return TaskResult::kBarrier;
     RK_ASSIGN(raw, registers_of_rk3576(core.registers, task.units, memory_));
   }
+  if (chip.is_rv1106) {
+    RK_ASSIGN(raw, target::rv1106_as_rk3562(core.registers, task.units));
+  }
   RK_ASSIGN(const target::RegisterFile registers, registers_on(chip, raw, task.units));
   if (chip.is_rk3562 && (task.units & format::kUnitCna) != 0) RK_TRY(core.buffer.fetch(raw));
   Unit unit{registers, core.tables, memory_, ties_, chip};
@@ -228,7 +239,8 @@ bool Emulator::loads_table(const format::Task& task) const {
 }
 
 std::optional<format::AddressWord> Emulator::written_by(const format::Task& task) const {
-  const bool elsewhere = chip_of(*model_).is_rk3562;
+  const Chip& chip = chip_of(*model_);
+  const bool elsewhere = chip.is_rk3562 && !chip.is_rv1106;
   return lists_.address_of(
       task, elsewhere ? target::rk3562_reg::kOutputAddress : target::reg::DPU_DST_BASE_ADDR);
 }

@@ -27,6 +27,7 @@ struct Chip {
   bool is_rk3566 = false;
   bool is_rk3562 = false;  // registers of RK3562, or close to them
   bool is_rk3576 = false;
+  bool is_rv1106 = false;  // registers of RK3562 in the places of RK3588
 };
 
 inline constexpr int64_t kStrideUnit = 16;  // of registers that count atoms from bit 4 on

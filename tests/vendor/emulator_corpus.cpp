@@ -66,7 +66,7 @@ void print(const Report& report) {
 }
 
 int check(const fs::path& folder, const std::string& only) {
-  Report report, rk3566, rk3562, rk3576;
+  Report report, rk3566, rk3562, rk3576, rv1106;
   std::set<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.path().filename() == "model.rknn" &&
@@ -83,8 +83,9 @@ int check(const fs::path& folder, const std::string& only) {
     const std::string name = fs::relative(model, folder).string();
     const bool lite = (kind.starts_with("rk3566") || kind.starts_with("rk3568"));
     const bool last = kind.starts_with("rk3576") || kind.starts_with("rv1126b");
-    const bool later = last || kind.starts_with("rk3562");
-    Report& to = lite ? rk3566 : last ? rk3576 : later ? rk3562 : report;
+    const bool tiny = kind.starts_with("rv1106 ") || kind.starts_with("rv1103 ");
+    const bool later = last || tiny || kind.starts_with("rk3562");
+    Report& to = lite ? rk3566 : last ? rk3576 : tiny ? rv1106 : later ? rk3562 : report;
     const Status status = check_nodes(name, kind, *file, to);
     if (lite || later) continue;
     if (status.ok()) {
@@ -97,8 +98,11 @@ int check(const fs::path& folder, const std::string& only) {
   print(rk3566);
   print(rk3562);
   print(rk3576);
-  const std::pair<const char*, const Report*> others[] = {
-      {"RK3566 and RK3568", &rk3566}, {"RK3562", &rk3562}, {"RK3576 and RV1126B", &rk3576}};
+  print(rv1106);
+  const std::pair<const char*, const Report*> others[] = {{"RK3566 and RK3568", &rk3566},
+                                                          {"RK3562", &rk3562},
+                                                          {"RK3576 and RV1126B", &rk3576},
+                                                          {"RV1103 and RV1106", &rv1106}};
   for (const auto& [chip, other] : others) {
     const Tally moved = moved_and_convolved(*other);
     figure(str("emulator, ", chip, ": bytes of ", moved.nodes,

@@ -8,6 +8,7 @@
 #include "format/vendor/lift_context.h"
 #include "target/rk3562_registers.h"
 #include "target/rk3576_registers.h"
+#include "target/rv1106_registers.h"
 
 namespace rk::format {
 namespace {
@@ -28,8 +29,11 @@ constexpr ScaleShift kUnity{16384, 14};
 bool has_rk3576_places(const LiftContext& c) {
   return c.model.platform == "rk3576" || c.model.platform == "rv1126b";
 }
+bool has_rv1106_places(const LiftContext& c) {
+  return c.model.platform == "rv1106" || c.model.platform == "rv1103";
+}
 bool has_rk3562_places(const LiftContext& c) {
-  return c.model.platform == "rk3562" || has_rk3576_places(c);
+  return c.model.platform == "rk3562" || has_rk3576_places(c) || has_rv1106_places(c);
 }
 
 // The chip's stages are known, in the places of RK3588 or after translation.
@@ -65,6 +69,11 @@ std::optional<Stages> stages_of(LiftContext& c, const Task& task) {
     if (!form.ok()) return std::nullopt;
     raw = *std::move(form);
   }
+  if (has_rv1106_places(c)) {
+    auto form = target::rv1106_as_rk3562(raw, task.units);
+    if (!form.ok()) return std::nullopt;
+    raw = *std::move(form);
+  }
   auto translated = target::rk3562_as_rk3588(raw, task.units);
   if (!translated.ok()) return std::nullopt;
   return Stages{*std::move(translated), target::conv_registers("rk3588")};
@@ -72,7 +81,7 @@ std::optional<Stages> stages_of(LiftContext& c, const Task& task) {
 
 // The operand whose address a register of RK3588 takes.
 std::optional<AddressWord> operand_of(const LiftContext& c, const Task& task, uint16_t offset) {
-  if (has_rk3562_places(c)) {
+  if (has_rk3562_places(c) && !has_rv1106_places(c)) {
     for (const target::PlacedRegister& address : target::rk3562_addresses())
       if (address.rk3588 == offset) return c.lists.address_of(task, address.rk3562);
   }
