@@ -244,6 +244,30 @@ Result<std::vector<Attribute>> read_json_attributes(ByteSpan text) {
   return out;
 }
 
+std::vector<uint8_t> write_json_attributes(const std::vector<Attribute>& attributes) {
+  if (attributes.empty()) return {};
+  Json out = Json::object();
+  for (const Attribute& attribute : attributes) {
+    Json inner = Json::object();
+    inner.set("dtype", dtype_of(attribute.value));
+    std::visit(
+        [&](const auto& value) {
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_arithmetic_v<Value> || std::is_same_v<Value, std::string>) {
+            inner.set("value", value);
+          } else {
+            inner.set("value", Json::array_of(value));
+          }
+        },
+        attribute.value);
+    out.set(attribute.name, std::move(inner));
+  }
+  const std::string text = write_json(out);
+  std::vector<uint8_t> bytes(text.begin(), text.end());
+  bytes.push_back(0);
+  return bytes;
+}
+
 std::vector<uint8_t> write_attributes(const std::vector<Attribute>& attributes) {
   if (attributes.empty()) return {};
   DocumentWriter out;

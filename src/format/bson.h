@@ -26,6 +26,7 @@ struct Attribute {
 Result<std::vector<Attribute>> read_attributes(ByteSpan bson);
 // The same members as JSON text that ends with a zero byte (container 0x1004).
 Result<std::vector<Attribute>> read_json_attributes(ByteSpan text);
+std::vector<uint8_t> write_json_attributes(const std::vector<Attribute>& attributes);
 // Integers are 32 bits wide where they fit, as in vendor files, else 64. No attributes give no
 // bytes.
 std::vector<uint8_t> write_attributes(const std::vector<Attribute>& attributes);

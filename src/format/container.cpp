@@ -186,9 +186,9 @@ Result<Container> split_container(ByteSpan file) {
   return out;
 }
 
-std::vector<uint8_t> join_container(ByteSpan flatbuffer, std::string_view json,
-                                    ByteSpan section_payload) {
-  RK_ASSERT(flatbuffer.size() % 64 == 0,
+std::vector<uint8_t> join_container(ByteSpan region, std::string_view json,
+                                    ByteSpan section_payload, uint32_t version) {
+  RK_ASSERT(version != kContainerVersion || region.size() % 64 == 0,
             "the flatbuffer region of a version 6 file is a multiple of 64 bytes");
   const auto text = [](std::string_view value) {
     return ByteSpan(reinterpret_cast<const uint8_t*>(value.data()), value.size());
@@ -196,10 +196,10 @@ std::vector<uint8_t> join_container(ByteSpan flatbuffer, std::string_view json,
   ByteWriter out;
   out.write_bytes(text(kMagic));
   out.write(uint32_t{0});
-  out.write(uint64_t{kContainerVersion});
-  out.write(uint64_t{flatbuffer.size()});
+  out.write(uint64_t{version});
+  out.write(uint64_t{region.size()});
   out.write_bytes(std::vector<uint8_t>(kReservedBytes));
-  out.write_bytes(flatbuffer);
+  out.write_bytes(region);
   out.write(uint64_t{json.size()});
   out.write_bytes(text(json));
   if (!section_payload.empty()) {

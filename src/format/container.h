@@ -61,9 +61,10 @@ struct Container {
 // encrypted or first-generation .rknn, an RKNN3 file, an ONNX or TFLite model.
 Result<Container> split_container(ByteSpan file);
 
-// The whole file, container version 6. An empty payload leaves our section out. The caller made the
-// flatbuffer with FlatWriter, so its size is a multiple of 64.
-std::vector<uint8_t> join_container(ByteSpan flatbuffer, std::string_view json,
-                                    ByteSpan section_payload);
+// The whole file. An empty payload leaves our section out. The region of version 6 is a flatbuffer
+// that the caller made with FlatWriter, so its size is a multiple of 64; that of version 0x1004 is a
+// body (small_writer.h).
+std::vector<uint8_t> join_container(ByteSpan region, std::string_view json,
+                                    ByteSpan section_payload, uint32_t version = kContainerVersion);
 
 }  // namespace rk::format

@@ -3,6 +3,7 @@
 // that a single-core runtime with linked addresses does not need, so the same members sit in other slots; tasks, register
 // words and constants lie in the body around the flatbuffer. What comes out has the form of a version 6 file: one buffer
 // per constant, one each for tasks and register words.
+#include "format/small_tables.h"
 #include "format/table_reader.h"
 
 namespace rk::format {
@@ -10,40 +11,17 @@ namespace {
 
 using program::TensorKind;
 
+template <typename T>
+void read_small(TableReader& io, T& out) {
+  describe_small(io, out);
+}
+
 void read_tensor(TableReader& io, FileTensor& t) {
-  io.scalar(0, t.dtype);
-  io.scalar(1, t.layout);
-  io.scalar(2, t.kind);
-  io.vector(3, t.native_shape);
-  io.vector(4, t.shape);
-  io.string(5, t.name);
-  io.vector(6, t.scale);
-  io.vector(7, t.zero_point);
-  io.scalar(8, t.size_bytes);
-  io.scalar(9, t.offset_in_internal);  // of constants: in their region, see place_constant()
-  io.scalar(11, t.plane_align);
-  io.scalar(12, t.width_align);
+  read_small(io, t);
   if (!t.scale.empty()) {
     t.quant_method = "layer";
     t.quant_type = "int8";
   }
-}
-
-void read_node(TableReader& io, FileNode& n) {
-  io.required_string(1, n.type);
-  io.string(2, n.name);
-  io.scalar(3, n.processor);
-  io.vector(4, n.inputs);
-  io.vector(5, n.outputs);
-  io.params(6, 7, n.params);
-  io.vector(8, n.attributes);
-  io.vector(9, n.task_counts);
-  // Slot 12 holds stray bytes.
-}
-
-void read_reloc(TableReader& io, TensorReloc& r) {
-  io.string(0, r.tensor);
-  io.vector(1, r.entries);
 }
 
 template <typename T, typename ReadOne>
@@ -96,13 +74,13 @@ Status place_constants(const SmallBody& body, FileGraph& graph, FileModel& model
 Status read_graph(const FlatTable& table, const SmallBody& body, FileModel& model) {
   FileGraph graph;
   RK_TRY(read_list(table, 0, "Tensor", graph.tensors, read_tensor));
-  RK_TRY(read_list(table, 1, "Node", graph.nodes, read_node));
+  RK_TRY(read_list(table, 1, "Node", graph.nodes, read_small<FileNode>));
   TableReader io(table);
   io.vector(2, graph.inputs);
   io.vector(3, graph.outputs);
   io.tables(4, "Normalize", graph.normalize);
   RK_TRY(io.status());
-  RK_TRY(read_list(table, 5, "TensorReloc", graph.relocs, read_reloc));
+  RK_TRY(read_list(table, 5, "TensorReloc", graph.relocs, read_small<TensorReloc>));
   RK_TRY(place_constants(body, graph, model));
   model.graphs.push_back(std::move(graph));
   return ok_status();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which slot holds which member: the one place that says so. describe() is instantiated twice, with
 // an Io that reads a FlatTable into the struct and with one that writes the struct, so the two
-// directions cannot disagree. Included by vendor_model.cpp only.
+// directions cannot disagree. Private to format/.
 #pragma once
 
 #include "format/vendor_model.h"
