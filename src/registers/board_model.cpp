@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "format/container.h"
 #include "format/program_codec.h"
+#include "format/small_writer.h"
 #include "format/trailer.h"
 #include "format/vendor/tasks.h"
 #include "format/writer.h"
@@ -15,6 +16,7 @@
 #include "registers/places.h"
 #include "registers/pooling.h"
 #include "registers/rk3562.h"
+#include "registers/rv1106.h"
 #include "registers/softmax.h"
 
 namespace rk::registers {
@@ -110,6 +112,7 @@ class BoardBuilder {
 
   Result<BoardModel> build() {
     RK_ASSIGN(out_.model, format::to_file_model(program_));
+    if (chip_.is_rv1106) out_.model.npu_generation = "RKNPU t3";
     for (size_t i = 0; i < graph().tensors.size(); ++i) {
       FileTensor& tensor = graph().tensors[i];
       by_name_[tensor.name] = i;
@@ -169,7 +172,9 @@ class BoardBuilder {
       split.of_core = std::move(layer->split);
       RK_TRY(add_scratch(layer->scratch, index, file_node));
       RK_TRY(add_helpers(std::move(layer->helpers), file_node));
-      file_node.task_counts.front() = static_cast<uint32_t>(report.tasks - layer->loads);
+      // Files for RV1106 count lists that load tables, too.
+      const size_t loads = chip_.is_rv1106 ? 0 : layer->loads;
+      file_node.task_counts.front() = static_cast<uint32_t>(report.tasks - loads);
       // Files for a chip of one core do not say what cores write.
       const bool shares = chip_.cores > 1;
       const bool convolves = std::holds_alternative<program::ConvParams>(step.params);
@@ -503,10 +508,14 @@ class BoardBuilder {
         {0, reg::CNA_CVT_CON0},       {1, reg::CNA_CVT_CON1},     {2, reg::CNA_CVT_CON2},
         {3, reg::CNA_CVT_CON3},       {4, reg::CNA_CVT_CON4},     {5, reg::CNA_CVT_CON5},
         {9, reg::CORE_CLIP_TRUNCATE}, {10, reg::CNA_WEIGHT_SIZE2}};
-    const std::span<const PatchedWord> shape_words =
-        chip_.is_rk3562 ? rk3562_geometry_words() : std::span<const PatchedWord>(kGeometry);
+    const std::span<const PatchedWord> shape_words = chip_.is_rv1106 ? rv1106_geometry_words()
+                                                     : chip_.is_rk3562
+                                                         ? rk3562_geometry_words()
+                                                         : std::span<const PatchedWord>(kGeometry);
     const std::span<const PatchedWord> conversion_words =
-        chip_.is_rk3562 ? rk3562_conversion_words() : std::span<const PatchedWord>(kConversion);
+        chip_.is_rv1106   ? rv1106_conversion_words()
+        : chip_.is_rk3562 ? rk3562_conversion_words()
+                          : std::span<const PatchedWord>(kConversion);
     for (const PlacedList& placed : placed_) {
       if (placed.bound.tensor(Operand::kFeature) != name ||
           (placed.bound.task.units & format::kUnitCna) == 0)
@@ -590,6 +599,12 @@ Result<std::vector<uint8_t>> write_board_file(const program::Program& given,
   const program::Program program = with_numbers_of_lists(given);
   RK_ASSIGN(BoardModel board, make_board_model(program));
   if (layers != nullptr) *layers = board.layers;
+  if (find_chip(program.target)->is_rv1106) {
+    RK_ASSIGN(const std::vector<uint8_t> body, format::write_small_model(board.model));
+    return format::join_container(body, format::make_trailer(board.model),
+                                  format::encode_with_weights(program),
+                                  format::kSmallContainerVersion);
+  }
   RK_ASSIGN(const std::vector<uint8_t> region, format::write_model(board.model));
   return format::join_container(region, format::make_trailer(board.model),
                                 format::encode_program(program));

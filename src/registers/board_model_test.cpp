@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+#include "format/container.h"
+#include "format/reader.h"
+#include "format/small_writer.h"
 #include "format/vendor/tasks.h"
 
 namespace rk::registers {
@@ -441,6 +444,72 @@ TEST(BoardModel, TwoCoresOfRk3576ShareLayers) {
   const format::FileTensor& pixel = apart.tensors[static_cast<size_t>(to->tensor)];
   EXPECT_EQ(pixel.name, "fenceConv_output");
   EXPECT_EQ(pixel.size_bytes, 512U);
+}
+
+// Container 0x1004: register words, helpers, weights and internal memory are one image, in which
+// addresses are places (docs/facts/small-chips.md, section 1).
+TEST(BoardModel, AFileForRv1106IsLinked) {
+  program::Program program = two_layers();
+  program.target = "rv1106";
+  for (size_t i = 0; i < 4; ++i)
+    program.weights[i + 1] = program::make_blob(std::vector<uint8_t>(256, static_cast<uint8_t>(i)));
+  const auto file = write_board_file(program, nullptr);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const auto container = format::split_container(ByteSpan(*file));
+  ASSERT_TRUE(container.ok()) << container.status().message();
+  EXPECT_EQ(container->version, format::kSmallContainerVersion);
+  ASSERT_TRUE(container->small && container->section);
+  const auto model = format::read_model(*container);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->npu_generation, "RKNPU t3");
+  const format::FileGraph& graph = model->graphs.front();
+  const auto lists = format::TaskLists::read(*model, graph);
+  ASSERT_TRUE(lists.ok() && lists->tasks().size() == 2);
+  const auto tensor = [&](const std::string& name) -> const format::FileTensor& {
+    return *std::ranges::find(graph.tensors, name, &format::FileTensor::name);
+  };
+  const uint32_t helpers = static_cast<uint32_t>(container->small->register_words.size());
+  const uint32_t weights = helpers + static_cast<uint32_t>(container->small->helpers.size());
+  const uint32_t internal = weights + static_cast<uint32_t>(container->small->weights.size());
+  const format::Task& second = lists->tasks()[1];
+  EXPECT_EQ(second.command_count, 126U);
+  const auto word_of = [&](uint16_t offset) {
+    for (uint64_t i = second.first_word; i < second.first_word + second.command_count; ++i)
+      if (lists->command(i).offset == offset) return lists->command(i).value;
+    return 0U;
+  };
+  EXPECT_EQ(word_of(0x1070), internal + tensor("m").offset_in_internal);
+  EXPECT_EQ(word_of(0x4020), internal + tensor("y").offset_in_internal);
+  // Four constants of 256 bytes, no two of them alike: weights 16 x 16, biases 16 x 8 bytes.
+  EXPECT_GE(word_of(0x1110), weights);
+  EXPECT_LT(word_of(0x1110), internal);
+  EXPECT_EQ(word_of(0x1110) % 64, 0U);
+  EXPECT_NE(word_of(0x1110), word_of(0x5020));
+  // Where the next list lies and how long it is: ceil((126 + 4) / 2) - 1.
+  const uint64_t tail = lists->tasks()[0].first_word + 126;
+  EXPECT_EQ(lists->word(tail), 0x0101000000000010U | second.first_word * 8 << 16);
+  EXPECT_EQ(lists->word(tail + 1), 0x0101000000400014U);
+  EXPECT_EQ(lists->word(tail + 3), 0x00810000001d0008U);
+  // Through our section the Program is the same.
+  const auto back = format::read_rknn(*file);
+  ASSERT_TRUE(back.ok()) << back.status().message();
+  ASSERT_EQ(back->weights.size(), program.weights.size());
+  for (size_t i = 1; i < program.weights.size(); ++i) {
+    const ByteSpan a = back->weights[i].bytes, b = program.weights[i].bytes;
+    EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end())) << i;
+  }
+}
+
+TEST(BoardModel, WeightsOfAFileForRv1106ThatAreCutOffAreRefused) {
+  program::Program program = two_layers();
+  program.target = "rv1103";
+  const std::vector<uint8_t> payload = format::encode_with_weights(program);
+  EXPECT_TRUE(format::decode_with_weights(format::kSectionVersion, payload, nullptr).ok());
+  for (size_t size = 0; size < payload.size(); ++size) {
+    const auto cut = format::decode_with_weights(format::kSectionVersion,
+                                                 ByteSpan(payload).first(size), nullptr);
+    EXPECT_FALSE(cut.ok()) << size;
+  }
 }
 
 }  // namespace

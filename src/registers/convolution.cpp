@@ -60,6 +60,30 @@ int64_t grains_of_rk3562(const ConvLayer& layer, int64_t entries, int64_t width)
   return std::min(4 * rows, kMost);
 }
 
+// RV1106: a quarter of a bank, and the rows that 16 pixels of the output reach. Lines in quarters of
+// atoms are counted by fours. Of more than a bank, whole banks.
+int64_t grains_of_rv1106(const ConvLayer& layer, const ConvTile& tile, int64_t entries,
+                         int64_t width) {
+  constexpr int64_t kBank = 1024, kMost = 0x3ff, kPixels = 16;
+  const ConvParams& p = layer.params;
+  if (p.transposed) return kMost;
+  const int64_t stride = p.stride.h, kernel = int64_t{p.kernel.h - 1} * p.dilation.h + 1;
+  const int64_t steps =
+      layer.out.width > kPixels ? 1 : 1 + ceil_div<int64_t>(kPixels, layer.out.width);
+  const int64_t rows_of_bank = ceil_div(kBank, entries);
+  if (layer.in.is_picture || width != layer.in.width)
+    return std::min(4 * (rows_of_bank + std::max(kernel, stride) + stride * steps), kMost);
+  const int64_t windows = kernel + stride * steps;
+  const int64_t least = 4 * ceil_div(kBank + windows * entries, 4 * entries);
+  if (tile.in_rows * entries <= kBank || least >= tile.in_rows) return std::min(least, kMost);
+  // The vendor's number where a bank has few rows, fitted to what was seen.
+  const int64_t few = stride == 1 ? 8 + 3 * (kernel - 1) / 2 : 4 + 6 * stride;
+  const int64_t wanted = std::max(least, few);
+  const int64_t banks = align_up(wanted, rows_of_bank);
+  if (banks <= tile.in_rows) return banks;
+  return 2 * rows_of_bank >= tile.in_rows ? tile.in_rows : std::min(wanted, tile.in_rows);
+}
+
 // Lists for RK3562 have limits in the unit of the sums of channel 0, whichever channels they
 // compute: the result is as large as int8 can be before the limit counts. Only such limits have a
 // form.
@@ -235,14 +259,15 @@ void ConvWriter::write_weights() {
     // Blocks of 64 channels; the last one of the layer is 16 or 32 wide where that is enough.
     first_byte = static_cast<uint64_t>(taps * tile_.first_channel);
     const bool last = tile_.first_channel + tile_.channels == layer_.out.channels;
-    kernel_bytes =
-        last ? static_cast<int64_t>(layer_.weight_bytes - first_byte) : taps * tile_.channels;
+    constexpr int64_t kLeastLanes = 16;
+    kernel_bytes = chip_.is_rv1106 ? taps * align_up(tile_.channels, kLeastLanes)
+                   : last          ? static_cast<int64_t>(layer_.weight_bytes - first_byte)
+                                   : taps * tile_.channels;
   } else {
     constexpr int64_t kPictureKernels = 16;
     const bool more = chip_.is_rk3576 && layer_.in.is_picture;
-    kernels = align_up<int64_t>(layer_.out.channels, chip_.is_rk3566 ? 1
-                                                     : more          ? kPictureKernels
-                                                                     : 2);
+    const bool any = chip_.is_rk3566 || (chip_.is_rv1106 && !layer_.in.is_picture);
+    kernels = align_up<int64_t>(layer_.out.channels, any ? 1 : more ? kPictureKernels : 2);
     kernel_bytes = is_float_ || chip_.is_rk3566
                        ? static_cast<int64_t>(layer_.weight_bytes) / layer_.out.channels
                        : taps * align_up<int64_t>(layer_.in.channels, layer_.in.is_picture
@@ -257,7 +282,9 @@ void ConvWriter::write_weights() {
     if (has_weights_in_rows(layer_))
       kernel_bytes = int64_t{p_.kernel.h} * align_up<int64_t>(p_.kernel.w, 4) * chip_.picture_lanes;
   }
-  image_.set(reg::CNA_WEIGHT_SIZE0, static_cast<uint32_t>(kernels * kernel_bytes));
+  int64_t bytes = kernels * kernel_bytes;
+  if (chip_.is_rv1106 && layer_.in.is_picture) bytes = align_up(bytes, chip_.atom_bytes);
+  image_.set(reg::CNA_WEIGHT_SIZE0, static_cast<uint32_t>(bytes));
   image_.set(reg::CNA_WEIGHT_SIZE1__WEIGHT_BYTES_PER_KERNEL, kernel_bytes);
   image_.set(reg::CNA_WEIGHT_SIZE2__WEIGHT_KERNELS, kernels);
   image_.set(reg::CNA_WEIGHT_SIZE2__WEIGHT_HEIGHT, p_.kernel.h);
@@ -288,6 +315,8 @@ int64_t ConvWriter::grains() const {
     const int64_t rows = kernel + p_.stride.h * (1 + kPixels / layer_.out.width);
     return std::min(rows, tile_.in_rows);
   }
+  if (chip_.is_rv1106)
+    return grains_of_rv1106(layer_, tile_, buffer_entries(layer_.in, in_channels_, width_), width_);
   if (chip_.is_rk3562)
     return grains_of_rk3562(layer_, buffer_entries(layer_.in, in_channels_, layer_.in.width),
                             width_);
@@ -334,7 +363,10 @@ void ConvWriter::write_output() {
   image_.set(reg::DPU_DATA_CUBE_WIDTH__WIDTH, layer_.out.width - 1);
   image_.set(reg::DPU_DATA_CUBE_HEIGHT__HEIGHT, tile_.out_rows - 1);
   image_.set(reg::DPU_DATA_CUBE_CHANNEL__CHANNEL, aligned_out_ - 1);
-  image_.set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL, tile_.channels - 1);
+  // Kernels of a picture come in pairs on RV1106.
+  const bool pairs = chip_.is_rv1106 && layer_.in.is_picture;
+  image_.set(reg::DPU_DATA_CUBE_CHANNEL__ORIG_CHANNEL,
+             align_up<int64_t>(tile_.channels, pairs ? 2 : 1) - 1);
   image_.set(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, aligned_out_ - 1);
   image_.set(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA, layer_.out.width - 1);
   image_.set(reg::DPU_WDMA_SIZE_1__HEIGHT_WDMA, tile_.out_rows - 1);
@@ -581,6 +613,17 @@ bool has_paired_offsets(const ConvLayer& layer) {
 }
 
 bool has_known_fetch(const ConvLayer& layer, const ConvTile& tile) {
+  if (layer.in.chip->is_rv1106 && !layer.in.is_picture && !layer.params.transposed) {
+    // Of eight rows in a bank at least, and of 16 kernels in less than two.
+    constexpr int64_t kLeastRows = 8, kMostKernelBytes = 57344;
+    const int64_t entries = buffer_entries(
+        layer.in, layer.is_depthwise ? tile.channels : layer.in.channels, layer.in.width);
+    const int64_t groups = ceil_div(layer.out.channels, layer.in.chip->array_bytes);
+    const bool small =
+        layer.is_depthwise || static_cast<int64_t>(layer.weight_bytes) <= groups * kMostKernelBytes;
+    return small && (entries * kLeastRows <= layer.in.chip->bank_entries ||
+                     entries * tile.in_rows <= layer.in.chip->bank_entries);
+  }
   if (layer.in.is_picture || layer.in.chip->is_rk3562) return true;
   const int64_t channels = layer.is_depthwise ? tile.channels : layer.in.channels;
   return buffer_entries(layer.in, channels, read_width(layer)) * tile.in_rows <=

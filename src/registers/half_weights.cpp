@@ -91,6 +91,12 @@ target::WeightLayout int8_layout(const target::Target& target, const Shape& shap
   const Chip* const chip = find_chip(target.name);
   if (chip != nullptr && chip->is_rk3566) layout.ic_small = shape[1] % layout.ic2 <= 8 ? 8 : 16;
   if (chip != nullptr && chip->is_rk3576) layout.oc2_min = 2;
+  // Programs have plain weights and the constants of RK3588.
+  if (chip != nullptr && chip->is_rv1106) {
+    layout = {.oc2 = 16, .oc2_min = 1, .ic2 = 32, .ic_small = 16, .first_layer_ic = 4};
+    layout.bias_group = 4;
+    layout.bias_channel_align = 16;
+  }
   return layout;
 }
 

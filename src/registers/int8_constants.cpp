@@ -18,10 +18,12 @@ struct Lanes {
 Lanes lanes_of(const Chip& chip, int64_t channels) {
   constexpr int64_t kLeast = 16;
   const int64_t block = chip.depthwise_array_bytes, left = (channels - 1) % block + 1;
-  return {block, chip.is_rk3576 ? align_up(left, kLeast) : block, channels - left};
+  return {block, chip.is_rk3576 || chip.is_rv1106 ? align_up(left, kLeast) : block,
+          channels - left};
 }
 
-// Block, tap, two weights and their two offsets. An offset of 128 has the bits of -128.
+// Block, tap, two weights and their two offsets; each weight and its offset on RV1106. An offset of
+// 128 has the bits of -128.
 std::vector<uint8_t> paired_weights(const Chip& chip, const Shape& shape,
                                     std::span<const int8_t> plain,
                                     std::span<const int16_t> offset) {
@@ -32,9 +34,10 @@ std::vector<uint8_t> paired_weights(const Chip& chip, const Shape& shape,
     for (int64_t tap = 0; tap < taps; ++tap) {
       const int64_t lane = c % lanes.block;
       const int64_t first = (c - lane) * taps + tap * (c < lanes.whole ? lanes.block : lanes.last);
-      const auto at = static_cast<size_t>(2 * first + lane / 2 * 4 + lane % 2);
+      const auto at =
+          static_cast<size_t>(2 * first + (chip.is_rv1106 ? 2 * lane : lane / 2 * 4 + lane % 2));
       bytes[at] = static_cast<uint8_t>(plain[static_cast<size_t>(c * taps + tap)]);
-      bytes[at + 2] = static_cast<uint8_t>(offset[static_cast<size_t>(c)]);
+      bytes[at + (chip.is_rv1106 ? 1 : 2)] = static_cast<uint8_t>(offset[static_cast<size_t>(c)]);
     }
   }
   return bytes;
@@ -116,7 +119,10 @@ HelperConstant int8_weights(const target::Target& target, const Chip& chip, cons
     out.bytes = paired_weights(chip, shape, plain, offset);
     return out;
   }
-  out.native_shape = program::native_weight_shape(int8_layout(target, shape), shape, use);
+  target::WeightLayout layout = int8_layout(target, shape);
+  // Kernels of a picture come in pairs.
+  if (chip.is_rv1106 && use == program::WeightUse::kPicture) layout.oc2_min = 2;
+  out.native_shape = program::native_weight_shape(layout, shape, use);
   out.bytes = program::pack_weights(plain, shape, offset, out.native_shape);
   return out;
 }
@@ -124,7 +130,7 @@ HelperConstant int8_weights(const target::Target& target, const Chip& chip, cons
 HelperConstant int8_bias(const target::Target& target, const Chip& chip,
                          const program::BiasBlock& block, bool is_depthwise) {
   HelperConstant out{.dtype = DType::kI32};
-  const target::WeightLayout& layout = target.weights_i8;
+  const target::WeightLayout layout = int8_layout(target, Shape{1, 1, 1, 1});
   out.shape = Shape{static_cast<int64_t>(block.bias.size())};
   out.bytes =
       chip.is_rk3562 && is_depthwise

@@ -15,6 +15,7 @@
 #include "registers/rk3562.h"
 #include "registers/rk3566.h"
 #include "registers/rk3576.h"
+#include "registers/rv1106.h"
 #include "target/rk3576_registers.h"
 #include "target/target.h"
 
@@ -85,8 +86,9 @@ Status add_rk3562_constants(const program::Program& program, const program::Vari
   RK_ASSIGN(const program::ConvConstants constants,
             program::unpack_conv_constants(program, variant, step));
   layer.first_multiplier = constants.channels.multiplier[0];
-  if (!layer.is_depthwise) return ok_status();
-  HelperConstant bias = int8_bias(*target, *layer.in.chip, constants.channels, true);
+  // Programs for RV1106 have blocks of RK3588.
+  if (!layer.is_depthwise && !layer.in.chip->is_rv1106) return ok_status();
+  HelperConstant bias = int8_bias(*target, *layer.in.chip, constants.channels, layer.is_depthwise);
   bias.name = tensor_of(variant, step.inputs[2]).name;
   tasks.helpers.push_back(std::move(bias));
   return ok_status();
@@ -349,7 +351,7 @@ Result<LayerTasks> layer_tasks(const program::Program& program, const program::V
       continue;
     }
     if (chip->is_rk3562) {
-      auto list = for_rk3562(bound.task);
+      auto list = chip->is_rv1106 ? for_rv1106(bound.task) : for_rk3562(bound.task);
       if (!list.ok()) return no_form(step, form_of(list.status()));
       bound.listed = *std::move(list);
       listed.push_back(std::move(bound));

@@ -10,7 +10,6 @@ namespace rk::registers {
 namespace {
 
 constexpr int64_t kBankBytes = 32768;
-constexpr int64_t kAtomsPerEntry = 4;
 
 // Bytes of a picture's pixel in the buffer.
 int64_t picture_pixel_bytes(const Feature& picture, int64_t channels) {
@@ -354,6 +353,64 @@ Result<std::vector<std::vector<ConvTile>>> split_for_rk3576(const ConvLayer& lay
   return best;
 }
 
+// RV1106: rows have as many banks as they need, those of 16 kernels (all kernels of a depthwise
+// layer) left out. Channels of a depthwise layer are cut before rows. No rows stay for the next tile.
+Result<std::vector<ConvTile>> tile_for_rv1106(const ConvLayer& layer) {
+  const Chip& chip = *layer.in.chip;
+  const int64_t bank_bytes = chip.bank_entries * chip.entry_bytes;
+  const auto bytes = static_cast<int64_t>(layer.weight_bytes);
+  constexpr int64_t kLeastBanks = 2;
+  const int64_t groups = ceil_div(layer.out.channels, chip.array_bytes);
+  const int64_t taps =
+      int64_t{layer.params.kernel.h} * layer.params.kernel.w * (has_paired_offsets(layer) ? 2 : 1);
+  const auto most_for = [&](int64_t channels) {
+    const int64_t all = ceil_div(layer.is_depthwise ? taps * channels : bytes, bank_bytes);
+    const int64_t group = layer.is_depthwise ? all : ceil_div(ceil_div(bytes, groups), bank_bytes);
+    return chip.banks - std::min(all, std::max(group, kLeastBanks));
+  };
+  // Whole rows count where less of them is read.
+  const auto entries_of = [&](int64_t channels) {
+    return buffer_entries(layer.in, in_channels(layer, channels), layer.in.width);
+  };
+  const auto full_for = [&](int64_t channels) {
+    const int64_t rows = layer.params.transposed
+                             ? layer.in.height
+                             : std::min(needed_rows(layer, layer.out.height, layer.params.pads.top),
+                                        layer.in.height);
+    return std::max<int64_t>(ceil_div(entries_of(channels) * rows, chip.bank_entries), 1);
+  };
+  if (most_for(layer.is_depthwise ? chip.depthwise_array_bytes : layer.out.channels) < 1)
+    return unsupported("no register form for 16 kernels of more than 224 KiB");
+  const int64_t block = chip.depthwise_array_bytes;
+  int64_t chunk = layer.out.channels;
+  if (layer.is_depthwise && chunk > block && full_for(chunk) > most_for(chunk)) {
+    chunk = block;
+    while (chunk + block < layer.out.channels && full_for(chunk + block) <= most_for(chunk + block))
+      chunk += block;
+  }
+  std::vector<ConvTile> tiles;
+  for (int64_t channel = 0; channel < layer.out.channels; channel += chunk) {
+    const int64_t channels = std::min(chunk, layer.out.channels - channel);
+    const int64_t full = full_for(channels), most = most_for(channels);
+    Cut cut{.chunk = channels};
+    cut.data_banks = static_cast<int32_t>(layer.params.transposed ? most : std::min(full, most));
+    cut.weight_banks = static_cast<int32_t>(chip.banks - cut.data_banks);
+    cut.rows_in_buffer = full <= cut.data_banks
+                             ? std::max(needed_rows(layer, layer.out.height, 0), layer.in.height)
+                             : cut.data_banks * chip.bank_entries / entries_of(channels);
+    cut.keeps_weights =
+        !layer.params.transposed && (layer.is_depthwise || bytes <= cut.weight_banks * bank_bytes);
+    for (int64_t row = 0; row < layer.out.height;) {
+      RK_ASSIGN(ConvTile tile, tile_at(layer, cut, row, layer.out.height));
+      tile.first_channel = channel;
+      tile.channels = channels;
+      tiles.push_back(tile);
+      row += tile.out_rows;
+    }
+  }
+  return tiles;
+}
+
 // `parts` tiles of as many rows each, the first ones of one more; empty when the buffer does not hold one.
 Result<std::vector<ConvTile>> cut_evenly(const ConvLayer& layer, const Cut& cut, int64_t parts) {
   std::vector<ConvTile> tiles;
@@ -377,9 +434,10 @@ int64_t buffer_entries(const Feature& feature, int64_t channels, int64_t width) 
     return ceil_div(bytes, feature.chip->entry_bytes);
   }
   // Three atoms take the place of four.
-  const int64_t atoms = ceil_div(channels, feature.lanes()), rest = atoms % kAtomsPerEntry;
-  const int64_t partly = rest == 3 ? width : ceil_div(rest * width, kAtomsPerEntry);
-  return atoms / kAtomsPerEntry * width + partly;
+  const int64_t together = feature.chip->entry_bytes / feature.chip->atom_bytes;
+  const int64_t atoms = ceil_div(channels, feature.lanes()), rest = atoms % together;
+  const int64_t partly = rest == 3 ? width : ceil_div(rest * width, together);
+  return atoms / together * width + partly;
 }
 
 int64_t row_entries(const ConvLayer& layer, int64_t channels) {
@@ -401,6 +459,7 @@ int64_t read_width(const ConvLayer& layer) {
 Result<std::vector<ConvTile>> tile_convolution(const ConvLayer& layer) {
   RK_TRY(check_layer(layer));
   if (layer.in.chip->is_rk3576) return tile_for_rk3576(layer);
+  if (layer.in.chip->is_rv1106) return tile_for_rv1106(layer);
   const Cut cut = cut_for(layer);
   std::vector<ConvTile> tiles;
   if (layer.in.chip->is_rk3562 && cut.chunk < layer.out.channels) {

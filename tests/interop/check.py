@@ -34,12 +34,12 @@ CALIBRATION = os.path.join(ASSETS, "signs", "dataset.txt")
 PICTURE = ["--mean", "0,0,0", "--std", "255,255,255"]
 
 # Other chips with lists. The first two are of one design: a file for either says rk3566.
-CHIPS = ["rk3566", "rk3568", "rk3562", "rk3576", "rv1126b"]
+CHIPS = ["rk3566", "rk3568", "rk3562", "rk3576", "rv1126b", "rv1106", "rv1103"]
 HALF_CHIPS = ["rk3566", "rk3568", "rk3562", "rk3576", "rv1126b"]  # with lists of float16, too
 
 # What nothing writes, said in the summary and not judged: lists are asked for chips whose registers are of RK3588's family, for
 # the small ones where their lists are decoded, and no figure that must be shown needs these. docs/on-a-board.md says so, too.
-UNWRITTEN = ["register lists for RV1103, RV1106, RV1103B, RV1106B and RK2118",
+UNWRITTEN = ["register lists for RV1103B, RV1106B and RK2118",
              "convolutions with a table, and tiles of several rows that do not fit at once, on both cores of RK3576 together"]
 
 

@@ -53,8 +53,10 @@ std::vector<std::vector<uint8_t>> random_inputs(const format::FileGraph& graph) 
 Status compare_paths(const std::vector<uint8_t>& file, Paths& paths) {
   RK_ASSIGN(const format::Container container, format::split_container(file));
   if (!container.section) return invalid_model("the file has no section of ours");
-  const std::vector<uint8_t> bare =
-      format::join_container(container.flatbuffer, container.json, {});
+  // Our section follows the trailer.
+  const auto* const end =
+      reinterpret_cast<const uint8_t*>(container.json.data()) + container.json.size();
+  const std::vector<uint8_t> bare(file.data(), end);
   RK_ASSIGN(const format::FileModel model, format::read_model(ByteSpan(file)));
   const auto inputs = random_inputs(model.graphs.front());
   RK_ASSIGN(const vendor::RunResult own, vendor::run_with_tensors(file, inputs));

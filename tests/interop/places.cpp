@@ -186,14 +186,17 @@ class WholeRun {
       return;
     }
     // RK3566 writes the extents of the cube, with strides in bytes.
-    const bool lite = model_.platform != "rk3588";
+    // RV1106 has RK3588's but for the channels.
+    const bool tiny = model_.platform == "rv1106" || model_.platform == "rv1103";
+    const bool lite = model_.platform != "rk3588" && !tiny;
     const uint64_t atom = lite ? 8 : 16;
     const auto extent = [&](const target::RegisterField& of_rk3588,
                             const target::RegisterField& of_cube) {
       return field(task, lite ? of_cube : of_rk3588) + 1;
     };
     const uint64_t channels =
-        extent(reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA, reg::DPU_DATA_CUBE_CHANNEL__CHANNEL);
+        extent(tiny ? reg::DPU_DATA_CUBE_CHANNEL__CHANNEL : reg::DPU_WDMA_SIZE_0__CHANNEL_WDMA,
+               reg::DPU_DATA_CUBE_CHANNEL__CHANNEL);
     const uint64_t width =
         extent(reg::DPU_WDMA_SIZE_1__WIDTH_WDMA, reg::DPU_DATA_CUBE_WIDTH__WIDTH);
     const uint64_t height =
