@@ -168,8 +168,8 @@ WeightBlocks weight_blocks(const Chip& chip, const Geometry& g) {
   return {chip.kernel_group / bytes, inputs, least};
 }
 
-// Depthwise weights with their offsets between them, w0 w1 o0 o1, or w0 o0 w1 o1 of RV1106: [C, taps] of the sums. An offset
-// of -128 is 128.
+// Depthwise weights with their offsets between them, w0 w1 o0 o1, or w0 o0 w1 o1 of RV1106: [C, taps]
+// of the sums. An offset of -128 is 128.
 template <typename T>
 Result<std::vector<T>> read_paired_weights(const Unit& unit, const Geometry& g) {
   const int64_t block = unit.chip.depthwise_group;

@@ -62,8 +62,8 @@ struct Container {
 Result<Container> split_container(ByteSpan file);
 
 // The whole file. An empty payload leaves our section out. The region of version 6 is a flatbuffer
-// that the caller made with FlatWriter, so its size is a multiple of 64; that of version 0x1004 is a
-// body (small_writer.h).
+// made with FlatWriter, so its size is a multiple of 64; that of version 0x1004 is a body
+// (small_writer.h).
 std::vector<uint8_t> join_container(ByteSpan region, std::string_view json,
                                     ByteSpan section_payload, uint32_t version = kContainerVersion);
 

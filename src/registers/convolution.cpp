@@ -60,8 +60,8 @@ int64_t grains_of_rk3562(const ConvLayer& layer, int64_t entries, int64_t width)
   return std::min(4 * rows, kMost);
 }
 
-// RV1106: a quarter of a bank, and the rows that 16 pixels of the output reach. Lines in quarters of
-// atoms are counted by fours. Of more than a bank, whole banks.
+// RV1106: a quarter of a bank, and the rows that 16 pixels of the output reach. Lines in quarters
+// of atoms are counted by fours. Of more than a bank, whole banks.
 int64_t grains_of_rv1106(const ConvLayer& layer, const ConvTile& tile, int64_t entries,
                          int64_t width) {
   constexpr int64_t kBank = 1024, kMost = 0x3ff, kPixels = 16;

@@ -353,8 +353,9 @@ Result<std::vector<std::vector<ConvTile>>> split_for_rk3576(const ConvLayer& lay
   return best;
 }
 
-// RV1106: rows have as many banks as they need, those of 16 kernels (all kernels of a depthwise
-// layer) left out. Channels of a depthwise layer are cut before rows. No rows stay for the next tile.
+// RV1106: rows have as many banks as they need, at most what weights leave: all of them, two banks
+// or those of 16 kernels. Channels of a depthwise layer are cut before rows. No rows stay for the
+// next tile.
 Result<std::vector<ConvTile>> tile_for_rv1106(const ConvLayer& layer) {
   const Chip& chip = *layer.in.chip;
   const int64_t bank_bytes = chip.bank_entries * chip.entry_bytes;

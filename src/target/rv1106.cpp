@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RV1103, RV1106 and their B variants: small-memory chips with their own runtime library. No vendor
-// file of theirs has been decoded, so weights are written plain; the NPU names are assumed.
+// RV1103, RV1106 and their B variants: small-memory chips with their own runtime library. Weights of
+// a Program are plain; registers/ packs those of lists. The NPU names are assumed.
 #include "target/capabilities.h"
 #include "target/chips.h"
 
