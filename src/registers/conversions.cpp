@@ -127,7 +127,8 @@ Result<LayerTasks> conversion_tasks(const program::Program& program,
   const ProgramTensor& in = variant.tensors[static_cast<size_t>(step.inputs[0])];
   const ProgramTensor& out = variant.tensors[static_cast<size_t>(step.outputs[0])];
   const Chip& chip = *find_chip(program.target);
-  if (chip.is_rk3576) return no_form(step, str("a conversion on ", program.target));
+  if (chip.is_rk3576 || chip.is_rv1106)
+    return no_form(step, str("a conversion on ", program.target));
   if (chip.is_rk3566 && out.dtype != DType::kF16)
     return no_form(step, "a conversion to int8 on RK3566");
   if (in.kind == program::TensorKind::kInput || in.shape != out.shape)

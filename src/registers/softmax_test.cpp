@@ -184,6 +184,17 @@ TEST(RegisterSoftmax, RowsWithinAtomsAreComparedAndSummedThere) {
   expect_words(converted->tasks[0], {{0x4064, 0xc3000001}, {0x4034, 552}, {0x5040, 0x20}});
 }
 
+// Its result is the function's then, as in a file that is read without our section.
+TEST(RegisterSoftmax, WithoutAListItTakesNoTable) {
+  for (const char* const target : {"rk3576", "rv1126b", "rv1106", "rv1103"}) {
+    program::Program program = over_channels();
+    program.target = target;
+    EXPECT_FALSE(tasks_of(program).ok()) << target;
+    const program::Program written = with_numbers_of_lists(program);
+    EXPECT_EQ(std::get<OpParams>(written.main_variant().steps[0].params).op, "Softmax") << target;
+  }
+}
+
 TEST(RegisterSoftmax, RefusesWhatNoListHas) {
   const auto refused = [](ProgramTensor in, const std::string& target) {
     ProgramTensor out = in;
