@@ -75,6 +75,21 @@ RK_INLINE void multiply(const Pass& pass, const Pixels& from, int64_t pixel,
       });
     }
   }
+  if constexpr (kPixels >= 6 && kPixels <= 8) {
+    // The first tiles of pixels ask for the weights of the next tile of channels: where pictures are small, its first tile of
+    // pixels would wait for memory.
+    constexpr int64_t kAheadBytes = kVectors * 64 / 8;
+    const int64_t bytes = pass.quads * kVectors * 64,
+                  at = pixel / kPixels * pass.quads * kAheadBytes;
+    if (at < bytes) {
+      const int8_t* ahead = pass.weights + bytes + at;
+      for (; quad < pass.quads; ++quad, weights += kVectors * 64, ahead += kAheadBytes) {
+        __builtin_prefetch(ahead, 0, 2);
+        sums.add(x, pass.offsets[quad], weights);
+      }
+      return;
+    }
+  }
   for (; quad < pass.quads; ++quad, weights += kVectors * 64)
     sums.add(x, pass.offsets[quad], weights);
 }
