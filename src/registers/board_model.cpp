@@ -263,6 +263,13 @@ class BoardBuilder {
     };
     const auto add_new = [&](size_t step, BoundTask bound, uint32_t waits_for) {
       const size_t node = variant_.inputs.size() + step;
+      // Loads of tables are not counted where both cores of RK3576 do them.
+      if (chip_.is_rk3576 && bound.use == CoreUse::kAlone) {
+        place(node, std::move(bound));
+        placed_.back().waits_for = waits_for;
+        tasks_.push_back(placed_.size() - 1);
+        return;
+      }
       graph().nodes[node].core_bytes[(chip_.is_rk3576 ? cores : (cores - 1) * kMostCores) + core] +=
           written_bytes(chip_, bound.task);
       place(node, std::move(bound));
@@ -284,7 +291,7 @@ class BoardBuilder {
       for (BoundTask& task : split[core]) {
         const bool ends = task.tensor(Operand::kOutput) == kFenceOutput;
         if (ends) add_fence_tensors();
-        const bool waits = !chip_.is_rk3576 || (task.use == CoreUse::kTogether && !ends);
+        const bool waits = !chip_.is_rk3576 || (task.use != CoreUse::kApart && !ends);
         add_new(s, std::move(task), waits ? static_cast<uint32_t>(cores - 1) : 0);
       }
       last_split = s;

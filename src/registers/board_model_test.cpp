@@ -509,6 +509,42 @@ TEST(BoardModel, WeightsOfAFileForRv1106ThatAreCutOffAreRefused) {
     const auto cut = format::decode_with_weights(format::kSectionVersion,
                                                  ByteSpan(payload).first(size), nullptr);
     EXPECT_FALSE(cut.ok()) << size;
+
+// As ConvSigmoid of yunet: both cores load the table, loads wait and are not counted.
+TEST(BoardModel, BothCoresOfRk3576LoadTheTable) {
+  program::Program program = two_layers();
+  program.target = "rk3576";
+  program::Step& step = program.variants[0].steps[0];
+  auto& params = std::get<program::ConvParams>(step.params);
+  params.multiplier_shift = 14;
+  params.lookup = program::LookupStage{};
+  params.lookup->low.assign(513, 59);
+  params.lookup->high.assign(513, 32708);
+  params.lookup->multiplier = 18380;
+  params.lookup->shift = 12;
+  params.lookup->start = -16384;
+  params.lookup->end = 16384;
+  params.lookup->entry_shift = 5;
+  params.lookup->below = params.lookup->above = {0, 0};
+  const auto board = make_board_model(program);
+  ASSERT_TRUE(board.ok()) << board.status().message();
+  ASSERT_TRUE(board->complete()) << board->layers[0].why;
+  const format::FileGraph& graph = board->model.graphs.front();
+  EXPECT_EQ(graph.schedule_starts, (std::vector<uint32_t>{0, 3, 6}));
+  EXPECT_EQ(graph.nodes[1].task_counts, (std::vector<uint32_t>{1, 1, 1}));
+  const auto lists = format::TaskLists::read(board->model, graph);
+  ASSERT_TRUE(lists.ok());
+  ASSERT_EQ(lists->tasks().size(), 12U);
+  ASSERT_EQ(lists->schedules().size(), 2U);
+  for (size_t core = 0; core < 2; ++core) {
+    const format::Lane& lane = lists->schedules()[1].lanes[core];
+    EXPECT_EQ(lane.first_task, 6 + 3 * core);
+    EXPECT_EQ(lane.task_count, 3U);
+    const format::Task& load = lists->tasks()[lane.first_task];
+    EXPECT_EQ(load.units, 0x18U);
+    EXPECT_EQ(load.command_count, 1117U);
+    EXPECT_EQ(lists->word(load.first_word + 1118), 0x0101000100460014U);
+    EXPECT_EQ(lists->word(load.first_word + 1120), 0x0081000000180008U);
   }
 }
 

@@ -212,12 +212,17 @@ Result<LayerTasks> convolution_tasks(const program::Program& program,
     if (!has_known_fetch(layer, tile)) tasks.form = LayerForm::kEmulated;
   }
   constexpr std::ptrdiff_t kWrittenTwice = 4;  // words that only lists of one core begin with
-  // Tables are the first core's, as in vendor files.
-  const bool splits = !program.single_core && !layer.params.lookup && layer.in.chip->cores > 1;
+  // Tables are the first core's, as in vendor files; on RK3576 both cores load them.
+  const bool looks_up = layer.params.lookup.has_value();
+  const bool splits =
+      !program.single_core && layer.in.chip->cores > 1 && (!looks_up || layer.in.chip->is_rk3576);
   for (size_t i = 0; i + 1 < layer.in.chip->cores && splits; ++i) {
     RK_ASSIGN(const auto of_core, split_convolution(layer, static_cast<int>(i) + 2));
+    // No vendor file seen has a table on cores with banks of their own.
+    if (looks_up && !of_core.empty() && of_core.front().front().cores == 1) continue;
     for (const std::vector<ConvTile>& core : of_core) {
       std::vector<BoundTask>& to = tasks.split[i].emplace_back();
+      if (looks_up) to.push_back(tasks.tasks.front());
       for (const ConvTile& tile : core) {
         RK_ASSIGN(BoundTask bound, bind(tile));
         bound.use = tile.cores > 1 ? CoreUse::kTogether : CoreUse::kApart;

@@ -481,8 +481,20 @@ TEST(RegisterRk3576, TwoCoresTakeTheRowsThatTheyHaveInVendorFiles) {
                           {64, 65, 65, 1, 1, 0, {33, 32}},
                           {64, 96, 96, 3, 1, 1, {48, 48}},
                           {64, 120, 120, 1, 1, 0, {30, 30, 30, 30}},
-                          // The vendor's compiler cuts these by a rule that is not known.
-                          {64, 112, 112, 3, 1, 1, {}}};
+                          // Parts in the middle first.
+                          {64, 112, 112, 3, 1, 1, {36, 36, 20, 20}},
+                          {64, 128, 128, 3, 1, 1, {41, 41, 23, 23}},
+                          {64, 200, 112, 3, 1, 1, {52, 52, 48, 48}},
+                          {32, 176, 176, 5, 1, 2, {57, 57, 31, 31}},
+                          {64, 112, 112, 7, 1, 3, {35, 35, 21, 21}},
+                          {128, 80, 80, 3, 2, 1, {12, 12, 8, 8}},
+                          {128, 76, 80, 3, 2, 1, {12, 12, 7, 7}},
+                          {128, 120, 80, 3, 2, 1, {18, 18, 12, 12}},
+                          {64, 112, 112, 2, 2, 0, {14, 14, 14, 14}},
+                          {64, 128, 224, 3, 1, 1, {25, 25, 25, 25, 14, 14}},
+                          {64, 224, 224, 3, 1, 1, {24, 24, 24, 24, 24, 24, 24, 24, 16, 16}},
+                          // An odd number of rows that do not fit at once: the rule is not known.
+                          {128, 75, 75, 3, 1, 1, {}}};
   for (const Shared& a : asked) {
     const int64_t height = (a.height + 2 * a.pad - a.kernel) / a.stride + 1;
     const int64_t width = (a.width + 2 * a.pad - a.kernel) / a.stride + 1;

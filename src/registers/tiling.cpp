@@ -288,31 +288,72 @@ Result<std::vector<ConvTile>> tile_for_rk3576(const ConvLayer& layer) {
   return tiles;
 }
 
-// RK3576, `parts` tiles of two cores in turns, the first of them of `first` rows where there are two. Empty where the
-// buffer does not hold one; a core does not read all rows of the input.
-Result<std::vector<std::vector<ConvTile>>> cut_for_two_cores(const ConvLayer& layer, const Cut& cut,
-                                                             int64_t parts, int64_t first) {
-  std::vector<std::vector<ConvTile>> of_core(2);
-  int64_t row = 0;
-  for (int64_t part = 0; part < parts; ++part) {
-    const int64_t rows = parts > 2 || part == 0 ? first : layer.out.height - first;
-    RK_ASSIGN(ConvTile tile, tile_at(layer, cut, row, rows));
-    if (tile.out_rows != rows || tile.in_rows > cut.rows_in_buffer ||
+using Split = std::vector<std::vector<ConvTile>>;  // of each core
+
+// Rows of the kernel with what its dilation leaves out.
+int64_t reach_of(const ConvLayer& layer) {
+  return int64_t{layer.params.kernel.h - 1} * layer.params.dilation.h + 1;
+}
+
+struct RowPart {
+  int64_t first = 0, rows = 0;
+};
+
+// RK3576, tiles of two cores in turns. Empty where the buffer does not hold one, or where a core reads all rows of the input.
+Result<Split> cut_for_two_cores(const ConvLayer& layer, const Cut& cut,
+                                const std::vector<RowPart>& parts) {
+  constexpr size_t kCores = 2;
+  Split of_core(kCores);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    RK_ASSIGN(ConvTile tile, tile_at(layer, cut, parts[i].first, parts[i].rows));
+    if (tile.out_rows != parts[i].rows || tile.in_rows > cut.rows_in_buffer ||
         tile.in_rows == layer.in.height)
-      return std::vector<std::vector<ConvTile>>(2);
+      return Split(kCores);
     tile.channels = layer.out.channels;
-    of_core[static_cast<size_t>(part % 2)].push_back(tile);
-    row += rows;
+    of_core[i % kCores].push_back(tile);
   }
   return of_core;
 }
 
+// RK3576, rows of halves that share weights and do not fit at once, as few parts as do. Those that do not overlap are equal.
+// Others are equal in the middle of the layer, which comes first, and shorter at its ends: as long as the buffer takes
+// while an end is longer than half of one with its overlap.
+std::vector<RowPart> parts_together(const ConvLayer& layer, const Cut& cut) {
+  const int64_t height = layer.out.height, half = height / 2;
+  const int64_t stride = layer.params.stride.h;
+  const int64_t overlap = reach_of(layer) - stride;
+  const int64_t most = (cut.rows_in_buffer - reach_of(layer)) / stride + 1;
+  std::vector<RowPart> parts;
+  if (cut.rows_in_buffer < reach_of(layer)) return parts;
+  // Of other kernels with steps no rule is known.
+  if (overlap > 0 && stride > 1 && (stride != 2 || reach_of(layer) != 3)) return parts;
+  for (int64_t pairs = 2; overlap <= 0 && pairs <= half; ++pairs) {
+    const int64_t rows = half / pairs;
+    if (half % pairs != 0 || rows > most) continue;
+    for (int64_t row = 0; row < height; row += rows) parts.push_back({row, rows});
+    return parts;
+  }
+  for (int64_t pairs = 1; overlap > 0 && pairs < half; ++pairs) {
+    const int64_t longest = (2 * half - overlap - 1) / (2 * pairs + 1);
+    const int64_t rows = std::min({most, (half - 1) / pairs, longest});
+    const int64_t end = half - pairs * rows;
+    // The border at an end is not read.
+    if (rows <= 0 ||
+        (end - 1) * stride + reach_of(layer) - layer.params.pads.top > cut.rows_in_buffer)
+      continue;
+    for (int64_t i = 0; i < 2 * pairs; ++i) parts.push_back({end + i * rows, rows});
+    parts.push_back({0, end});
+    parts.push_back({height - end, end});
+    return parts;
+  }
+  return parts;
+}
+
 // RK3576, rows of two cores. An even number is halved: the cores share 16 banks, of which each has six for rows, and fetch
 // weights once. Otherwise each core has the banks that it has alone, and the first one all rows that make the larger part no
-// larger, in groups of 16 pixels. Empty where one core takes all rows, or no vendor file shows the cut: kernels of several
-// rows, or channels, whose rows do not fit at once.
-Result<std::vector<std::vector<ConvTile>>> split_for_rk3576(const ConvLayer& layer) {
-  using Split = std::vector<std::vector<ConvTile>>;
+// larger, in groups of 16 pixels. Empty where one core takes all rows, or no vendor file shows the cut: an odd number of rows,
+// or channels, whose rows do not fit at once.
+Result<Split> split_for_rk3576(const ConvLayer& layer) {
   constexpr int64_t kCores = 2, kSharedBanks = 6, kGroup = 16;
   const Chip& chip = *layer.in.chip;
   const int64_t height = layer.out.height;
@@ -326,26 +367,27 @@ Result<std::vector<std::vector<ConvTile>>> split_for_rk3576(const ConvLayer& lay
                .weight_banks = static_cast<int32_t>(chip.banks - banks)};
   };
   const Cut together = cut_of(kSharedBanks), apart = cut_of(alone.front().data_banks);
-  for (int64_t parts = kCores; parts <= height; parts += kCores) {
-    if (height % parts != 0 || (parts > kCores && layer.params.kernel.h > 1)) continue;
-    RK_ASSIGN(Split split, cut_for_two_cores(layer, together, parts, height / parts));
-    if (split.front().empty()) continue;
+  if (height % kCores == 0) {
+    const bool in_chunks = layer.is_depthwise && alone.front().channels < layer.out.channels;
+    const RowPart upper{0, height / kCores}, lower{height / kCores, height / kCores};
+    RK_ASSIGN(Split split, cut_for_two_cores(layer, together, {upper, lower}));
+    if (split.front().empty() && !in_chunks) {
+      RK_ASSIGN(split, cut_for_two_cores(layer, together, parts_together(layer, together)));
+    }
     for (std::vector<ConvTile>& tiles : split)
       for (ConvTile& tile : tiles) tile.cores = kCores;
-    return split;
-  }
-  if (height % kCores == 0) {
+    if (!split.front().empty()) return split;
     // Halves that would do in a larger buffer.
     const Cut any = cut_of(kSharedBanks * layer.in.height);
-    RK_ASSIGN(const Split split, cut_for_two_cores(layer, any, kCores, height / kCores));
-    if (!split.front().empty()) return Split();
+    RK_ASSIGN(const Split whole, cut_for_two_cores(layer, any, {upper, lower}));
+    if (!whole.front().empty()) return Split();
   }
   Split best;
   int64_t least = INT64_MAX;
   for (int64_t first = height - 1; first > 0; --first) {
     const int64_t pixels = std::max(first, height - first) * layer.out.width;
     if (ceil_div(pixels, kGroup) >= least) continue;
-    RK_ASSIGN(Split split, cut_for_two_cores(layer, apart, kCores, first));
+    RK_ASSIGN(Split split, cut_for_two_cores(layer, apart, {{0, first}, {first, height - first}}));
     if (split.front().empty()) continue;
     least = ceil_div(pixels, kGroup);
     best = std::move(split);

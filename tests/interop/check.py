@@ -40,7 +40,8 @@ HALF_CHIPS = ["rk3566", "rk3568", "rk3562", "rk3576", "rv1126b"]  # with lists o
 # What nothing writes, said in the summary and not judged: lists are asked for chips whose registers are of RK3588's family, for
 # the small ones where their lists are decoded, and no figure that must be shown needs these. docs/on-a-board.md says so, too.
 UNWRITTEN = ["register lists for RV1103B, RV1106B and RK2118",
-             "convolutions with a table, and tiles of several rows that do not fit at once, on both cores of RK3576 together"]
+             "on both cores of RK3576 together an odd number of rows that do not fit at once or go through a table, channels of "
+             "depthwise layers that do not fit, and some long kernels with steps: the first core does these"]
 
 
 def quiet(command, **options):

@@ -88,6 +88,18 @@ uint64_t TaskLists::end_of_first(const FileGraph& graph) const {
   return end;
 }
 
+void TaskLists::add_uncounted_loads(const FileGraph& graph, std::vector<uint64_t>& sums) const {
+  std::vector<uint64_t> of_node(graph.nodes.size());
+  const uint64_t first_end = end_of_first(graph);
+  for (uint64_t i = 0; i < first_end; ++i) ++of_node[tasks_[i].node];
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const auto& counts = graph.nodes[n].task_counts;
+    if (counts.size() != sums.size() || counts.back() == 0 || of_node[n] < counts.front()) continue;
+    for (size_t column = 1; column < sums.size(); ++column)
+      sums[column] += of_node[n] - counts.front();
+  }
+}
+
 void TaskLists::read_schedules(const FileGraph& graph) {
   size_t columns = 0;
   for (const FileNode& node : graph.nodes) columns = std::max(columns, node.task_counts.size());
@@ -96,6 +108,7 @@ void TaskLists::read_schedules(const FileGraph& graph) {
     for (size_t i = 0; i < node.task_counts.size(); ++i) sums[i] += node.task_counts[i];
   }
   const int most = max_cores(columns);
+  if (most == 2) add_uncounted_loads(graph, sums);
   size_t column = 0;
   for (int cores = 1; cores <= most; ++cores) {
     // Starts: one per core for the one-core schedule, then one per larger core count.
@@ -103,20 +116,6 @@ void TaskLists::read_schedules(const FileGraph& graph) {
     uint64_t start = index < graph.schedule_starts.size() ? graph.schedule_starts[index] : 0;
     if (cores > 1 && index >= graph.schedule_starts.size()) return;
     Schedule schedule{cores, {}, {}};
-    const bool counts_all = most != 2 || cores != 2 || start > tasks_.size() ||
-                            sums[column] + sums[column + 1] == tasks_.size() - start;
-    if (!counts_all) {
-      // RK3576 leaves out loads of tables that both cores do: the second core begins with an earlier node.
-      const auto first = tasks_.begin() + static_cast<std::ptrdiff_t>(start);
-      const auto second = std::is_sorted_until(
-          first, tasks_.end(), [](const Task& a, const Task& b) { return a.node < b.node; });
-      const auto place = [&](auto at) { return static_cast<size_t>(at - tasks_.begin()); };
-      schedule.lanes = {{place(first), place(second) - place(first)},
-                        {place(second), tasks_.size() - place(second)}};
-      schedule.columns = {column, column + 1};
-      schedules_.push_back(std::move(schedule));
-      return;
-    }
     for (int core = 0; core < cores; ++core, ++column) {
       // The one-core column leaves out tasks that only load a lookup table: it ends where the next schedule starts.
       const uint64_t count =

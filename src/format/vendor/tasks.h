@@ -70,6 +70,8 @@ class TaskLists {
   Status read_tasks(ByteSpan bytes, size_t node_count);
   void read_addresses(const FileGraph& graph);
   void read_schedules(const FileGraph& graph);
+  // RK3576: both cores load the tables of a node that they share, which its columns of two cores leave out.
+  void add_uncounted_loads(const FileGraph& graph, std::vector<uint64_t>& sums) const;
   uint64_t end_of_first(const FileGraph& graph) const;  // of the one-core tasks
 
   ByteSpan words_;
