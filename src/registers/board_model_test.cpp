@@ -509,6 +509,8 @@ TEST(BoardModel, WeightsOfAFileForRv1106ThatAreCutOffAreRefused) {
     const auto cut = format::decode_with_weights(format::kSectionVersion,
                                                  ByteSpan(payload).first(size), nullptr);
     EXPECT_FALSE(cut.ok()) << size;
+  }
+}
 
 // As ConvSigmoid of yunet: both cores load the table, loads wait and are not counted.
 TEST(BoardModel, BothCoresOfRk3576LoadTheTable) {

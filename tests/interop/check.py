@@ -6,9 +6,10 @@ summary line; exit 0 only when every figure holds.
     check.py BUILD_FOLDER
 
 The corpus of vendor files comes from ../shared (unpacked below the build folder once, as check-vendor does). RK_VENDOR_FURTHER
-names a folder of further files with their source models, made by tests/vendor/make_files.py: constants can be judged with
-source models only. RK_VENDOR_PYTHON names the Python of an environment with rknn-toolkit2, a peer that may be absent; it also
-compiles the networks that the corpus does not have. RK_NETRON names Netron's source folder.
+names a folder of further files with their source models, made by tests/vendor/make_files.py (--types int8, --chips
+rk3588,rv1106): constants can be judged with source models only, and of RV1106 the corpus has little but one network.
+RK_VENDOR_PYTHON names the Python of an environment with rknn-toolkit2, a peer that may be absent; it also compiles the
+networks that the corpus does not have. RK_NETRON names Netron's source folder.
 """
 import os
 import subprocess
