@@ -326,8 +326,7 @@ Result<LayerTasks> softmax_tasks(const program::Program& program, const program:
   const Chip* const chip = find_chip(program.target);
   if (chip == nullptr) return no_form(step, str("the chip ", program.target));
   if (chip->is_rk3566) return no_form(step, "Softmax on RK3566, which the vendor's CPU computes");
-  if (chip->is_rk3576 || chip->is_rv1106)
-    return no_form(step, str("Softmax on ", program.target));
+  if (chip->is_rk3576 || chip->is_rv1106) return no_form(step, str("Softmax on ", program.target));
   if (in.kind == program::TensorKind::kInput) return no_form(step, "Softmax of an input");
   if (joins_channels(step, in, out)) {
     const Feature feature = feature_of(program, in);
