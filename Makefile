@@ -72,10 +72,11 @@ demo: configure-release
 	@$(call NINJA,release,signs_demo rknn)
 	@$(BUILD)/release/examples/signs_demo examples/signs $(BUILD)/demo
 
-# The layout of code is part of it (tests/house/layout.py), and clang-tidy on what the last commits touch (tidy.py).
+# The layout of code is part of it (tests/house/layout.py), and clang-tidy on what the last commits touch (tidy.py); our
+# libraries are loaded beside torch's, and autosparsity trains a model of it.
 .PHONY: test test-packages
 test-packages:
-	@$(call INSTALL,clang-format-14 clang-tidy-14)
+	@$(call INSTALL,clang-format-14 clang-tidy-14 python3-torch)
 test: test-packages dev release
 	@$(PYTHON) tests/run.py --dev $(BUILD)/dev --release $(BUILD)/release
 

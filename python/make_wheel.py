@@ -29,7 +29,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-PACKAGES = ("openrknn", "rknn", "rknnlite")
+PACKAGES = ("openrknn", "rknn", "rknnlite", "autosparsity")
 # Part of every Linux that can run Python; everything else is put beside our libraries.
 SYSTEM = re.compile(r"^(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux[^.]*|linux-vdso)\.so")
 
