@@ -3,7 +3,8 @@
 """Fuzzing with libFuzzer, and the seeds for it.
 
     run.py seeds --replay FUZZ_REPLAY --corpus FOLDER            files that cover every operator, made of the stored cases
-    run.py fuzz --programs FOLDER --corpus FOLDER --seconds N    every target for its share of N seconds of processor time
+    run.py fuzz --programs FOLDER --corpus FOLDER --seconds N    every target for its share of N seconds of processor time,
+                [--jobs K] [--seed S]                             K of them side by side; what they try depends on S
     run.py frontends --programs FOLDER --corpus FOLDER --each N  the model formats with their seeds, N seconds each
     run.py replay --replay FUZZ_REPLAY --corpus FOLDER           every file of the corpus once (for coverage)
 
@@ -11,6 +12,7 @@ The cases of src/ops/*/*_test.cpp are graphs in text form, so they are seeds as 
 A finding is left beside the corpus, in findings/; its place is tests/fuzz/bad once it is understood.
 """
 import argparse
+import concurrent.futures
 import glob
 import os
 import re
@@ -28,6 +30,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 SHARES = {"rknn": 3, "program": 4, "onnx": 4, "tflite": 2, "tensorflow": 2, "darknet": 1, "caffe": 2, "torchscript": 2,
           "graph_text": 2, "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1, "options": 1, "formula": 1, "capi": 3}
 FRONTENDS = ("tflite", "tensorflow", "darknet", "caffe", "torchscript")
+SEED = 20261115  # of libFuzzer's first round
 LIMIT_SECONDS = 20
 MAX_BYTES = 65536  # of one input
 LARGE_BYTES = 2 << 20  # of one that is replayed only
@@ -212,7 +215,7 @@ def is_hang(program, path):
     return False
 
 
-def fuzz_one(program, folder, findings, time):
+def fuzz_one(program, folder, findings, time, seed):
     """(inputs, seconds of processor time, what libFuzzer said of a finding or None)."""
     runs, used, rounds = 0, 0.0, 0
     prefix = os.path.join(findings, os.path.basename(program)[len("fuzz_"):] + "-")
@@ -220,7 +223,7 @@ def fuzz_one(program, folder, findings, time):
         code, text, spent = run_measured(
             [program, folder, "-max_total_time=%d" % max(1, round(time - used)), "-timeout=%d" % (5 * LIMIT_SECONDS),
              "-report_slow_units=%d" % LIMIT_SECONDS, "-rss_limit_mb=%d" % LIMIT_MEGABYTES, "-artifact_prefix=" + prefix,
-             "-print_final_stats=1", "-seed=%d" % (20261115 + rounds), "-max_len=%d" % MAX_BYTES])
+             "-print_final_stats=1", "-seed=%d" % (seed + rounds), "-max_len=%d" % MAX_BYTES])
         rounds += 1
         used += spent
         found = re.search(r"number_of_executed_units: (\d+)", text)
@@ -234,28 +237,38 @@ def fuzz_one(program, folder, findings, time):
     return runs, used, None
 
 
-def fuzz(programs, corpus, seconds):
-    """`seconds` of processor time by target."""
+def fuzz_target(programs, corpus, findings, target, time, seed):
+    """(target, seconds of processor time, inputs, what libFuzzer said of a finding or None, whether it was built)."""
+    program, folder = os.path.join(programs, "fuzz_" + target), os.path.join(corpus, target)
+    if not os.path.exists(program):
+        return target, 0.0, 0, None, False
+    os.makedirs(folder, exist_ok=True)
+    runs, used, said = fuzz_one(program, folder, findings, time, seed)
+    return target, used, runs, said, True
+
+
+def fuzz(programs, corpus, seconds, jobs=1, seed=SEED):
+    """`seconds` of processor time by target, the longest first."""
     findings = os.path.join(os.path.dirname(os.path.abspath(corpus)), "findings")
     os.makedirs(findings, exist_ok=True)
     bad, total, inputs = 0, 0.0, 0
-    for target, time in seconds.items():
-        program = os.path.join(programs, "fuzz_" + target)
-        folder = os.path.join(corpus, target)
-        if not os.path.exists(program):
-            print("FIGURE fuzzing %s | not built | 0 findings | SHORT" % target)
-            bad += 1
-            continue
-        os.makedirs(folder, exist_ok=True)
-        runs, used, said = fuzz_one(program, folder, findings, time)
-        total, inputs = total + used, inputs + runs
-        bad += said is not None
-        print("FIGURE fuzzing %s, %d s of processor time: crashes, hangs over %d s, too much memory | %s | 0 | %s" %
-              (target, used, LIMIT_SECONDS, "0 of %d" % runs if said is None else "found: see " + findings,
-               "ok" if said is None else "SHORT"), flush=True)
-        if said is not None:
-            print("\n".join(said.splitlines()[-30:]))
-    print("fuzzing: %.2f hours of processor time, %d inputs, %d targets with findings" % (total / 3600, inputs, bad))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(fuzz_target, programs, corpus, findings, target, time, seed)
+                   for target, time in sorted(seconds.items(), key=lambda item: -item[1])]
+        for done in concurrent.futures.as_completed(waiting):
+            target, used, runs, said, built = done.result()
+            if not built:
+                print("FIGURE fuzzing %s | not built | 0 findings | SHORT" % target)
+                bad += 1
+                continue
+            total, inputs = total + used, inputs + runs
+            bad += said is not None
+            print("FIGURE fuzzing %s, %d s of processor time: crashes, hangs over %d s, too much memory | %s | 0 | %s" %
+                  (target, used, LIMIT_SECONDS, "0 of %d" % runs if said is None else "found: see " + findings,
+                   "ok" if said is None else "SHORT"), flush=True)
+            if said is not None:
+                print("\n".join(said.splitlines()[-30:]))
+    print("fuzzing: %.2f hours of processor time, %d inputs, %d targets with findings" % (total / 3600, inputs, bad), flush=True)
     return 1 if bad else 0
 
 
@@ -276,6 +289,8 @@ def main():
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--seconds", type=int, default=240)
     parser.add_argument("--each", type=int, default=30)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seed", type=int, default=SEED)
     args = parser.parse_args()
     if args.action == "seeds":
         make_seeds(args.replay, args.corpus)
@@ -284,10 +299,10 @@ def main():
         return replay_all(args.replay, args.corpus)
     if args.action == "frontends":
         make_frontend_seeds(args.corpus)
-        return fuzz(args.programs, args.corpus, dict.fromkeys(FRONTENDS, args.each))
+        return fuzz(args.programs, args.corpus, dict.fromkeys(FRONTENDS, args.each), args.jobs, args.seed)
     total = sum(SHARES.values())
     return fuzz(args.programs, args.corpus,
-                {target: max(5, int(args.seconds * share / total)) for target, share in SHARES.items()})
+                {target: max(5, int(args.seconds * share / total)) for target, share in SHARES.items()}, args.jobs, args.seed)
 
 
 if __name__ == "__main__":
