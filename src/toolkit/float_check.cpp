@@ -8,6 +8,7 @@
 #include "analysis/simulate.h"
 #include "base/log.h"
 #include "evaluator/evaluate.h"
+#include "ops/shared/custom.h"
 #include "quant/observe.h"
 #include "quant/samples.h"
 #include "toolkit/config_check.h"
@@ -169,11 +170,16 @@ Status check_numbers(const Calibrated& from, const program::Program& program,
 
 Status check_float_numbers(const Graph& graph, const std::string& dataset,
                            const program::Program& program, const Setting& setting) {
-  const auto sample = FirstSample::load(dataset, graph, setting.config);
-  if (!sample.ok()) {
-    log(LogLevel::kInfo, str("not tried for values beyond float16: ", sample.status().message()));
+  const auto not_tried = [](std::string_view why) {
+    log(LogLevel::kInfo, str("not tried for values beyond float16: ", why));
     return ok_status();
-  }
+  };
+  // Nothing is calibrated here, so nobody expects a call.
+  if (std::ranges::any_of(graph.nodes(),
+                          [](const Node* node) { return ops::takes_any_attribute(node->def()); }))
+    return not_tried("the model has operators of the user's own");
+  const auto sample = FirstSample::load(dataset, graph, setting.config);
+  if (!sample.ok()) return not_tried(sample.status().message());
   quant::Ranges ranges;
   const auto note = [&](const Value& value, const Tensor& tensor,
                         const FiniteRange& range) -> Status {
@@ -182,14 +188,17 @@ Status check_float_numbers(const Graph& graph, const std::string& dataset,
     if (seen.any_finite) ranges[value.name()] = {seen.low, seen.high};
     return ok_status();
   };
-  RK_TRY(evaluator::evaluate(graph, sample->normalized, {setting.pool, note}).status());
+  const Status evaluated =
+      evaluator::evaluate(graph, sample->normalized, {setting.pool, note}).status();
+  if (!evaluated.ok()) return not_tried(evaluated.message());
   const bool overflows = warn_of_overflow(program, ranges, "on the dataset's first sample");
   if (!overflows && std::ranges::none_of(program.main_variant().steps, has_poles))
     return ok_status();
-  RK_ASSIGN(const NanFound nan, find_nan(graph, program, *sample, setting));
-  if (!nan.text.empty())
+  const auto nan = find_nan(graph, program, *sample, setting);
+  if (!nan.ok()) return not_tried(nan.status().message());
+  if (!nan->text.empty())
     log(LogLevel::kWarning,
-        str(nan.output.empty() ? "" : str("output '", nan.output, "' becomes NaN: "), nan.text));
+        str(nan->output.empty() ? "" : str("output '", nan->output, "' becomes NaN: "), nan->text));
   return ok_status();
 }
 
