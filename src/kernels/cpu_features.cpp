@@ -24,12 +24,14 @@ namespace {
 constexpr CpuFeatures kAll = ~CpuFeatures{0};
 
 #if defined(__x86_64__)
-constexpr CpuTier kTiers[] = {{"avx512vnni", needs::kAvx512Vbmi | cpu::kAvxVnni},
-                              {"cascadelake", needs::kAvx512Vnni},
-                              {"avx512", needs::kAvx512},
-                              {"avxvnni", needs::kAvxVnni},
-                              {"avx2", needs::kAvx2},
-                              {"generic", needs::kNothing}};
+constexpr CpuTier kTiers[] = {
+    {"avx512vnni", needs::kAvx512Vbmi | needs::kAvx512Wide | cpu::kAvxVnni},
+    {"zen4", needs::kAvx512Vbmi},
+    {"cascadelake", needs::kAvx512Vnni | cpu::kWide512},
+    {"avx512", needs::kAvx512Wide},
+    {"avxvnni", needs::kAvxVnni},
+    {"avx2", needs::kAvx2},
+    {"generic", needs::kNothing}};
 #elif defined(__aarch64__)
 constexpr CpuTier kTiers[] = {{"i8mm", needs::kI8mm},
                               {"dotprod", needs::kDotProd},
@@ -37,6 +39,20 @@ constexpr CpuTier kTiers[] = {{"i8mm", needs::kI8mm},
                               {"generic", needs::kNothing}};
 #else
 constexpr CpuTier kTiers[] = {{"generic", needs::kNothing}};
+#endif
+
+#if defined(__x86_64__)
+// AMD's Zen 4 and the laptop processors of Zen 5 pass 512 bits in two halves.
+bool passes_512_bits_in_halves() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &a, &b, &c, &d) == 0 || b != signature_AMD_ebx) return false;
+  __get_cpuid(1, &a, &b, &c, &d);
+  const unsigned family = ((a >> 8) & 0xf) + ((a >> 20) & 0xff);
+  const unsigned model = ((a >> 4) & 0xf) | ((a >> 12) & 0xf0);
+  constexpr unsigned kZen4 = 0x19, kZen5 = 0x1a;
+  const bool is_laptop = (model & 0xf0) == 0x20 || (model & 0xf0) == 0x60;
+  return family == kZen4 || (family == kZen5 && is_laptop);
+}
 #endif
 
 CpuFeatures detect() {
@@ -49,6 +65,7 @@ CpuFeatures detect() {
     found |= cpu::kAvx512Core;
     if (__builtin_cpu_supports("avx512vbmi")) found |= cpu::kAvx512Vbmi;
     if (__builtin_cpu_supports("avx512vnni")) found |= cpu::kAvx512Vnni;
+    if (!passes_512_bits_in_halves()) found |= cpu::kWide512;
   }
   unsigned a = 0, b = 0, c = 0, d = 0;
   // Not by name, because clang 14 does not know it. AVX2 says that the system keeps the registers.
@@ -128,6 +145,8 @@ const char* feature_name(CpuFeatures single) {
       return "dotprod";
     case cpu::kI8mm:
       return "i8mm";
+    case cpu::kWide512:
+      return "wide512";
     default:
       return "?";
   }

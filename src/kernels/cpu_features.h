@@ -25,6 +25,8 @@ inline constexpr CpuFeatures kAvx512Vbmi = 1u << 6;
 inline constexpr CpuFeatures kNeon = 1u << 7;
 inline constexpr CpuFeatures kDotProd = 1u << 8;
 inline constexpr CpuFeatures kI8mm = 1u << 9;
+// Two loads and two multiply-adds of 512 bits begin in each cycle. Decides about speed alone: what needs it runs anywhere.
+inline constexpr CpuFeatures kWide512 = 1u << 10;
 }  // namespace cpu
 
 // What variants need, and what the classes of CPUs have that are worth a name.
@@ -33,6 +35,7 @@ inline constexpr CpuFeatures kNothing = 0;
 inline constexpr CpuFeatures kAvx2 = cpu::kAvx2 | cpu::kFma | cpu::kF16c;  // Haswell, Zen
 inline constexpr CpuFeatures kAvxVnni = kAvx2 | cpu::kAvxVnni;          // Alder Lake clients, Zen 5
 inline constexpr CpuFeatures kAvx512 = kAvx2 | cpu::kAvx512Core;        // Skylake-X
+inline constexpr CpuFeatures kAvx512Wide = kAvx512 | cpu::kWide512;     // Intel's servers, Zen 5
 inline constexpr CpuFeatures kAvx512Vnni = kAvx512 | cpu::kAvx512Vnni;  // Cascade Lake
 inline constexpr CpuFeatures kAvx512Vbmi = kAvx512Vnni | cpu::kAvx512Vbmi;  // Ice Lake, Zen 4
 inline constexpr CpuFeatures kNeon = cpu::kNeon;                            // every 64-bit ARM

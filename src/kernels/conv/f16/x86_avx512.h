@@ -17,8 +17,13 @@ void depthwise(const ConvF16Args& args, IndexRange units);
 // Units of a filter with groups of several channels; false, and nothing is done, where it does not suit.
 bool grouped(const ConvF16Args& args, IndexRange units);
 // Units of a kernel of one tap that reads nothing but pixels of the picture and has no very long sums; false, and nothing
-// is done, of others.
+// is done, of others. In both forms that x86_avx512_pointwise.inc is compiled in.
+namespace by_operand {
 bool pointwise(const ConvF16Args& args, IndexRange units);
+}
+namespace by_instruction {
+bool pointwise(const ConvF16Args& args, IndexRange units);
+}
 
 inline constexpr int32_t kLanes = kHostBlock;
 inline constexpr int32_t kVectors = kConvF16Tile / kLanes;
@@ -112,18 +117,45 @@ inline __m512 load_wide(const uint16_t* from) {
 }
 inline __m512 load_wide(const float* from) { return _mm512_load_ps(from); }
 
-// sum + x * w. An operand that broadcasts takes no time from the multiply-adds on Zen 4, an instruction does.
-inline __attribute__((always_inline)) __m512 fused(const float& x, __m512 w, __m512 sum) {
-  asm volatile("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(w), "m"(x));
-  return sum;
-}
+// One input on its way to all lanes of the multiply-adds. By operand: each of them broadcasts it from memory, which takes no
+// time from them where 512 bits pass in two halves, as on Zen 4; an instruction does.
+struct ByOperand {
+  const float& x;
+  explicit inline __attribute__((always_inline)) ByOperand(const float& from) : x(from) {}
 
-// The first half of the lanes, which takes half the time.
-inline __attribute__((always_inline)) __m512 fused_low(const float& x, __m512 w, __m512 sum) {
-  __m256 low = _mm512_castps512_ps256(sum);
-  asm volatile("vfmadd231ps %2%{1to8%}, %1, %0"
-               : "+v"(low)
-               : "v"(_mm512_castps512_ps256(w)), "m"(x));
+  // sum + x * w.
+  inline __attribute__((always_inline)) __m512 fused(__m512 w, __m512 sum) const {
+    asm volatile("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(w), "m"(x));
+    return sum;
+  }
+  // Of the first half of the lanes.
+  inline __attribute__((always_inline)) __m256 fused(__m256 w, __m256 sum) const {
+    asm volatile("vfmadd231ps %2%{1to8%}, %1, %0" : "+v"(sum) : "v"(w), "m"(x));
+    return sum;
+  }
+};
+
+// By instruction, once for all vectors of weights. Two loads and two multiply-adds of 512 bits begin in each cycle of a CPU with
+// cpu::kWide512; an operand from memory for every multiply-add would leave no loads for the weights.
+struct ByInstruction {
+  __m512 x;
+  explicit inline __attribute__((always_inline)) ByInstruction(const float& from) {
+    asm volatile("vbroadcastss %1, %0" : "=v"(x) : "m"(from));
+  }
+  inline __attribute__((always_inline)) __m512 fused(__m512 w, __m512 sum) const {
+    asm volatile("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(w), "v"(x));
+    return sum;
+  }
+  inline __attribute__((always_inline)) __m256 fused(__m256 w, __m256 sum) const {
+    asm volatile("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(w), "v"(_mm512_castps512_ps256(x)));
+    return sum;
+  }
+};
+
+// Only the first half of the lanes, which takes half the time where 512 bits pass in two halves.
+template <typename Input>
+inline __attribute__((always_inline)) __m512 fused_low(const Input& x, __m512 w, __m512 sum) {
+  const __m256 low = x.fused(_mm512_castps512_ps256(w), _mm512_castps512_ps256(sum));
   return _mm512_castps256_ps512(low);
 }
 

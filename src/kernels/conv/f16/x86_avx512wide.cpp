@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv_f16 with AVX-512 for CPUs with full-width units of 512 bits: an instruction broadcasts an input for all that use it.
+#if defined(__x86_64__)
+
+#include "kernels/conv/f16/x86_avx512.h"
+
+#define RK_INPUT ByInstruction
+#define RK_FORM by_instruction
+#include "kernels/conv/f16/x86_avx512_dense.inc"
+
+namespace rk::kernels {
+
+decltype(conv_f16) conv_f16__avx512wide_6x64;
+decltype(conv_f16_half) conv_f16_half__avx512wide_6x64;
+
+void conv_f16__avx512wide_6x64(const ConvF16Args& args, IndexRange units) {
+  avx512_f16::by_instruction::any(args, units);
+}
+
+void conv_f16_half__avx512wide_6x64(const ConvF16Args& args, IndexRange units) {
+  avx512_f16::by_instruction::dense_half(args, units);
+}
+
+}  // namespace rk::kernels
+
+#endif  // x86-64
