@@ -53,6 +53,8 @@ TEST(BadFiles, EachIsReadWithinItsLimits) {
         fuzz_onnx(bytes);
       } else if (kind == ".pb") {
         fuzz_tensorflow(bytes);
+      } else if (kind == ".tflite") {
+        fuzz_tflite(bytes);
       } else if (kind == ".data") {
         fuzz_hybrid(bytes);
       } else if (kind == ".json") {

@@ -62,7 +62,7 @@ def main():
                 path = os.path.join(work, name)
                 with lzma.open(packed) as source, open(path, "wb") as target:
                     target.write(source.read())
-            if name.endswith(".onnx"):
+            if name.endswith((".onnx", ".tflite", ".pb")):
                 words = [command, "convert", path, "--float", "-o", os.path.join(work, "out.rknn"), "--target", "rk3588"]
             elif name.endswith(".rknn"):
                 words = [command, "bench", path, "--loops", "1"]

@@ -35,16 +35,15 @@ Status center_crop_pad_infer(InferCall& call) {
 Status center_crop_pad_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
   const Shape& out = call.output(0).shape();
-  std::vector<std::vector<int64_t>> sources;
+  std::vector<AxisSource> sources;
   for (int axis = 0; axis < out.rank(); ++axis) {
     // Floor division in both directions: the odd element is cropped from, or padded at, the end.
     const int64_t shift =
         out[axis] > in[axis] ? -((out[axis] - in[axis]) / 2) : (in[axis] - out[axis]) / 2;
-    std::vector<int64_t>& from = sources.emplace_back();
-    for (int64_t i = 0; i < out[axis]; ++i) {
+    sources.push_back([shift, extent = in[axis]](int64_t i) {
       const int64_t at = i + shift;
-      from.push_back(at >= 0 && at < in[axis] ? at : -1);
-    }
+      return at >= 0 && at < extent ? at : -1;
+    });
   }
   const uint64_t zero = 0;
   move_indexed(call.input(0), sources, reinterpret_cast<const uint8_t*>(&zero), call.output(0));

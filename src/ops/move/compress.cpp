@@ -41,14 +41,8 @@ Status compress_infer(InferCall& call) {
 Status compress_reference(const EvalCall& call) {
   RK_ASSIGN(const View view, view_of(call.node, call.input(0).shape()));
   const std::vector<int64_t> rows = chosen(call.input(1), view.shape[view.axis]);
-  std::vector<std::vector<int64_t>> sources(static_cast<size_t>(view.shape.rank()));
-  for (int axis = 0; axis < view.shape.rank(); ++axis) {
-    std::vector<int64_t>& source = sources[static_cast<size_t>(axis)];
-    for (int64_t i = 0; i < view.shape[axis]; ++i) source.push_back(i);
-  }
-  std::vector<int64_t>& along = sources[static_cast<size_t>(view.axis)];
-  along = rows;
-  along.resize(static_cast<size_t>(call.output(0).shape()[view.axis]), -1);  // filled with zero
+  std::vector<AxisSource> sources(static_cast<size_t>(view.shape.rank()), std::identity());
+  sources[static_cast<size_t>(view.axis)] = listed_source(rows);  // then filled with zero
   move_indexed(call.input(0).reshaped(view.shape), sources, nullptr, call.output(0));
   store_count(call, static_cast<int64_t>(rows.size()));
   return ok_status();

@@ -89,17 +89,15 @@ int64_t source_of(int64_t i, int64_t extent, std::string_view mode) {
   return kPadValue;
 }
 
-Result<std::vector<std::vector<int64_t>>> sources_of(const Shape& in, const Shape& out,
-                                                     const Tensor& pads, const Tensor* axes,
-                                                     std::string_view mode) {
+Result<std::vector<AxisSource>> sources_of(const Shape& in, const Tensor& pads, const Tensor* axes,
+                                           std::string_view mode) {
   const std::vector<int64_t> given = axes != nullptr ? axes->to_i64() : std::vector<int64_t>();
   RK_ASSIGN(const std::vector<AxisPad> per_axis,
             pads_per_axis(in, pads.to_i64(), given, axes != nullptr));
-  std::vector<std::vector<int64_t>> sources(per_axis.size());
+  std::vector<AxisSource> sources;
   for (size_t axis = 0; axis < per_axis.size(); ++axis) {
-    const int64_t extent = in[static_cast<int>(axis)];
-    for (int64_t i = 0; i < out[static_cast<int>(axis)]; ++i)
-      sources[axis].push_back(source_of(i - per_axis[axis].begin, extent, mode));
+    sources.push_back([begin = per_axis[axis].begin, extent = in[static_cast<int>(axis)],
+                       mode](int64_t i) { return source_of(i - begin, extent, mode); });
   }
   return sources;
 }
@@ -107,8 +105,8 @@ Result<std::vector<std::vector<int64_t>>> sources_of(const Shape& in, const Shap
 Status pad_reference(const EvalCall& call) {
   const Tensor& x = call.input(0);
   RK_ASSIGN(const auto sources,
-            sources_of(x.shape(), call.output(0).shape(), call.input(1),
-                       call.has_input(3) ? &call.input(3) : nullptr, call.node.text("mode")));
+            sources_of(x.shape(), call.input(1), call.has_input(3) ? &call.input(3) : nullptr,
+                       call.node.text("mode")));
   move_indexed(x, sources, call.has_input(2) ? call.input(2).data<uint8_t>() : nullptr,
                call.output(0));
   return ok_status();
@@ -117,8 +115,15 @@ Status pad_reference(const EvalCall& call) {
 }  // namespace
 
 Result<std::vector<std::vector<int64_t>>> pad_sources(const Node& node) {
-  return sources_of(node.input(0).shape(), node.output().shape(), node.input(1).constant(),
-                    node.has_input(3) ? &node.input(3).constant() : nullptr, node.text("mode"));
+  RK_ASSIGN(const auto sources,
+            sources_of(node.input(0).shape(), node.input(1).constant(),
+                       node.has_input(3) ? &node.input(3).constant() : nullptr, node.text("mode")));
+  std::vector<std::vector<int64_t>> lists(sources.size());
+  for (size_t axis = 0; axis < sources.size(); ++axis) {
+    for (int64_t i = 0; i < node.output().shape()[static_cast<int>(axis)]; ++i)
+      lists[axis].push_back(sources[axis](i));
+  }
+  return lists;
 }
 
 OpDef pad() {

@@ -28,12 +28,9 @@ Status tile_infer(InferCall& call) {
 
 Status tile_reference(const EvalCall& call) {
   const Shape& in = call.input(0).shape();
-  const Shape& out = call.output(0).shape();
-  std::vector<std::vector<int64_t>> sources(static_cast<size_t>(in.rank()));
-  for (int axis = 0; axis < in.rank(); ++axis) {
-    for (int64_t i = 0; i < out[axis]; ++i)
-      sources[static_cast<size_t>(axis)].push_back(i % in[axis]);
-  }
+  std::vector<AxisSource> sources;
+  for (const int64_t extent : in.dims())
+    sources.push_back([extent](int64_t i) { return i % extent; });
   move_indexed(call.input(0), sources, nullptr, call.output(0));
   return ok_status();
 }

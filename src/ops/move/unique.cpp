@@ -122,15 +122,8 @@ void store_list(const EvalCall& call, size_t output, const std::vector<int64_t>&
 Status unique_reference(const EvalCall& call) {
   RK_ASSIGN(const View view, view_of(call.node, call.input(0).shape()));
   RK_ASSIGN(const Groups groups, groups_of(call.node, call.input(0)));
-  std::vector<std::vector<int64_t>> sources(static_cast<size_t>(view.shape.rank()));
-  for (int axis = 0; axis < view.shape.rank(); ++axis) {
-    std::vector<int64_t>& source = sources[static_cast<size_t>(axis)];
-    source.resize(static_cast<size_t>(view.shape[axis]));
-    std::iota(source.begin(), source.end(), int64_t{0});
-  }
-  std::vector<int64_t>& along = sources[static_cast<size_t>(view.axis)];
-  along = groups.first;
-  along.resize(static_cast<size_t>(call.output(0).shape()[view.axis]), -1);  // filled with zero
+  std::vector<AxisSource> sources(static_cast<size_t>(view.shape.rank()), std::identity());
+  sources[static_cast<size_t>(view.axis)] = listed_source(groups.first);  // then filled with zero
   move_indexed(call.input(0).reshaped(view.shape), sources, nullptr, call.output(0));
   store_list(call, 1, groups.first);
   store_list(call, 2, groups.inverse);

@@ -24,21 +24,27 @@ void with_element_size(DType dtype, Body body) {
 template <typename U>
 struct IndexedMove {
   const U* in;
-  std::span<const std::vector<int64_t>> sources;
+  std::span<const AxisSource> sources;
+  std::span<const std::vector<int64_t>> lists;  // of axes that are short enough
+  const Shape& extents;
   Strides in_strides;
-  int rank;
   U fill;
   U* to;
 
   // `base` is negative once an outer axis asked for the fill value.
   void run(int axis, int64_t base) {
-    if (axis == rank) {
+    if (axis == extents.rank()) {
       *to++ = base < 0 ? fill : in[base];
       return;
     }
-    const int64_t stride = in_strides[static_cast<size_t>(axis)];
-    for (const int64_t source : sources[static_cast<size_t>(axis)]) {
-      run(axis + 1, base < 0 || source < 0 ? -1 : base + source * stride);
+    const auto a = static_cast<size_t>(axis);
+    const auto move = [&](int64_t source) {
+      run(axis + 1, base < 0 || source < 0 ? -1 : base + source * in_strides[a]);
+    };
+    if (lists[a].empty()) {
+      for (int64_t i = 0; i < extents[axis]; ++i) move(sources[a](i));
+    } else {
+      for (const int64_t source : lists[a]) move(source);
     }
   }
 };
@@ -59,15 +65,32 @@ void move_view(const Tensor& in, int64_t offset, const Strides& strides, Tensor&
   });
 }
 
-void move_indexed(const Tensor& in, std::span<const std::vector<int64_t>> sources,
-                  const uint8_t* fill, Tensor& out) {
+AxisSource listed_source(const std::vector<int64_t>& list) {
+  return [&list](int64_t i) {
+    const auto at = static_cast<size_t>(i);
+    return at < list.size() ? list[at] : -1;
+  };
+}
+
+void move_indexed(const Tensor& in, std::span<const AxisSource> sources, const uint8_t* fill,
+                  Tensor& out) {
+  constexpr int64_t kListed = 1 << 16;
+  const Shape& extents = out.shape();
+  std::vector<std::vector<int64_t>> lists(sources.size());
+  for (size_t axis = 0; axis < sources.size(); ++axis) {
+    const int64_t extent = extents[static_cast<int>(axis)];
+    if (extent > kListed) continue;
+    lists[axis].reserve(static_cast<size_t>(extent));
+    for (int64_t i = 0; i < extent; ++i) lists[axis].push_back(sources[axis](i));
+  }
   with_element_size(in.dtype(), [&](auto tag) {
     using U = decltype(tag);
     if (out.elements() == 0) return;
     IndexedMove<U>{.in = in.data<U>(),
                    .sources = sources,
+                   .lists = lists,
+                   .extents = extents,
                    .in_strides = row_major_strides(in.shape()),
-                   .rank = out.shape().rank(),
                    .fill = fill == nullptr ? U{0} : load<U>(fill),
                    .to = out.mutable_data<U>()}
         .run(0, 0);

@@ -183,28 +183,26 @@ bool unchanged(const ResizeAttrs& attrs, const ResizeAxis& axis) {
 }
 
 // tf_crop_and_resize: an element whose coordinate is outside on any axis gets extrapolation_value.
-std::vector<std::vector<int64_t>> inside_sources(const ResizeAttrs& attrs) {
-  std::vector<std::vector<int64_t>> sources;
+std::vector<AxisSource> inside_sources(const ResizeAttrs& attrs) {
+  std::vector<AxisSource> sources;
   for (const ResizeAxis& axis : attrs.axes) {
-    std::vector<int64_t>& own = sources.emplace_back();
-    for (int64_t i = 0; i < axis.out; ++i) {
+    sources.push_back([&attrs, &axis](int64_t i) {
       const double x = resize_coordinate(attrs, axis, i);
-      own.push_back(x < 0 || x > static_cast<double>(axis.in - 1) ? -1 : i);
-    }
+      return x < 0 || x > static_cast<double>(axis.in - 1) ? -1 : i;
+    });
   }
   return sources;
 }
 
 void move_nearest(const ResizeAttrs& attrs, const Tensor& x, Tensor& out) {
-  std::vector<std::vector<int64_t>> sources;
+  std::vector<AxisSource> sources;
   const bool crop = attrs.coordinates == ResizeCoordinates::kTfCropAndResize;
   for (const ResizeAxis& axis : attrs.axes) {
-    std::vector<int64_t>& own = sources.emplace_back();
-    for (int64_t i = 0; i < axis.out; ++i) {
+    sources.push_back([&attrs, &axis, crop](int64_t i) {
       const double at = resize_coordinate(attrs, axis, i);
       const bool outside = crop && (at < 0 || at > static_cast<double>(axis.in - 1));
-      own.push_back(outside ? -1 : resize_nearest_index(attrs, axis, i));
-    }
+      return outside ? -1 : resize_nearest_index(attrs, axis, i);
+    });
   }
   uint8_t fill[8] = {};
   store_f64(x.dtype(), fill, attrs.extrapolation_value);

@@ -13,6 +13,8 @@
 namespace rk::runtime::host {
 namespace {
 
+constexpr int64_t kLongestAxis = 1 << 22;
+
 using program::ProgramTensor;
 
 // The rows of a tensor: its memory as [rows][columns][lanes], where a row's number counts all axes but the last. Blocks of
@@ -153,6 +155,9 @@ Attempt prepare_pad(const StepContext& context, const Node& node) {
     if (node.has_input(i) && !node.input(i).is_constant())
       return Refusal{"the extents or the value are not constant"};
   }
+  const auto dims = node.output().shape().dims();
+  if (std::any_of(dims.begin(), dims.end(), [](int64_t extent) { return extent > kLongestAxis; }))
+    return Refusal{"an axis too long for a list of its elements"};
   auto sources = ops::pad_sources(node);
   const auto value = stored_value(context.output(), node);
   if (!sources.ok() || !value) return Refusal{"a mode or value that rows do not have"};
