@@ -39,6 +39,7 @@ const Target& rk3562() {
                      .depthwise_c2 = 0,
                      .bias_group = 4,
                      .bias_channel_align = 16},
+      .weight_code = WeightCode::kTwoStreams,
       .cost = {.output_lanes_i8 = 16,
                .output_lanes_f16 = 8,
                .input_lanes_i8 = 32,

@@ -41,6 +41,7 @@ const Target& rk3566() {
                      .depthwise_c2 = 32,
                      .bias_group = 4,
                      .bias_channel_align = 16},
+      .weight_code = WeightCode::kEightStreams,
       .cost = {.output_lanes_i8 = 16,
                .output_lanes_f16 = 8,
                .input_lanes_i8 = 32,

@@ -36,6 +36,7 @@ Target common() {
                      .depthwise_c2 = 0,
                      .bias_group = 8,
                      .bias_channel_align = 32},
+      .weight_code = WeightCode::kTwoStreams,
       .cost = {.output_lanes_i8 = 32,
                .output_lanes_f16 = 16,
                .input_lanes_i8 = 32,

@@ -37,6 +37,7 @@ Target common() {
 Target make_rv1106() {
   Target target = common();
   target.name = "rv1106";
+  target.weight_code = WeightCode::kTwoStreams;
   target.npu_name = "RKNPU mini";
   target.also = {"rv1103"};
   target.quantized_dtypes = {"w8a8", "w16a16i", "w16a16i_dfp"};

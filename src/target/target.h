@@ -24,6 +24,9 @@ namespace rk::target {
 // section 1).
 enum class Family : uint8_t { kA1, kA2, kB, kC };
 
+// How int8 weights of convolutions are coded where they are stored in fewer bytes (docs/facts/container.md, section 4.5).
+enum class WeightCode : uint8_t { kNone, kEightStreams, kTwoStreams };
+
 // How weights and bias of a convolution lie in memory (docs/facts/container.md, sections 4.1 and 4.2).
 struct WeightLayout {
   int oc2 = 0;             // output channels per block; 0: not known, written plain
@@ -80,6 +83,7 @@ struct Target {
   PictureLimit picture;
   WeightLayout weights_i8;
   WeightLayout weights_f16;
+  WeightCode weight_code = WeightCode::kNone;  // of config's compress_weight
   int64_t sram_bytes = 0;
   CostModel cost;
   TimeModel time;

@@ -7,9 +7,11 @@
 #include <sstream>
 
 #include "base/checked_math.h"
+#include "base/model_budget.h"
 #include "format/vendor/lift_context.h"
 #include "format/vendor/lookup.h"
 #include "program/core_split.h"
+#include "program/weight_code.h"
 
 namespace rk::format {
 namespace {
@@ -373,9 +375,72 @@ Result<FileGraph> with_shared_weights(const FileModel& model, size_t index) {
   return graph;
 }
 
-Status lift_graph(const FileModel& model, const FileGraph& graph, const target::Target& chip,
-                  const LiftOptions& options, program::Program& program) {
+bool is_coded(const FileTensor& tensor) {
+  return tensor.kind == TensorKind::kNpuConstant && tensor.dtype == DType::kUndefined &&
+         tensor.layout == program::Layout::kPlain && !tensor.native_shape.empty() &&
+         tensor.buffer != 0;
+}
+
+// Weights that the file keeps in coded form (compress_weight) become blocks like any others. Several tensors may name
+// one buffer: it is decoded once.
+class CodedWeights {
+ public:
+  CodedWeights(const FileModel& model, const target::Target& chip, program::Program& program)
+      : model_(model), chip_(chip), program_(program) {}
+
+  // By tensor, whether its weights were coded. What cannot be decoded stays as it is where files are only described.
+  Result<std::vector<bool>> expand(FileGraph& graph, bool describe_only) {
+    std::vector<bool> was_coded(graph.tensors.size());
+    for (const FileNode& node : graph.nodes) {
+      const bool conv =
+          node.type.starts_with("Conv") && node.inputs.size() > 1 && node.inputs[1] > 0;
+      if (!conv || chip_.weight_code == target::WeightCode::kNone) continue;
+      const auto index = static_cast<size_t>(node.inputs[1]);
+      FileTensor& weight = graph.tensors[index];
+      if (!is_coded(weight)) continue;
+      const Status status = expand(weight);
+      if (!status.ok() && !describe_only)
+        return status.with_context(str("constant '", weight.name, "'"));
+      was_coded[index] = status.ok();
+    }
+    return was_coded;
+  }
+
+ private:
+  Status expand(FileTensor& weight) {
+    RK_ASSIGN(const uint64_t size, program::native_weight_bytes(weight.native_shape));
+    auto [found, is_new] = decoded_.try_emplace({weight.buffer, size}, 0);
+    if (is_new) {
+      total_bytes_ += size;
+      if (total_bytes_ > budget::kDescribedBytes) {
+        return out_of_memory(str("compressed weights of more than ", budget::kDescribedBytes >> 20,
+                                 " MiB in all (docs/limits.md)"));
+      }
+      RK_ASSIGN(
+          std::vector<uint8_t> bytes,
+          program::decode_weights(chip_.weight_code, model_.buffers[weight.buffer].data, size));
+      found->second = static_cast<uint32_t>(program_.weights.size());
+      program_.weights.push_back(program::make_blob(std::move(bytes)));
+    }
+    weight.buffer = found->second;
+    weight.size_bytes = static_cast<uint32_t>(size);
+    weight.dtype = DType::kI8;
+    weight.layout = program::Layout::kWeight;
+    return ok_status();
+  }
+
+  const FileModel& model_;
+  const target::Target& chip_;
+  program::Program& program_;
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t>
+      decoded_;  // buffer and size: index into weights
+  uint64_t total_bytes_ = 0;
+};
+
+Status lift_graph(const FileModel& model, FileGraph graph, const target::Target& chip,
+                  CodedWeights& coded, const LiftOptions& options, program::Program& program) {
   if (graph.tensors.empty()) return invalid_model("the graph has no tensors");
+  RK_ASSIGN(const std::vector<bool> was_coded, coded.expand(graph, options.describe_only));
   program.variants.emplace_back();
   RK_TRY(make_tensors(model, graph, program, program.variants.back()));
   RK_ASSIGN(const TaskLists lists, TaskLists::read(model, graph));
@@ -386,7 +451,8 @@ Status lift_graph(const FileModel& model, const FileGraph& graph, const target::
                       lists,
                       program,
                       program.variants.size() - 1,
-                      NodeTasks(lists)};
+                      NodeTasks(lists),
+                      was_coded};
   context.written.resize(graph.tensors.size());
   RK_TRY(lift_nodes(context, options));
   program::split_over_cores(chip, program.variants.back());
@@ -427,10 +493,11 @@ Result<program::Program> lift_model(const FileModel& model,
   split_versions(model.compiler, program);
   program.weights.reserve(model.buffers.size());
   for (const FileBuffer& buffer : model.buffers) program.weights.push_back({owner, buffer.data});
-  RK_TRY(lift_graph(model, model.graphs.front(), *chip, options, program));
+  CodedWeights coded(model, *chip, program);
+  RK_TRY(lift_graph(model, model.graphs.front(), *chip, coded, options, program));
   for (size_t i = 1; i < model.graphs.size(); ++i) {
-    RK_ASSIGN(const FileGraph graph, with_shared_weights(model, i));
-    RK_TRY(lift_graph(model, graph, *chip, options, program));
+    RK_ASSIGN(FileGraph graph, with_shared_weights(model, i));
+    RK_TRY(lift_graph(model, std::move(graph), *chip, coded, options, program));
   }
   const Status legal = program::verify(program);
   if (!legal.ok()) return legal.with_context("this vendor file");

@@ -26,6 +26,7 @@ struct LiftContext {
   program::Program& program;
   size_t variant_index = 0;
   NodeTasks tasks;
+  const std::vector<bool>& was_coded;  // by tensor: weights that the file keeps compressed
   std::vector<bool> written =
       {};  // tensors of the file that hold a value: model inputs, results so far
   size_t node_index = 0;
@@ -44,6 +45,10 @@ struct LiftContext {
   Result<std::vector<int32_t>> operands(size_t least);
   // The node's results; a tensor of its own stands for one that nothing reads.
   int32_t output(size_t i = 0);
+  bool had_code(int32_t weight) const {
+    const auto i = static_cast<size_t>(weight);
+    return i < was_coded.size() && was_coded[i];
+  }
   bool is_i8(int32_t i) { return tensor(i).dtype == DType::kI8 && tensor(i).quantized(); }
   ByteSpan bytes(int32_t i);  // of a constant
   // A constant operand as operators take it: row-major, its numbers real or with scale and zero point. Other tensors

@@ -329,7 +329,8 @@ Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& 
 Status read_known_stages(LiftContext& c, const Convolution& v, ConvParams& p) {
   const RegisterFile& r = c.tasks.registers();
   const target::ConvRegisters& where = *c.registers;
-  if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL)) return refuse_stage("compressed weights");
+  if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL) != c.had_code(v.o.weight))
+    return refuse_stage("compressed weights");
   if (r.is_on(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP)) return refuse_stage("an output exponent");
   RK_TRY(read_bias_stage(where, r, p));
   if (!p.lookup && !p.slope) {

@@ -413,6 +413,56 @@ TEST(VendorLiftTest, ListsEveryNodeThatCannotBeDecoded) {
   EXPECT_EQ(described->main_variant().steps.size(), 2u);
 }
 
+// One convolution of RK3566 whose weights of 2 x 16 lanes hold `value`, coded: eight streams without differences from it.
+VendorFile coded_conv(uint8_t value, uint32_t decompress) {
+  VendorFile file("rk3566");
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.5f, 0);
+  std::vector<uint8_t> coded;
+  for (int stream = 0; stream < 8; ++stream) {
+    std::vector<uint8_t> bytes = {0, value, 0, 0, 0x10, 0x32, 0x54, 0x76};
+    bytes.resize(64);
+    coded.insert(coded.end(), bytes.begin(), bytes.end());
+  }
+  const int32_t w = file.constant("w", DType::kUndefined, {1, 1, 1, 1}, {1, 1, 1, 1, 2, 16}, coded);
+  file.graph().tensors[static_cast<size_t>(w)].layout = program::Layout::kPlain;
+  file.conv("Conv", {x, w, file.bias()}, y,
+            with(plain_list(), {{reg::DPU_BS_CFG, 0x148}, {reg::CNA_DCOMP_CTRL, decompress}}));
+  return file;
+}
+
+TEST(VendorLiftTest, CodedWeightsBecomeBlocks) {
+  const auto program = coded_conv(3, 1).lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const program::Variant& variant = program->main_variant();
+  const program::ProgramTensor& weight =
+      variant.tensors[static_cast<size_t>(variant.steps[0].inputs[1])];
+  EXPECT_EQ(weight.dtype, DType::kI8);
+  EXPECT_EQ(weight.layout, program::Layout::kWeight);
+  EXPECT_EQ(weight.size_bytes, 32u);
+  const ByteSpan bytes = program->weights[static_cast<size_t>(weight.weight)].bytes;
+  EXPECT_EQ(std::vector<uint8_t>(bytes.begin(), bytes.end()), std::vector<uint8_t>(32, 3));
+}
+
+TEST(VendorLiftTest, CodedWeightsThatTheRegistersDoNotDecodeAreRefused) {
+  const auto program = coded_conv(3, 0).lift();
+  ASSERT_FALSE(program.ok());
+  EXPECT_NE(program.status().message().find("compressed weights"), std::string::npos)
+      << program.status().message();
+}
+
+TEST(VendorLiftTest, DamagedCodedWeightsAreRefusedByNameButDescribed) {
+  VendorFile file = coded_conv(3, 1);
+  const uint8_t cut[16] = {};
+  file.model.buffers[file.graph().tensors[3].buffer].data = cut;
+  const auto program = file.lift();
+  ASSERT_FALSE(program.ok());
+  EXPECT_NE(program.status().message().find("constant 'w': compressed weights:"), std::string::npos)
+      << program.status().message();
+  const auto described = lift_model(file.model, nullptr, {.describe_only = true});
+  EXPECT_TRUE(described.ok()) << described.status().message();
+}
+
 TEST(VendorLiftTest, ConvolutionsWithoutRegisterListsAreRefused) {
   VendorFile file;
   const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, 0);

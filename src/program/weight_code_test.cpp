@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams of coded weights written bit by bit, as docs/facts/container.md describes them.
+#include "program/weight_code.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "base/checked_math.h"
+
+namespace rk::program {
+namespace {
+
+using target::WeightCode;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// '0' and '1' from the lowest bit of the first byte on; anything else is for the reader.
+std::vector<uint8_t> bits(std::string_view text) {
+  std::vector<uint8_t> out;
+  size_t count = 0;
+  for (const char c : text) {
+    if (c != '0' && c != '1') continue;
+    if (count % 8 == 0) out.push_back(0);
+    if (c == '1') out.back() |= static_cast<uint8_t>(1u << (count % 8));
+    ++count;
+  }
+  return out;
+}
+
+using Bytes = std::vector<uint8_t>;
+constexpr uint8_t kRanked[] = {0x10, 0x32, 0x54, 0x76};  // class 0 first, class 7 last
+
+Bytes header(std::initializer_list<uint8_t> first, std::initializer_list<uint8_t> last = {}) {
+  Bytes out(first);
+  out.insert(out.end(), std::begin(kRanked), std::end(kRanked));
+  out.insert(out.end(), last);
+  out.resize(align_up<size_t>(out.size(), 16));
+  return out;
+}
+
+void append_stream(Bytes& out, Bytes header, const Bytes& data) {
+  header.insert(header.end(), data.begin(), data.end());
+  header.resize(align_up<size_t>(header.size(), 64));
+  out.insert(out.end(), header.begin(), header.end());
+}
+
+Bytes eight(const Bytes& header, const Bytes& first, const Bytes& others) {
+  Bytes out;
+  for (int i = 0; i < 8; ++i) append_stream(out, header, i == 0 ? first : others);
+  return out;
+}
+
+// Four values of the first stream; the others hold the offset four times.
+std::vector<int> first_of_eight(const Bytes& coded) {
+  const auto out = decode_weights(WeightCode::kEightStreams, coded, 32);
+  EXPECT_TRUE(out.ok()) << out.status().message();
+  if (!out.ok()) return {};
+  std::vector<int> values;
+  for (size_t i = 0; i < 4; ++i) values.push_back(static_cast<int8_t>((*out)[i]));
+  for (size_t i = 4; i < 32; ++i) EXPECT_EQ((*out)[i], (*out)[4]) << i;
+  return values;
+}
+
+const Bytes kNoDifference = bits("00 0  00 0  00 0  00 0");
+
+TEST(WeightCodeTest, DifferencesHaveClassSignAndTheBitsBelowTheirHighest) {
+  // -17, then -20, 43, 19, -1 more than that: classes 5, 6, 5, 0 of ranks 5, 6, 5, 0.
+  const Bytes data = bits("0101 1 1100   01001 0 11010   0101 0 1100   00 1");
+  EXPECT_THAT(first_of_eight(eight(header({0x00, 0xef, 0xff, 0x00}), data, kNoDifference)),
+              ElementsAre(-37, 26, 2, -18));
+}
+
+TEST(WeightCodeTest, EveryClassHasItsPrefix) {
+  // 1, 2, 5, 9 of classes 1 to 4; 100 of class 7 and -32 - 1 of class 6, 0 twice.
+  const Bytes header_bytes = header({0, 0, 0, 0});
+  EXPECT_THAT(first_of_eight(
+                  eight(header_bytes, bits("10 0  111 0 0  110 0 10  011 0 100"), kNoDifference)),
+              ElementsAre(1, 2, 5, 9));
+  EXPECT_THAT(first_of_eight(eight(header_bytes, bits("01000 0 001001  01001 1 00000  00 0  00 0"),
+                                   kNoDifference)),
+              ElementsAre(100, -33, 0, 0));
+}
+
+TEST(WeightCodeTest, RunsAreOfListedLengths) {
+  // Lengths 2 and 256 in class 0, 1 and 3 in class 8, which takes the rank of class 2.
+  const Bytes head = {0x11, 0x05, 0x00, 0x00, 0x10, 0x38, 0x54, 0x76, 2, 0, 0, 1, 1, 0, 3, 0};
+  const Bytes full = bits("00 0  00 0");
+  EXPECT_THAT(first_of_eight(eight(head, bits("00 0   110 1 10   10 0"), full)),
+              ElementsAre(5, 5, 0, 6));  // a run of 2, then -5 of class 3, 1
+  EXPECT_THAT(first_of_eight(eight(head, bits("111 1   01000 1 0000000"), full)),
+              ElementsAre(5, 5, 5, -123));  // a run of 3, then -128: a negative 0
+}
+
+TEST(WeightCodeTest, TwoStreamsTakeTurnsByBytesAndShareAClassByEight) {
+  Bytes coded;
+  // Surplus -5, class 2: 3, -4, six times 0. Then surplus 0, class 0: 0 and -1 in turns.
+  append_stream(coded, header({0xfb, 0xff, 0xff, 0xff}),
+                bits("111  01000000  11 11 00 00 00 00 00 00"));
+  append_stream(coded, header({0, 0, 0, 0}), bits("00  01010101"));
+  const auto out = decode_weights(WeightCode::kTwoStreams, coded, 16);
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  const std::vector<int8_t> values(out->begin(), out->end());
+  EXPECT_THAT(values, ElementsAre(8, 0, 1, -1, 5, 0, 5, -1, 5, 0, 5, -1, 5, 0, 5, -1));
+}
+
+std::string refusal(WeightCode code, const Bytes& coded, uint64_t size) {
+  const auto out = decode_weights(code, coded, size);
+  EXPECT_FALSE(out.ok());
+  return out.ok() ? "" : out.status().message();
+}
+
+TEST(WeightCodeTest, DamagedStreamsAreRefused) {
+  constexpr WeightCode kEight = WeightCode::kEightStreams;
+  const Bytes good = eight(header({0, 0, 0, 0}), kNoDifference, kNoDifference);
+  ASSERT_TRUE(decode_weights(kEight, good, 32).ok());
+  const auto with = [&](size_t at, uint8_t value) {
+    Bytes out = good;
+    out[at] = value;
+    return out;
+  };
+  EXPECT_THAT(refusal(kEight, with(4, 0x00), 32), HasSubstr("not ranked"));
+  EXPECT_THAT(refusal(kEight, with(4, 0x18), 32), HasSubstr("not ranked"));
+  EXPECT_THAT(refusal(kEight, with(0, 0x02), 32), HasSubstr("another form"));
+  EXPECT_THAT(refusal(kEight, with(0, 0x10), 32), HasSubstr("another form"));
+  EXPECT_THAT(refusal(kEight, with(0, 0x91), 32), HasSubstr("another form"));
+  EXPECT_THAT(refusal(kEight, with(0, 0x41), 32), HasSubstr("a run is longer than its stream"));
+  EXPECT_THAT(refusal(kEight, with(2, 0x01), 32), HasSubstr("another form"));
+  EXPECT_THAT(refusal(kEight, with(15, 0x01), 32), HasSubstr("another form"));
+  EXPECT_THAT(refusal(kEight, Bytes(good.begin(), good.begin() + 448), 32),
+              HasSubstr("stream 7 of 8"));
+  EXPECT_THAT(refusal(kEight, Bytes(good.begin(), good.begin() + 458), 32), HasSubstr("no header"));
+  EXPECT_THAT(refusal(kEight, good, 1 << 20), HasSubstr("a stream ends too early"));
+  EXPECT_THAT(refusal(kEight, good, 24), HasSubstr("24 bytes in 8 streams"));
+  EXPECT_THAT(refusal(WeightCode::kTwoStreams, with(0, 0x7f), 32), HasSubstr("the file has 512"));
+  EXPECT_THAT(refusal(WeightCode::kTwoStreams, with(1, 0x7f), 32), HasSubstr("another form"));
+  EXPECT_THAT(refusal(WeightCode::kNone, good, 32), HasSubstr("this chip has none"));
+}
+
+TEST(WeightCodeTest, NativeShapesAreCountedWithinOneObject) {
+  const std::vector<int32_t> two = {4, 1, 1, 1, 16, 32, 1, 1, 1, 1, 8, 32};
+  const auto bytes = native_weight_bytes(two);
+  ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+  EXPECT_EQ(*bytes, 4u * 16 * 32 + 8 * 32);
+  for (const std::vector<int32_t>& bad : {std::vector<int32_t>{},
+                                          {1, 2, 3},
+                                          {1, 1, 1, 1, 0, 8},
+                                          {1, 1, 1, -1, 8, 8},
+                                          {65536, 65536, 1, 1, 1, 1}}) {
+    EXPECT_FALSE(native_weight_bytes(bad).ok());
+  }
+}
+
+}  // namespace
+}  // namespace rk::program
