@@ -69,6 +69,7 @@ struct Constants {
   bool transformed = false;  // weights are kept as Winograd's points
   bool squeezed = false;     // takes_squeezed, and one plane suffices
   bool clip_first = false;   // an activation has to be applied before the residual
+  bool wide = false;         // cpu::kWide512
   // The float route without a residual: `addend` leaves some 2^23 + v, and out_scale * that + direct_addend is exactly
   // kDirect + out_scale * v.
   bool direct = false;

@@ -16,6 +16,7 @@
 #include "kernels/conv/conv.h"
 #include "kernels/conv/i8/exact_stages.h"
 #include "kernels/conv/i8/x86_avx512vnni.h"
+#include "kernels/cpu_features.h"
 
 namespace rk::kernels {
 namespace vnni {
@@ -309,6 +310,7 @@ Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, Pac
   constants.planes = plan.planes;
   constants.transformed = plan.transformed;
   constants.squeezed = plan.squeezed;
+  constants.wide = (allowed_features() & cpu::kWide512) != 0;
   if (stages == nullptr && stages_below(packed, multiplier, kFloatLimits))
     constants.ends = Ends::kFloat;
   set_clamps(packed.params, constants);

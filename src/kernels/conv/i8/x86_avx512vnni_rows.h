@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of a few neighboring pixels for conv_i8__avx512vnni_6x64 whose stages run beside the products of the next tile:
-// with few input channels the stages are a third of the work, and the CPU looks too few instructions ahead to overlap
-// them by itself. Includes intrinsics: only for files that RK_AVX512VBMI_BEGIN frames.
+// with few input channels the stages are a third of the work, and Zen 4 looks too few instructions
+// ahead to overlap them by itself. CPUs with full-width units do; there larger tiles save loads.
+// Includes intrinsics: only for files that RK_AVX512VBMI_BEGIN frames.
 //
 // Note: inputs are biased here, x + 128, because flipping their sign bits beside each product would take
 // the place of the stages.
@@ -109,6 +110,18 @@ struct TileSums {
       sum[i / kVectors][i % kVectors] = _mm512_load_si512(from + i % kVectors * kVector);
     });
   }
+  // Offsets times the sums of inputs.
+  RK_INLINE void add_totals(const int32_t* totals, const int32_t* offset_pair) {
+    __m512i o[kVectors];
+    unroll<kVectors>([&](auto v)
+                         RK_UNROLLED { o[v] = _mm512_load_si512(offset_pair + v * kVector); });
+    unroll<kPixels>([&](auto p) RK_UNROLLED {
+      const __m512i total = _mm512_set1_epi32(totals[p]);
+      unroll<kVectors>([this, p, &total, &o](auto v) RK_UNROLLED {
+        asm("vpdpwssd %2, %1, %0" : "+v"(sum[p][v]) : "v"(total), "v"(o[v]));
+      });
+    });
+  }
   // The products of four channels.
   RK_INLINE void add(const uint8_t* x, int64_t pixel, const int8_t* weights) {
     __m512i w[kVectors];
@@ -140,8 +153,8 @@ struct TileSums {
 };
 
 template <int kVectors, bool kHalf, bool kSums>
-void multiply_rows(const Products& p, const PixelRows& rows, const Ending& ending,
-                   const DirectRoute& route) {
+void overlap_rows(const Products& p, const PixelRows& rows, const Ending& ending,
+                  const DirectRoute& route) {
   // Twice as many sums must fit the registers, and enough of them to hide the latency of a product.
   constexpr int kPixels = kVectors == 1 ? 8 : 4;
   constexpr int kGroups = kPixels / 4 * kVectors;
@@ -173,6 +186,28 @@ void multiply_rows(const Products& p, const PixelRows& rows, const Ending& endin
   unroll<kGroups>([&](auto i) RK_UNROLLED { done.template finish<i, kSums>(ending, route, at); });
 }
 
+// Where the CPU overlaps the stages of a tile with the products of the next: nothing but its sums
+// needs registers, and offsets are multiplied before inputs are, which broadcasts each total once.
+template <int kVectors, bool kHalf, bool kSums>
+void multiply_large_rows(const Products& p, const PixelRows& rows, const Ending& ending,
+                         const DirectRoute& route) {
+  constexpr int kPixels = kVectors == 1 ? 12 : kVectors == 4 ? 4 : 8;
+  const Products products = p;
+  const int64_t pixel = rows.pixel;
+  TileWalk<kPixels> walk(rows);
+  do {
+    TileSums<kPixels, kVectors, kHalf> sums;
+    sums.start(products.start);
+    if constexpr (kSums)
+      sums.add_totals(ending.totals + walk.at.total, ending.offset_pair + ending.channel);
+    const int8_t* weights = products.weights;
+    for (int64_t quad = 0; quad < products.quads; ++quad, weights += products.weight_step)
+      sums.add(walk.at.input + products.offsets[quad], pixel, weights);
+    unroll<kPixels / 4 * kVectors>(
+        [&](auto i) RK_UNROLLED { sums.template finish<i, false>(ending, route, walk.at); });
+  } while (walk.next());
+}
+
 // Fewer quads than groups to finish would leave some out.
 inline constexpr int64_t kFewestQuads = 3;
 
@@ -180,8 +215,15 @@ template <int kVectors, bool kHalf = false>
 void multiply_rows(const Context& c, const Products& products, const PixelRows& rows,
                    const Ending& ending) {
   const DirectRoute route(c.params, c.constants);
-  c.constants.sums ? multiply_rows<kVectors, kHalf, true>(products, rows, ending, route)
-                   : multiply_rows<kVectors, kHalf, false>(products, rows, ending, route);
+  if (c.constants.wide) {
+    c.constants.sums ? multiply_large_rows<kVectors, kHalf, true>(products, rows, ending, route)
+                     : multiply_large_rows<kVectors, kHalf, false>(products, rows, ending, route);
+    return;
+  }
+  if constexpr (kVectors < 4) {
+    c.constants.sums ? overlap_rows<kVectors, kHalf, true>(products, rows, ending, route)
+                     : overlap_rows<kVectors, kHalf, false>(products, rows, ending, route);
+  }
 }
 
 // All vectors of a tile of output channels. `ending` is that of its first pixel.
@@ -193,6 +235,7 @@ inline void multiply_rows(const Context& c, int32_t vectors, Products products,
     case 3:
       return multiply_rows<3>(c, products, rows, ending);
     case 4:
+      if (c.constants.wide) return multiply_rows<4>(c, products, rows, ending);
       multiply_rows<2>(c, products, rows, ending);
       products.weights += 2 * 64;
       products.start += 2 * kVector;
