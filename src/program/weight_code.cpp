@@ -91,6 +91,22 @@ class Places {
   uint64_t at_, skip_, unit_, in_unit_ = 0;
 };
 
+struct Streams {
+  uint64_t count, unit;  // bytes dealt out at a time
+};
+Streams streams_of(WeightCode code) {
+  switch (code) {
+    case WeightCode::kSixteenStreams:
+      return {16, 4};
+    case WeightCode::kEightStreams:
+      return {8, 4};
+    case WeightCode::kTwoStreams:
+    case WeightCode::kNone:
+      break;
+  }
+  return {2, 1};
+}
+
 using Order = std::array<uint8_t, kClasses>;
 
 Result<Order> read_order(ByteSpan header, uint8_t classes) {
@@ -117,7 +133,7 @@ int32_t with_sign(uint32_t magnitude, uint32_t sign) {
   return sign != 0 ? ~d : d;
 }
 
-// One of eight streams without runs: the class of a difference is the number of bits of its magnitude, whose highest
+// One of eight or sixteen streams without runs: the class of a difference is the number of bits of its magnitude, whose highest
 // bit is not stored.
 Result<uint64_t> decode_singly(ByteSpan coded, int32_t offset, uint64_t count, Places places) {
   RK_ASSIGN(const Order order, read_order(coded, kClasses));
@@ -213,29 +229,32 @@ Result<uint64_t> native_weight_bytes(std::span<const int32_t> native_shape) {
     uint64_t block = 1;
     for (const int32_t extent : native_shape.subspan(i, kAxes)) {
       const auto more = checked_mul(block, static_cast<uint64_t>(std::max(extent, 0)));
-      if (!more || *more == 0 || *more > kMaxObjectBytes)
+      if (extent < 0 || !more || *more > kMaxObjectBytes)
         return damaged("an extent of the native shape is out of range");
       block = *more;
     }
     out += block;
     if (out > kMaxObjectBytes) return damaged("the native shape stands for more than 1 GiB");
   }
+  if (out == 0) return damaged("a native shape of nothing");
   return out;
 }
 
 Result<std::vector<uint8_t>> decode_weights(WeightCode code, ByteSpan coded, uint64_t size) {
   if (code == WeightCode::kNone) return unsupported("compressed weights: this chip has none");
-  const bool two = code == WeightCode::kTwoStreams;
-  const uint64_t streams = two ? 2 : 8, unit = two ? 1 : 4;
-  if (size % (streams * unit) != 0)
-    return unsupported(str("compressed weights: ", size, " bytes in ", streams, " streams"));
+  const Streams form = streams_of(code);
+  if (size % form.unit != 0)
+    return unsupported(str("compressed weights: ", size, " bytes dealt out by ", form.unit));
   std::vector<uint8_t> out(static_cast<size_t>(size));
   uint64_t at = 0;
-  for (uint64_t stream = 0; stream < streams; ++stream) {
-    if (at >= coded.size()) return damaged(str("stream ", stream, " of ", streams, " is missing"));
+  for (uint64_t stream = 0; stream < form.count; ++stream) {
+    if (at >= coded.size())
+      return damaged(str("stream ", stream, " of ", form.count, " is missing"));
+    // Units that do not come out even go to the first streams.
+    const uint64_t units = (size / form.unit + form.count - 1 - stream) / form.count;
     RK_ASSIGN(const uint64_t used,
-              decode_stream(code, coded.subspan(static_cast<size_t>(at)), size / streams,
-                            Places(out, stream, streams, unit)));
+              decode_stream(code, coded.subspan(static_cast<size_t>(at)), units * form.unit,
+                            Places(out, stream, form.count, form.unit)));
     at = align_up<uint64_t>(at + used, kStreamAlign);
   }
   if (at != coded.size())

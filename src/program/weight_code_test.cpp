@@ -105,6 +105,16 @@ TEST(WeightCodeTest, TwoStreamsTakeTurnsByBytesAndShareAClassByEight) {
   EXPECT_THAT(values, ElementsAre(8, 0, 1, -1, 5, 0, 5, -1, 5, 0, 5, -1, 5, 0, 5, -1));
 }
 
+TEST(WeightCodeTest, UnitsThatDoNotComeOutEvenGoToTheFirstStreams) {
+  // 17 units in 16 streams: eight values in the first. Stream s holds the offset s.
+  Bytes coded;
+  for (uint8_t stream = 0; stream < 16; ++stream)
+    append_stream(coded, header({0, stream, 0, 0}), bits("000 000 000 000 000 000 000 000"));
+  const auto out = decode_weights(WeightCode::kSixteenStreams, coded, 68);
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  for (size_t i = 0; i < 68; ++i) EXPECT_EQ((*out)[i], i / 4 % 16) << i;
+}
+
 std::string refusal(WeightCode code, const Bytes& coded, uint64_t size) {
   const auto out = decode_weights(code, coded, size);
   EXPECT_FALSE(out.ok());
@@ -132,7 +142,7 @@ TEST(WeightCodeTest, DamagedStreamsAreRefused) {
               HasSubstr("stream 7 of 8"));
   EXPECT_THAT(refusal(kEight, Bytes(good.begin(), good.begin() + 458), 32), HasSubstr("no header"));
   EXPECT_THAT(refusal(kEight, good, 1 << 20), HasSubstr("a stream ends too early"));
-  EXPECT_THAT(refusal(kEight, good, 24), HasSubstr("24 bytes in 8 streams"));
+  EXPECT_THAT(refusal(kEight, good, 30), HasSubstr("30 bytes dealt out by 4"));
   EXPECT_THAT(refusal(WeightCode::kTwoStreams, with(0, 0x7f), 32), HasSubstr("the file has 512"));
   EXPECT_THAT(refusal(WeightCode::kTwoStreams, with(1, 0x7f), 32), HasSubstr("another form"));
   EXPECT_THAT(refusal(WeightCode::kNone, good, 32), HasSubstr("this chip has none"));
@@ -140,6 +150,10 @@ TEST(WeightCodeTest, DamagedStreamsAreRefused) {
 
 TEST(WeightCodeTest, NativeShapesAreCountedWithinOneObject) {
   const std::vector<int32_t> two = {4, 1, 1, 1, 16, 32, 1, 1, 1, 1, 8, 32};
+  const std::vector<int32_t> none_first = {0, 2, 3, 3, 1, 32, 1, 1, 3, 3, 1, 32};
+  const auto rest = native_weight_bytes(none_first);
+  ASSERT_TRUE(rest.ok()) << rest.status().message();
+  EXPECT_EQ(*rest, 9u * 32);
   const auto bytes = native_weight_bytes(two);
   ASSERT_TRUE(bytes.ok()) << bytes.status().message();
   EXPECT_EQ(*bytes, 4u * 16 * 32 + 8 * 32);

@@ -118,6 +118,7 @@ const ConvRegisters* conv_registers(std::string_view chip) {
       .multiplier_shift = reg::DPU_BS_MUL_CFG__BS_MUL_SHIFT_VALUE,
       .bias_form = {"BRDMA_DATA_USE", 0x501c, 1, 3},
       .layer_offset = {"OW_OP", 0x4054, 0, 15},
+      .layer_multiplier = {"BS_MUL_OPERAND", 0x4048, 16, 31},
       .clip_limit = 0x406c,
       .slope = {"BN_MUL_OPERAND", 0x4068, 16, 31},
       .negative_shift = {"BS_NEGATIVE_SHIFT", 0x4010, 4, 9},
@@ -177,6 +178,7 @@ const ConvRegisters* conv_registers(std::string_view chip) {
       .multiplier_shift = {},
       .multiplier_table = 0x5024,
       .bias_form = {"BRDMA_DATA_USE", 0x501c, 8, 10},
+      .depthwise_layer_offset = {"WEIGHT_OFFSET", 0x1074, 0, 7},
       .depthwise_offsets = DepthwiseOffsets::kPairs,
       .clip_limit = 0x4070,
       .clip_in_first_unit = true,
@@ -215,6 +217,7 @@ const ConvRegisters* conv_registers(std::string_view chip) {
     r.bias_group = 4;
     r.bias_form = {"BRDMA_DATA_USE", 0x501c, 1, 3};
     r.layer_offset = {"OW_OP", 0x4054, 0, 15};
+    r.layer_multiplier = {"BS_MUL_OPERAND", 0x4044, 16, 31};
     r.picture_rows = {};
     // One shift for sums from zero up, one for those below (layer_conv_leaky, layer_conv_prelu).
     r.slope = {"BN_MUL_OPERAND", 0x4068, 16, 31};
@@ -238,6 +241,7 @@ const ConvRegisters* conv_registers(std::string_view chip) {
     r.slope_shift = r.slope_positive_shift = {};
     r.bias_group = 4;
     r.depthwise_offsets = DepthwiseOffsets::kAlternating;
+    r.depthwise_layer_offset = {"WEIGHT_OFFSET", 0x1074, 0, 7};
     r.clip_limit = 0x4028;
     r.clip_in_first_unit = true;
     r.geometry = {.stride_x = {"CONV_X_STRIDE", 0x1014, 0, 2},

@@ -135,6 +135,10 @@ struct ConvRegisters {
   uint32_t bias_form_all = 7, bias_form_without_offset = 5, bias_form_alone = 1;
   RegisterField
       layer_offset;  // the one weight offset beside a bias alone; offset 0: in multiplier_table
+  RegisterField depthwise_layer_offset;  // of depthwise layers, where it has a register of its own
+  // The one multiplier beside a bias alone, which only layers with a slope have; offset 0: in multiplier_table, after the
+  // weight offset and before the shifts.
+  RegisterField layer_multiplier;
   DepthwiseOffsets depthwise_offsets = DepthwiseOffsets::kInBias;
   uint16_t clip_limit = 0;          // of Relu6 and Clip: an integer, float32 bits in float16 layers
   bool clip_in_first_unit = false;  // in s_in * s_w[0] instead of s_in * max s_w

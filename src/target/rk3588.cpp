@@ -40,6 +40,7 @@ const Target& rk3588() {
                      .depthwise_c2 = 64,
                      .bias_group = 8,
                      .bias_channel_align = 32},
+      .weight_code = WeightCode::kSixteenStreams,
       .sram_bytes = 956 * 1024,
       .cost = {.output_lanes_i8 = 32,
                .output_lanes_f16 = 16,

@@ -25,7 +25,7 @@ namespace rk::target {
 enum class Family : uint8_t { kA1, kA2, kB, kC };
 
 // How int8 weights of convolutions are coded where they are stored in fewer bytes (docs/facts/container.md, section 4.5).
-enum class WeightCode : uint8_t { kNone, kEightStreams, kTwoStreams };
+enum class WeightCode : uint8_t { kNone, kSixteenStreams, kEightStreams, kTwoStreams };
 
 // How weights and bias of a convolution lie in memory (docs/facts/container.md, sections 4.1 and 4.2).
 struct WeightLayout {

@@ -37,7 +37,7 @@ struct Convolution {
 Status refuse_stage(std::string_view what);
 Result<BiasForm> bias_form(LiftContext& context);
 // The one offset that all weights of a layer have.
-Result<int16_t> layer_offset(LiftContext& context, const Task& task);
+Result<int16_t> layer_offset(LiftContext& context, const Task& task, bool depthwise);
 
 // The batch-norm stage divides by a power of two and does nothing else.
 bool shifts_only(const target::RegisterFile& registers);

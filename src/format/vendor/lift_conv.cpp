@@ -271,6 +271,22 @@ Result<ByteSpan> multiplier_table(LiftContext& c, const Task& task) {
   return bytes.subspan(table->addend);
 }
 
+// Such a table of a layer whose channels share a multiplier: weight offset (unless a register holds it), multiplier and
+// shifts, 16 bytes each.
+struct LayerTable {
+  int16_t multiplier;
+  uint8_t positive_shift, negative_shift;
+};
+Result<LayerTable> layer_table(LiftContext& c, const Convolution& v) {
+  constexpr size_t kPart = 16;
+  RK_ASSIGN(const ByteSpan table, multiplier_table(c, *v.task));
+  const bool has_offset = v.p.group == 1 || c.registers->depthwise_layer_offset.offset == 0;
+  const size_t multiplier = has_offset ? kPart : 0, shifts = multiplier + kPart;
+  if (table.size() < shifts + 2)
+    return unsupported(str("its table of ", table.size(), " bytes has no multiplier of the layer"));
+  return LayerTable{load<int16_t>(table.data() + multiplier), table[shifts], table[shifts + 1]};
+}
+
 Result<int32_t> read_multiplier_shift(LiftContext& c, const Task& task) {
   const target::ConvRegisters& where = *c.registers;
   if (where.multiplier_shift.offset != 0) {
@@ -301,8 +317,14 @@ Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& 
     }
   } else if (where.multiplier_table != 0 && v.task != nullptr) {
     // RK3576 and RV1126B: both shifts lie side by side in one table, the slope opens another.
-    RK_ASSIGN(const ByteSpan shifts, multiplier_table(c, *v.task));
-    stage.negative_multiplier_shift = shifts[1];
+    RK_ASSIGN(const BiasForm form, bias_form(c));
+    if (form == BiasForm::kAlone) {
+      RK_ASSIGN(const LayerTable table, layer_table(c, v));
+      stage.negative_multiplier_shift = table.negative_shift;
+    } else {
+      RK_ASSIGN(const ByteSpan shifts, multiplier_table(c, *v.task));
+      stage.negative_multiplier_shift = shifts[1];
+    }
     if (one_slope) {
       const auto slope = c.lists.address_of(*v.task, where.lookup.record_table);
       const ByteSpan bytes = slope ? c.bytes(slope->tensor) : ByteSpan();
@@ -396,6 +418,39 @@ Result<bool> fold_truncation(LiftContext& c, program::BiasBlock& block, ConvPara
   return true;
 }
 
+// Of sums from zero up.
+Result<int32_t> first_multiplier_shift(LiftContext& c, const Convolution& v) {
+  RK_ASSIGN(int32_t shift, read_multiplier_shift(c, *v.task));
+  if (const auto& field = c.registers->slope_multiplier_shift; v.p.slope && field.offset != 0)
+    shift = static_cast<int32_t>(c.tasks.registers().get(field));
+  if (shift > 62) return refuse_stage(str("a shift of ", shift));
+  return shift;
+}
+
+// One weight offset for all channels and no multipliers; with a slope one multiplier, which is 1 in its own unit.
+Status read_layer_constants(LiftContext& c, const Convolution& v, program::BiasBlock& block,
+                            ConvParams& p) {
+  const target::ConvRegisters& where = *c.registers;
+  if (where.has_stages && !c.tasks.registers().is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) && !p.slope)
+    return refuse_stage("one multiplier for all channels");
+  RK_ASSIGN(const int16_t offset, layer_offset(c, *v.task, p.group != 1));
+  int16_t multiplier = 16384;
+  p.multiplier_shift = 14;
+  if (p.slope && where.layer_multiplier.offset != 0) {
+    multiplier = static_cast<int16_t>(c.tasks.registers().get(where.layer_multiplier));
+    RK_ASSIGN(p.multiplier_shift, first_multiplier_shift(c, v));
+  } else if (p.slope && where.multiplier_table != 0) {
+    RK_ASSIGN(const LayerTable table, layer_table(c, v));
+    multiplier = table.multiplier;
+    p.multiplier_shift = table.positive_shift;
+  } else if (p.slope) {
+    return refuse_stage("a slope without channel multipliers");
+  }
+  block.offset.assign(block.bias.size(), offset);
+  block.multiplier.assign(block.bias.size(), multiplier);
+  return ok_status();
+}
+
 // Weights and bias as the Program takes them: the file's own where it can, else plain ones and a block of the usual form.
 Status read_constants(LiftContext& c, Convolution& v) {
   Operands& o = v.o;
@@ -406,21 +461,9 @@ Status read_constants(LiftContext& c, Convolution& v) {
   RK_ASSIGN(program::BiasBlock block,
             read_bias_block(c.bytes(o.bias), channels, *c.registers, form));
   if (form == BiasForm::kAlone) {
-    if (c.registers->has_stages && !c.tasks.registers().is_on(reg::DPU_BS_CFG__BS_MUL_BYPASS) &&
-        !v.has("LeakyRelu") && !v.has("PRelu")) {
-      return refuse_stage("one multiplier for all channels");
-    }
-    if (p.slope && !c.registers->has_stages && c.registers->multiplier_table == 0)
-      return refuse_stage("a slope without channel multipliers");
-    RK_ASSIGN(const int16_t offset, layer_offset(c, *v.task));
-    block.offset.assign(block.bias.size(), offset);
-    block.multiplier.assign(block.bias.size(), 16384);
-    p.multiplier_shift = 14;
+    RK_TRY(read_layer_constants(c, v, block, p));
   } else {
-    RK_ASSIGN(p.multiplier_shift, read_multiplier_shift(c, *v.task));
-    if (const auto& field = c.registers->slope_multiplier_shift; p.slope && field.offset != 0)
-      p.multiplier_shift = static_cast<int32_t>(c.tasks.registers().get(field));
-    if (p.multiplier_shift > 62) return refuse_stage(str("a shift of ", p.multiplier_shift));
+    RK_ASSIGN(p.multiplier_shift, first_multiplier_shift(c, v));
   }
   RK_ASSIGN(const bool shifted, fold_truncation(c, block, p));
   std::optional<std::vector<uint8_t>> plain;
@@ -734,8 +777,10 @@ Result<BiasForm> bias_form(LiftContext& c) {
   return refuse_stage(str("bias block form ", form));
 }
 
-Result<int16_t> layer_offset(LiftContext& c, const Task& task) {
-  const target::RegisterField& field = c.registers->layer_offset;
+Result<int16_t> layer_offset(LiftContext& c, const Task& task, bool depthwise) {
+  const target::RegisterField& own = c.registers->depthwise_layer_offset;
+  const target::RegisterField& field =
+      depthwise && own.offset != 0 ? own : c.registers->layer_offset;
   if (field.offset != 0) {
     const uint32_t value = c.tasks.registers().get(field);
     if (field.high - field.low != 7) return static_cast<int16_t>(value);

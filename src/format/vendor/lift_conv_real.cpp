@@ -219,13 +219,14 @@ Status lift_real_conv(LiftContext& c, const Convolution& v) {
   const ProgramTensor data = c.tensor(v.o.data), out = c.tensor(v.o.out);
   const int64_t channels = out.shape[1];
   if (v.p.transposed) return refuse_stage("these stages in a transposed convolution");
-  if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL)) return refuse_stage("compressed weights");
+  if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL) != c.had_code(v.o.weight))
+    return refuse_stage("compressed weights");
   if (r.is_on(reg::DPU_OUT_CVT_SHIFT__MINUS_EXP)) return refuse_stage("an output exponent");
   RK_ASSIGN(const BiasForm form, bias_form(c));
   RK_ASSIGN(program::BiasBlock block,
             read_bias_block(c.bytes(v.o.bias), channels, *c.registers, form));
   if (form == BiasForm::kAlone) {
-    RK_ASSIGN(const int16_t offset, layer_offset(c, *v.task));
+    RK_ASSIGN(const int16_t offset, layer_offset(c, *v.task, v.p.group != 1));
     block.offset.assign(block.bias.size(), offset);
     block.multiplier.assign(block.bias.size(), 1);
   } else if (form != BiasForm::kAll) {
