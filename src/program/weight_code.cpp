@@ -246,12 +246,12 @@ Result<std::vector<uint8_t>> decode_weights(WeightCode code, ByteSpan coded, uin
   if (size % form.unit != 0)
     return unsupported(str("compressed weights: ", size, " bytes dealt out by ", form.unit));
   std::vector<uint8_t> out(static_cast<size_t>(size));
+  // All streams are of one length: where units do not come out even, the last ones end in values that belong nowhere.
+  const uint64_t units = ceil_div(size / form.unit, form.count);
   uint64_t at = 0;
   for (uint64_t stream = 0; stream < form.count; ++stream) {
     if (at >= coded.size())
       return damaged(str("stream ", stream, " of ", form.count, " is missing"));
-    // Units that do not come out even go to the first streams.
-    const uint64_t units = (size / form.unit + form.count - 1 - stream) / form.count;
     RK_ASSIGN(const uint64_t used,
               decode_stream(code, coded.subspan(static_cast<size_t>(at)), units * form.unit,
                             Places(out, stream, form.count, form.unit)));

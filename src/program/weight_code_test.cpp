@@ -105,8 +105,8 @@ TEST(WeightCodeTest, TwoStreamsTakeTurnsByBytesAndShareAClassByEight) {
   EXPECT_THAT(values, ElementsAre(8, 0, 1, -1, 5, 0, 5, -1, 5, 0, 5, -1, 5, 0, 5, -1));
 }
 
-TEST(WeightCodeTest, UnitsThatDoNotComeOutEvenGoToTheFirstStreams) {
-  // 17 units in 16 streams: eight values in the first. Stream s holds the offset s.
+TEST(WeightCodeTest, StreamsAreOfOneLengthWhereUnitsDoNotComeOutEven) {
+  // 17 units in 16 streams: eight values in each, of which all but the first end in four of no place. Stream s holds s.
   Bytes coded;
   for (uint8_t stream = 0; stream < 16; ++stream)
     append_stream(coded, header({0, stream, 0, 0}), bits("000 000 000 000 000 000 000 000"));

@@ -381,6 +381,22 @@ bool is_coded(const FileTensor& tensor) {
          tensor.buffer != 0;
 }
 
+// Weights of fewer input channels than there are: every second one of RK3576's sparse layers is left out.
+bool is_sparse(const FileGraph& graph, const FileNode& node) {
+  const auto* const params = std::get_if<FileConvParams>(&node.params);
+  const FileTensor& data = graph.tensors[static_cast<size_t>(std::max(node.inputs[0], 0))];
+  const FileTensor& weight = graph.tensors[static_cast<size_t>(node.inputs[1])];
+  return node.type.starts_with("Conv") && !node.type.starts_with("ConvTranspose") &&
+         (params == nullptr || params->group == 1) && data.shape.size() == 4 &&
+         weight.shape.size() == 4 && weight.shape[1] < data.shape[1] && weight.shape[0] != 1;
+}
+
+Status refuse_sparse() {
+  return unsupported(
+      "sparse weights are not decoded: convert the model without sparse_infer, the results are the "
+      "same");
+}
+
 // Weights that the file keeps in coded form (compress_weight) become blocks like any others. Several tensors may name
 // one buffer: it is decoded once.
 class CodedWeights {
@@ -398,7 +414,7 @@ class CodedWeights {
       const auto index = static_cast<size_t>(node.inputs[1]);
       FileTensor& weight = graph.tensors[index];
       if (!is_coded(weight)) continue;
-      const Status status = expand(weight);
+      const Status status = is_sparse(graph, node) ? refuse_sparse() : expand(weight);
       if (!status.ok() && !describe_only)
         return status.with_context(str("constant '", weight.name, "'"));
       was_coded[index] = status.ok();

@@ -58,6 +58,12 @@ Result<Operands> find_operands(LiftContext& c) {
   if (all.size() > 2) o.bias = all[2];
   if (all.size() > 3) o.others.assign(all.begin() + 3, all.end());
   o.out = c.output();
+  if (c.tensor(o.weight).is_constant() && c.bytes(o.weight).empty()) {
+    return unsupported(
+        "its weights are not in the file (remove_weight at the vendor's converter): lending "
+        "weights "
+        "to such a file is not offered, convert the model with its weights");
+  }
   if (c.tensor(o.data).shape.rank() != 4 || c.tensor(o.weight).shape.rank() != 4 ||
       c.tensor(o.out).shape.rank() != 4) {
     return unsupported("only two-dimensional convolutions are decoded");
