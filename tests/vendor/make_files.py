@@ -4,8 +4,9 @@
 
     python3 -m venv VENV && VENV/bin/pip install rknn-toolkit2==2.3.2 onnx==1.16.1      # once; Python 3.11
     VENV/bin/python tests/vendor/make_files.py FOLDER [--chips rk3588,rk3566,rk3576] [--types int8,fp16] [--only TEXT]
-                                                      [--seconds N] [--torch]
+                                                      [--seconds N] [--torch] [--config method=layer,compress]
 
+--config: method=layer quantizes with one scale for a layer's weights, compress stores weights coded (compress_weight).
 --torch adds networks of torchvision and timm (torch_models.py) where they are installed.
 FOLDER/CHIP/int8|fp16/NAME holds model.rknn, input_K.npy, sim_K.npy (the vendor simulator's outputs) and float_K.npy. What
 exists is kept, so a run can be continued. The toolkit is a peer that may be absent; nothing of it enters the project.
@@ -21,6 +22,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 random = np.random.default_rng(20261115)
 models = {}  # name: (ModelProto, inputs), or a function that returns them
+CONFIGS = {"method=layer": {"quantized_method": "layer"}, "compress": {"compress_weight": True}}
+config = {}  # of all files, from --config
 
 
 def weights(*shape, scale=None):
@@ -272,7 +275,7 @@ def make(name, chip, dtype, folder):
     with open(f"{out}/dataset.txt", "w", encoding="utf-8") as file:
         file.write(" ".join(f"{out}/input_{k}.npy" for k in range(len(inputs))) + "\n")
     rknn = RKNN(verbose=False)
-    rknn.config(target_platform=chip)
+    rknn.config(target_platform=chip, **config)
     good = rknn.load_onnx(f"{out}/source.onnx") == 0
     good = good and rknn.build(do_quantization=dtype == "int8", dataset=f"{out}/dataset.txt") == 0
     good = good and rknn.export_rknn(f"{out}/made.rknn") == 0 and rknn.init_runtime() == 0
@@ -306,9 +309,12 @@ def main():
     parser.add_argument("--chips", default="rk3588,rk3566,rk3576")
     parser.add_argument("--types", default="int8,fp16")
     parser.add_argument("--only", default="")
+    parser.add_argument("--config", default="")
     parser.add_argument("--torch", action="store_true")
     parser.add_argument("--seconds", type=float, default=1e9)
     args = parser.parse_args()
+    for word in filter(None, args.config.split(",")):
+        config.update(CONFIGS[word])
     for define in (define_networks, define_activations, define_convolutions, define_plain, define_sequences):
         define()
     if args.torch:

@@ -267,14 +267,18 @@ Status read_clip(const target::ConvRegisters& where, const RegisterFile& r, Conv
   return ok_status();
 }
 
-// The table in memory where RK3576 and RV1126B keep the shift, or the one weight offset of a layer.
-Result<ByteSpan> multiplier_table(LiftContext& c, const Task& task) {
-  const auto table = c.lists.address_of(task, c.registers->multiplier_table);
+// The table in memory that the register names.
+Result<ByteSpan> table_at(LiftContext& c, const Task& task, uint16_t offset) {
+  const auto table = c.lists.address_of(task, offset);
   const ByteSpan bytes = table ? c.bytes(table->tensor) : ByteSpan();
-  if (!table || uint64_t{table->addend} + 2 > bytes.size()) {
-    return unsupported("the table with the shift of its channel multipliers is missing");
-  }
+  if (!table || uint64_t{table->addend} + 2 > bytes.size())
+    return unsupported("a table with constants of its stages is missing");
   return bytes.subspan(table->addend);
+}
+
+// That where RK3576 and RV1126B keep the shift of multipliers, or the one weight offset of a layer.
+Result<ByteSpan> multiplier_table(LiftContext& c, const Task& task) {
+  return table_at(c, task, c.registers->multiplier_table);
 }
 
 // Such a table of a layer whose channels share a multiplier: weight offset (unless a register holds it), multiplier and
@@ -332,11 +336,8 @@ Result<program::SlopeStage> read_slope_stage(LiftContext& c, const Convolution& 
       stage.negative_multiplier_shift = shifts[1];
     }
     if (one_slope) {
-      const auto slope = c.lists.address_of(*v.task, where.lookup.record_table);
-      const ByteSpan bytes = slope ? c.bytes(slope->tensor) : ByteSpan();
-      if (!slope || uint64_t{slope->addend} + 2 > bytes.size())
-        return unsupported("the table with its slope is missing");
-      stage.factor = {load<int16_t>(bytes.data() + slope->addend)};
+      RK_ASSIGN(const ByteSpan slope, table_at(c, *v.task, where.lookup.record_table));
+      stage.factor = {load<int16_t>(slope.data())};
       return stage;
     }
   } else {
@@ -594,7 +595,8 @@ Result<int32_t> float_weight(LiftContext& c, const Convolution& v) {
   return c.add_constant(weight.name + ".plain", DType::kF16, shape, std::move(plain));
 }
 
-// A half: in a register, or where the table begins that holds the shifts of int8 layers.
+// A half: in a register, or where a table begins: that of the shifts of int8 layers, or where the batch-norm stage is on
+// (depthwise layers), that stage's.
 Result<float> read_float_slope(LiftContext& c, const Convolution& v) {
   if (c.registers == nullptr || v.task == nullptr ||
       (c.registers->slope.offset == 0 && c.registers->multiplier_table == 0)) {
@@ -602,7 +604,10 @@ Result<float> read_float_slope(LiftContext& c, const Convolution& v) {
   }
   if (c.registers->slope.offset != 0)
     return half_to_float(static_cast<uint16_t>(c.tasks.registers().get(c.registers->slope)));
-  RK_ASSIGN(const ByteSpan table, multiplier_table(c, *v.task));
+  const bool in_norm = !c.tasks.registers().is_on(reg::DPU_BN_CFG__BN_BYPASS);
+  RK_ASSIGN(const ByteSpan table,
+            table_at(c, *v.task,
+                     in_norm ? c.registers->lookup.record_table : c.registers->multiplier_table));
   return half_to_float(load<uint16_t>(table.data()));
 }
 

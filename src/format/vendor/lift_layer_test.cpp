@@ -111,5 +111,30 @@ TEST(VendorLayerTest, ATableHasNoOffsetWhereARegisterHoldsIt) {
   EXPECT_EQ(lifted.params.slope->factor, std::vector<int16_t>{0x0ccd});
 }
 
+// RK3576 in float16: the batch-norm stage of a depthwise layer has the slope, other layers have it beside the bias.
+TEST(VendorLayerTest, ASlopeInFloat16IsInTheTableOfTheStageThatIsOn) {
+  for (const bool in_norm : {false, true}) {
+    std::vector<uint8_t> table(64);
+    table[1] = 0x38;  // 0.5
+    VendorFile file =
+        depthwise("rk3576", "ConvLeakyRelu",
+                  {{0x5024, 0}, {0x5030, 0}, {0x4060, in_norm ? 0xc02u : 0x903u}}, table);
+    for (FileTensor& tensor : file.graph().tensors) {
+      if (tensor.name == "x" || tensor.name == "y" || tensor.name == "w")
+        tensor.dtype = DType::kF16;
+      if (tensor.name == "x" || tensor.name == "y") tensor.scale.clear(), tensor.zero_point.clear();
+      if (tensor.name == "w") tensor.native_shape = {1, 1, 1, 1, 1, 8};
+      if (tensor.name == "b") tensor.dtype = DType::kF32;
+    }
+    const auto program = file.lift();
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    const auto& steps = program->main_variant().steps;
+    const auto& slope = std::get<program::OpParams>(steps.back().params);
+    EXPECT_EQ(slope.op, "LeakyRelu");
+    // The other table begins with 0x0ccd, a half of 0.000293.
+    EXPECT_NEAR(std::get<float>(slope.attrs.at("alpha")), in_norm ? 0.000293f : 0.5f, 1e-6f);
+  }
+}
+
 }  // namespace
 }  // namespace rk::format
