@@ -115,7 +115,14 @@ int64_t apply_integer(const Unit& unit, const Stage& s, int64_t v, int64_t adden
     return scaled(unit, v, 1, (s.leaky ? below : v < 0) ? s.shift_below : s.shift);
   }
   if (s.adds) v += addend;
-  if (!s.multiplies) return v;
+  // The vendor's compiler counts on the shift where the product is off (RK3588, RK3566: tables for Elu in layers of one
+  // multiplier).
+  if (!s.multiplies) {
+    const Chip& chip = unit.chip;
+    return chip.is_rk3562 || chip.is_rk3576 || chip.is_rv1106
+               ? v
+               : scaled(unit, v, 1, v < 0 ? s.shift_below : s.shift);
+  }
   if (s.leaky && v >= 0) return v;
   v *= factor;
   return scaled(unit, v, 1, v < 0 ? s.shift_below : s.shift);

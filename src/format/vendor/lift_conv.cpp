@@ -443,6 +443,11 @@ Status read_layer_constants(LiftContext& c, const Convolution& v, program::BiasB
   RK_ASSIGN(const int16_t offset, layer_offset(c, *v.task, p.group != 1));
   int16_t multiplier = 16384;
   p.multiplier_shift = 14;
+  // The product is off, its shift is not: indices of tables for Elu are twice as large otherwise.
+  if (where.has_stages && !p.slope) {
+    RK_ASSIGN(const int32_t shift, read_multiplier_shift(c, *v.task));
+    p.multiplier_shift += shift;
+  }
   if (p.slope && where.layer_multiplier.offset != 0) {
     multiplier = static_cast<int16_t>(c.tasks.registers().get(where.layer_multiplier));
     RK_ASSIGN(p.multiplier_shift, first_multiplier_shift(c, v));

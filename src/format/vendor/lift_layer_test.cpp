@@ -54,6 +54,19 @@ TEST(VendorLayerTest, ASlopeTakesItsOneMultiplierAndShiftFromTheBiasStage) {
   EXPECT_EQ(lifted.channels.offset[0], 9);
 }
 
+TEST(VendorLayerTest, TheShiftOfAProductThatIsOffCounts) {
+  for (const uint32_t shift : {0u, 1u}) {
+    VendorFile file;
+    const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, -3);
+    const int32_t y = file.feature("y", TensorKind::kOutput, 0.25f, -5);
+    file.conv("Conv", {x, file.weight(), bias_alone(file)}, y,
+              more(plain_list(), {{reg::DPU_BS_CFG, 0x20150},
+                                  {reg::DPU_BS_MUL_CFG, shift << 8},
+                                  {reg::DPU_RDMA_RDMA_BRDMA_CFG, 2}}));
+    EXPECT_EQ(lift(file).params.multiplier_shift, 14 + static_cast<int32_t>(shift));
+  }
+}
+
 // Two channels of a 1x1 depthwise convolution.
 VendorFile depthwise(const char* chip, const char* type, const std::vector<Write>& writes,
                      std::vector<uint8_t> table = {}) {
