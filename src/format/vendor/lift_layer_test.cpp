@@ -124,6 +124,20 @@ TEST(VendorLayerTest, ATableHasNoOffsetWhereARegisterHoldsIt) {
   EXPECT_EQ(lifted.params.slope->factor, std::vector<int16_t>{0x0ccd});
 }
 
+// RV1106: a LeakyRelu on its own says its slope in registers only. 1638 / 2^14 below zero, 1 above.
+TEST(VendorLayerTest, TheSlopeOfALeakyReluAloneIsInRegistersOfTheSmallChips) {
+  VendorFile file("rv1106");
+  const int32_t x = file.feature("x", TensorKind::kInput, 0.5f, -3);
+  const int32_t y = file.feature("y", TensorKind::kOutput, 0.25f, -5);
+  file.node("LeakyRelu", {x}, {y});
+  file.task(0x18, {{0x4040, 0x100012}, {0x4054, 0xe000000}, {0x4060, 0x22}, {0x4068, 0x6660000}});
+  const auto program = file.lift();
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const auto& step = std::get<program::OpParams>(program->main_variant().steps[0].params);
+  EXPECT_EQ(step.op, "LeakyRelu");
+  EXPECT_FLOAT_EQ(std::get<float>(step.attrs.at("alpha")), 1638.0f / 16384);
+}
+
 // RK3576 in float16: the batch-norm stage of a depthwise layer has the slope, other layers have it beside the bias.
 TEST(VendorLayerTest, ASlopeInFloat16IsInTheTableOfTheStageThatIsOn) {
   for (const bool in_norm : {false, true}) {

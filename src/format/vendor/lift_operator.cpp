@@ -3,6 +3,7 @@
 // a reason to refuse where an operator's result depends on it: fused nodes come without attributes, and a default would
 // be a guess.
 #include <algorithm>
+#include <cmath>
 
 #include "format/vendor/lift_context.h"
 #include "ir/custom_op.h"
@@ -294,6 +295,21 @@ AttrMap to_attrs(const std::vector<Attribute>& attributes) {
   return out;
 }
 
+// The slope of a LeakyRelu on its own that is only in the registers (container 0x1004): what comes out below zero for one unit,
+// over what comes out above.
+std::optional<Attribute> slope_from_registers(LiftContext& c) {
+  const target::ConvRegisters* const where = c.registers;
+  if (c.node().type != "LeakyRelu" || where == nullptr || where->slope.offset == 0 ||
+      where->slope_multiplier_shift.offset == 0 || c.tasks.next() == nullptr)
+    return std::nullopt;
+  const target::RegisterFile& r = c.tasks.registers();
+  if (!r.is_on(reg::DPU_BN_CFG__BN_MUL_PRELU)) return std::nullopt;
+  const auto below = static_cast<int>(r.get(where->negative_shift));
+  const auto above = static_cast<int>(r.get(where->slope_multiplier_shift));
+  const auto slope = static_cast<int16_t>(r.get(where->slope));
+  return Attribute{"alpha", std::ldexp(static_cast<double>(slope), above - below)};
+}
+
 Status lift_operator(LiftContext& c) {
   const std::string& type = c.node().type;
   if (const Lift lift = special_lift(type)) return lift(c);
@@ -303,11 +319,13 @@ Status lift_operator(LiftContext& c) {
   if (row == rows.end()) return unsupported("this operator is not decoded");
   std::vector<Attribute> wanted;
   for (const std::string_view name : row->required) {
-    const Attribute* const found = c.find(name);
-    if (found == nullptr) {
+    if (const Attribute* const found = c.find(name)) {
+      wanted.push_back(*found);
+    } else if (const std::optional<Attribute> slope = slope_from_registers(c)) {
+      wanted.push_back(*slope);
+    } else {
       return unsupported(str("attribute '", name, "' is not stored with the node"));
     }
-    wanted.push_back(*found);
   }
   RK_ASSIGN(std::vector<int32_t> inputs, plain_operands(c));
   c.add_step(std::move(inputs), outputs_of(c), OpParams{std::string(row->op), to_attrs(wanted)});

@@ -123,8 +123,11 @@ int64_t look_up(const LookupStage& stage, int64_t v) {
 Status lift_activation(LiftContext& c) {
   RK_ASSIGN(const std::vector<int32_t> operands, c.operands(1));
   const int32_t in = operands[0], out = c.output();
-  const bool known = c.registers != nullptr && c.registers->has_stages && c.is_i8(in) &&
-                     c.is_i8(out) && is_lookup_activation(c.node().type);
+  // RV1103 and RV1106 have these stages where RK3588 has them.
+  const bool placed =
+      c.registers != nullptr &&
+      (c.registers->has_stages || c.registers->lookup.table_off.offset == reg::DPU_EW_CFG);
+  const bool known = placed && c.is_i8(in) && c.is_i8(out) && is_lookup_activation(c.node().type);
   if (!known) return lift_operator(c);
   const LoadedTask loaded = next_with_tables(c, kUnitDpu | kUnitDpuRdma);
   const auto is_table = [&](const LoadedTask& l) {
