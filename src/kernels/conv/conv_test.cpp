@@ -345,6 +345,22 @@ std::vector<Case> cases() {
       {"DepthwiseLongRow", {17, 17, 17, {3, 3}}, {1, {2, 700}, {2, 700}, {1, 1}}},
       {"Depthwise7x6", {16, 16, 16, {7, 6}}, {1, {9, 9}, {9, 9}, {3, 3}}},
       {"Wide", {32, 80, 1, {3, 3}}, {1, {4, 61}, {4, 61}, {1, 1}}},
+      // Few input channels: three rows of a kernel in 32 bytes, tiles of one to four vectors.
+      {"FirstLayer", {3, 32, 1, {3, 3}, {2, 2}}, {2, {35, 67}, {18, 34}, {1, 1}}},
+      {"FirstLayerLongRow", {3, 24, 1, {3, 3}, {1, 2}}, {1, {3, 601}, {3, 301}, {1, 1}}},
+      {"FirstLayerTall", {3, 72, 1, {3, 3}}, {1, {90, 3}, {88, 1}}},
+      {.name = "FirstLayerDilated",
+       .filter = {2, 17, 1, {3, 5}, {1, 1}, {2, 1}},
+       .extents = {1, {9, 21}, {9, 21}, {2, 2}},
+       .activation = Activation::kRelu},
+      {.name = "FirstLayerPlain",
+       .filter = {3, 60, 1, {3, 3}, {2, 2}},
+       .extents = {1, {12, 30}, {6, 15}, {0, 0}},
+       .asymmetric = false},
+      {"Expand1", {16, 16}, {1, {9, 31}, {9, 31}}},
+      {"Expand24", {20, 24}, {1, {9, 31}, {9, 31}}},
+      {"Expand96", {16, 96}, {1, {9, 31}, {9, 31}}, WeightOrder::kOihw, Activation::kRelu},
+      {"Expand192", {32, 184}, {1, {9, 31}, {9, 31}}},
   };
 }
 

@@ -276,16 +276,22 @@ const int8_t* weights_of(const Context& c, Tile tile) {
   return c.weights() + tile.first_block * block_weights(c.filter, c.constants.planes);
 }
 
-// One tile of output channels over a biased copy of all its input.
+// A biased copy of all input of a band.
+struct Biased {
+  const uint8_t* first;
+  int64_t pixel, row;  // bytes from one output pixel's and one output row's to the next's
+};
+
+// One tile of output channels over it.
 void multiply_biased(const Context& c, const Band& band, int64_t n, Tile tile, int64_t quads,
-                     int64_t pixel, Scratch& scratch) {
+                     const Biased& from, Scratch& scratch) {
   const int64_t channel = int64_t{tile.first_block} * kHostBlock;
   const Target target(c, band, n, tile.first_block, tile.vectors);
   multiply_rows(
       c, tile.vectors,
       {scratch.offsets, quads, weights_of(c, tile), tile.vectors * 64, c.constants.start + channel},
-      {scratch.pixels, c.x.step * pixel, c.y.step * band.scratch_columns * pixel, band.rows,
-       band.columns, c.extents.out.w * int64_t{kHostBlock}},
+      {from.first, from.pixel, from.row, band.rows, band.columns,
+       c.extents.out.w * int64_t{kHostBlock}},
       ending(c, target, channel, scratch.totals, nullptr));
 }
 
@@ -318,14 +324,30 @@ void dense_band(const Context& c, const Band& band, TileRange tiles, int64_t n, 
   }
 }
 
+// The same over patches.
+void patches_band(const Context& c, const Band& band, TileRange tiles, int64_t n, int64_t quads,
+                  const PatchOrder& order, Scratch& scratch) {
+  auto* const patches = reinterpret_cast<uint8_t*>(scratch.acc);
+  squeeze_rows(c, band, n, 0x80, scratch.pixels, nullptr);
+  make_patches(c, band, order, scratch.pixels, patches);
+  if (c.constants.sums) sum_patches(band, patches, scratch.totals);
+  for (int32_t index = tiles.begin; index < tiles.end; ++index) {
+    multiply_biased(c, band, n, tile_of(c.filter, index), quads,
+                    {patches, kPatchBytes, patch_row(band)}, scratch);
+  }
+}
+
 // A band of a filter with few input channels.
 void squeezed_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
-                   Scratch& scratch) {
+                   const PatchOrder& order, Scratch& scratch) {
   const int64_t quads = squeezed_offsets(c, band, scratch.offsets);
+  if (c.constants.patches) return patches_band(c, band, tiles, n, quads, order, scratch);
   if (takes_biased(c, quads)) {
     load_squeezed(c, band, n, 0x80, scratch);
+    const int64_t pixel = c.filter.in_channels;
+    const Biased from = {scratch.pixels, c.x.step * pixel, c.y.step * band.scratch_columns * pixel};
     for (int32_t index = tiles.begin; index < tiles.end; ++index)
-      multiply_biased(c, band, n, tile_of(c.filter, index), quads, c.filter.in_channels, scratch);
+      multiply_biased(c, band, n, tile_of(c.filter, index), quads, from, scratch);
     return;
   }
   load_squeezed(c, band, n, 0, scratch);
@@ -395,7 +417,8 @@ void biased_band(const Context& c, const Band& band, TileRange tiles, int64_t n,
   }
   const int64_t quads = fill_offsets(c, band, blocks, band.columns * kHostBlock, scratch.offsets);
   for (int32_t index = tiles.begin; index < tiles.end; ++index)
-    multiply_biased(c, band, n, tile_of(c.filter, index), quads, kHostBlock, scratch);
+    multiply_biased(c, band, n, tile_of(c.filter, index), quads, {scratch.pixels, kHostBlock, 0},
+                    scratch);
 }
 
 void run_pointwise(const Context& c, IndexRange units, Scratch& scratch) {
@@ -426,9 +449,10 @@ void run(const ConvI8Args& args, IndexRange units) {
   if (is_pointwise(c)) return run_pointwise(c, units, scratch);
   const BandLimits limits = {
       kBandPixels, pixels_for_all_blocks(c.filter, c.extents, kScratchPixels, kFewPixels), true};
+  const PatchOrder order(c);
   for_each_band(c.filter, c.extents, {c.params.filter, args.extents, kTile}, limits, units,
                 [&](const Band& band, TileRange tiles, int64_t n) {
-                  c.constants.squeezed ? squeezed_band(c, band, tiles, n, scratch)
+                  c.constants.squeezed ? squeezed_band(c, band, tiles, n, order, scratch)
                                        : dense_band(c, band, tiles, n, scratch);
                 });
 }

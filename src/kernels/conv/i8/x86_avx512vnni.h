@@ -52,6 +52,14 @@ inline bool takes_squeezed(const ConvFilter& f) {
 inline int64_t squeezed_quads(const ConvFilter& f) {
   return (int64_t{f.kernel.w} * f.in_channels + 3) / 4;
 }
+// Bytes of a patch in memory: what one output pixel reads, the kernel's rows without gaps.
+inline constexpr int64_t kPatchBytes = 32;
+// Squeezed pixels become patches where that saves products and two permutations make four of them.
+inline bool takes_patches(const ConvFilter& f) {
+  const int64_t row = int64_t{f.kernel.w} * f.in_channels;
+  return f.kernel.h == 3 && (3 * row + 3) / 4 < 3 * squeezed_quads(f) && 3 * row <= kPatchBytes &&
+         3 * int64_t{f.stride.w} * f.in_channels + row <= kPatchBytes;
+}
 
 // How sums become bytes.
 enum class Ends {
@@ -68,6 +76,7 @@ struct Constants {
   Ends ends = Ends::kDouble;
   bool transformed = false;  // weights are kept as Winograd's points
   bool squeezed = false;     // takes_squeezed, and one plane suffices
+  bool patches = false;      // of squeezed pixels
   bool clip_first = false;   // an activation has to be applied before the residual
   bool wide = false;         // cpu::kWide512
   // The float route without a residual: `addend` leaves some 2^23 + v, and out_scale * that + direct_addend is exactly

@@ -3,6 +3,7 @@
 //   dense:     [tile][input block][plane][ky][kx][quad of 4 ic][vector][16 oc][4 ic]
 //              where a block has only as many quads and a tile only as many vectors as it has channels for
 //              or, of few input channels, [tile][ky][kx x ic in fours][vector][16 oc][4]
+//              or, of patches, [tile][ky x kx x ic in fours][vector][16 oc][4]
 //   depthwise: [block][ky][group of 4 taps][plane][16 channels][4 taps]
 #if defined(__x86_64__)
 
@@ -91,7 +92,7 @@ struct LaneOfTile {
   BlockRange blocks;  // of the tile
   int32_t planes;
   int32_t vectors;
-  bool squeezed;
+  int64_t kernel_row;
 };
 
 // visit(byte, plane, i, tap) for each byte of the channel's weights; i counts the input channels of its group, the first
@@ -101,12 +102,12 @@ inline void visit_lane(const ConvFilter& f, const LaneOfTile<Byte>& lane, int32_
                        const Visit& visit) {
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   const int64_t quad_bytes = lane.vectors * kVector * 4;
-  if (lane.squeezed) {
+  if (lane.kernel_row != 0) {
     for (int64_t tap = 0; tap < taps; ++tap) {
       for (int32_t ic = 0; ic < f.in_channels; ++ic) {
-        const int64_t i = tap % f.kernel.w * f.in_channels + ic;
-        const int64_t quad = tap / f.kernel.w * squeezed_quads(f) + i / 4;
-        visit(lane.bytes[quad * quad_bytes + i % 4], 0, ic, tap);
+        const int64_t i =
+            tap / f.kernel.w * lane.kernel_row + tap % f.kernel.w * f.in_channels + ic;
+        visit(lane.bytes[i / 4 * quad_bytes + i % 4], 0, ic, tap);
       }
     }
     return;
@@ -128,10 +129,17 @@ inline void visit_lane(const ConvFilter& f, const LaneOfTile<Byte>& lane, int32_
   }
 }
 
+// Bytes from one row of a kernel to the next where pixels are squeezed, else 0.
+int64_t kernel_row(const ConvFilter& f, const Constants& constants) {
+  if (!constants.squeezed) return 0;
+  return constants.patches ? int64_t{f.kernel.w} * f.in_channels : squeezed_quads(f) * 4;
+}
+
 // visit(lane, oc, first_in) for each output channel of dense weights.
 template <typename Byte, typename Visit>
-void visit_dense(const ConvFilter& f, int32_t planes, bool squeezed, Byte* packed,
+void visit_dense(const ConvFilter& f, const Constants& constants, Byte* packed,
                  const Visit& visit) {
+  const int32_t planes = constants.planes;
   for (int32_t index = 0; index * kTile < f.out_channels; ++index) {
     const Tile tile = tile_of(f, index);
     Byte* const bytes = packed + tile.first_block * block_weights(f, planes);
@@ -139,7 +147,7 @@ void visit_dense(const ConvFilter& f, int32_t planes, bool squeezed, Byte* packe
       const int32_t oc = tile.first_block * kHostBlock + i;
       if (oc >= f.out_channels) break;
       const LaneOfTile<Byte> lane = {bytes + i * 4, tile_input_blocks(f, index, kTile), planes,
-                                     tile.vectors, squeezed};
+                                     tile.vectors, kernel_row(f, constants)};
       visit(lane, oc, oc / f.out_per_group() * f.in_per_group());
     }
   }
@@ -163,25 +171,24 @@ void pack_row(const ConvFilter& f, const LaneOfTile<int8_t>& lane, const int8_t*
   }
 }
 
-void pack_dense(const ConvI8Params& source, const ConstantsPlan& plan, int8_t* packed) {
+void pack_dense(const ConvI8Params& source, const ConstantsPlan& plan, const Constants& constants,
+                int8_t* packed) {
   const ConvFilter& f = source.filter;
   const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
-  visit_dense(
-      f, plan.planes, plan.squeezed, packed, [&](const auto& lane, int32_t oc, int32_t first_in) {
-        const int32_t offset = plan.offset_apart ? 0 : offset_of(source, oc);
-        if (source.order == WeightOrder::kOihw && plan.planes == 1 && offset == 0) {
-          const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
-          if (f.groups == 1 && !plan.squeezed) return pack_row(f, lane, row);
-          visit_lane(f, lane, first_in, [=](int8_t& byte, int32_t, int64_t ic, int64_t tap) {
-            byte = row[ic * taps + tap];
-          });
-          return;
-        }
-        visit_lane(f, lane, first_in, [&](int8_t& byte, int32_t plane, int64_t ic, int64_t tap) {
-          byte = part(source.weights[plain_weight_index(f, source.order, oc, ic, tap)] + offset,
-                      plane);
-        });
+  visit_dense(f, constants, packed, [&](const auto& lane, int32_t oc, int32_t first_in) {
+    const int32_t offset = plan.offset_apart ? 0 : offset_of(source, oc);
+    if (source.order == WeightOrder::kOihw && plan.planes == 1 && offset == 0) {
+      const int8_t* const row = source.weights + oc * f.in_per_group() * taps;
+      if (f.groups == 1 && !plan.squeezed) return pack_row(f, lane, row);
+      visit_lane(f, lane, first_in, [=](int8_t& byte, int32_t, int64_t ic, int64_t tap) {
+        byte = row[ic * taps + tap];
       });
+      return;
+    }
+    visit_lane(f, lane, first_in, [&](int8_t& byte, int32_t plane, int64_t ic, int64_t tap) {
+      byte = part(source.weights[plain_weight_index(f, source.order, oc, ic, tap)] + offset, plane);
+    });
+  });
 }
 
 void pack_depthwise(const ConvI8Params& source, int32_t planes, int8_t* packed) {
@@ -315,6 +322,7 @@ Status pack_constants(const ConvI8Params& source, const ConstantsPlan& plan, Pac
     constants.ends = Ends::kFloat;
   set_clamps(packed.params, constants);
   const double first_v = first_rounding(packed.params, constants);
+  constants.patches = constants.squeezed && constants.direct && constants.wide && takes_patches(f);
   auto* const wide_scale = reinterpret_cast<double*>(packed.constants.data() + kHeader);
   double* const wide_addend = wide_scale + lanes;
   auto* const start = reinterpret_cast<int32_t*>(wide_addend + lanes);
@@ -388,7 +396,8 @@ Status pack(const ConvI8Params& source, PackedConvI8& packed) {
   const auto bytes = checked_product(extents);
   if (!bytes) return out_of_memory("convolution: the weights do not fit the address space");
   RK_ASSIGN(packed.weights, Buffer::try_make(*bytes, kMaxObjectBytes));
-  pack_dense(source, plan, reinterpret_cast<int8_t*>(packed.weights.data()));
+  pack_dense(source, plan, *reinterpret_cast<const Constants*>(packed.constants.data()),
+             reinterpret_cast<int8_t*>(packed.weights.data()));
   return ok_status();
 }
 
@@ -400,17 +409,16 @@ void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* pl
   const ConvFilter& f = packed.params.filter;
   const auto& constants = *reinterpret_cast<const Constants*>(packed.constants.data());
   const auto* const bytes = reinterpret_cast<const int8_t*>(packed.weights.data());
-  visit_dense(f, constants.planes, constants.squeezed, bytes,
-              [&](const auto& lane, int32_t oc, int32_t in) {
-                // What is not applied to the sum of inputs is part of the bytes.
-                const int32_t apart = static_cast<int16_t>(constants.offset_pair[oc] & 0xffff);
-                const int32_t added = (weight_offset != nullptr ? weight_offset[oc] : 0) - apart;
-                visit_lane(f, lane, in, [&](int8_t byte, int32_t plane, int64_t ic, int64_t tap) {
-                  int8_t& weight = plain[plain_weight_index(f, packed.params.order, oc, ic, tap)];
-                  // Modulo 256: the planes add up to w + o.
-                  weight = static_cast<int8_t>((plane == 0 ? -added : weight) + byte);
-                });
-              });
+  visit_dense(f, constants, bytes, [&](const auto& lane, int32_t oc, int32_t in) {
+    // What is not applied to the sum of inputs is part of the bytes.
+    const int32_t apart = static_cast<int16_t>(constants.offset_pair[oc] & 0xffff);
+    const int32_t added = (weight_offset != nullptr ? weight_offset[oc] : 0) - apart;
+    visit_lane(f, lane, in, [&](int8_t byte, int32_t plane, int64_t ic, int64_t tap) {
+      int8_t& weight = plain[plain_weight_index(f, packed.params.order, oc, ic, tap)];
+      // Modulo 256: the planes add up to w + o.
+      weight = static_cast<int8_t>((plane == 0 ? -added : weight) + byte);
+    });
+  });
 }
 
 }  // namespace

@@ -128,9 +128,78 @@ inline void load_squeezed(const Context& c, const Band& band, int64_t n, uint8_t
   sum_taps(c, band, sums, scratch.totals);
 }
 
+// Orders of bytes from three rows of squeezed pixels, 32 bytes of each, to four patches.
+struct PatchOrder {
+  alignas(64) uint8_t bytes[2][64];
+  __mmask64 live = 0;
+
+  explicit PatchOrder(const Context& c) {
+    if (!c.constants.patches) return;
+    const int64_t row = c.x.kernel * c.filter.in_channels;
+    for (int64_t pixel = 0; pixel < 4; ++pixel) {
+      uint8_t* to = bytes[pixel / 2] + pixel % 2 * kPatchBytes;
+      for (int64_t ky = 0; ky < 3; ++ky) {
+        const int64_t from = ky * kPatchBytes + pixel * c.x.step * c.filter.in_channels;
+        for (int64_t i = 0; i < row; ++i) *to++ = static_cast<uint8_t>(from + i);
+      }
+    }
+    live = ((uint64_t{1} << 3 * row) - 1) * 0x0000000100000001u;
+  }
+};
+
+inline int64_t patch_row(const Band& band) { return (band.columns + 3) / 4 * 4 * kPatchBytes; }
+
+// Squeezed rows of a band to patches; writes up to three pixels more.
+inline void make_patches(const Context& c, const Band& band, const PatchOrder& order,
+                         const uint8_t* rows, uint8_t* patches) {
+  const int64_t row_bytes = band.scratch_columns * c.filter.in_channels;
+  const int64_t next = c.y.dilation * row_bytes, step = 4 * c.x.step * c.filter.in_channels;
+  const __m512i first = _mm512_load_si512(order.bytes[0]);
+  const __m512i second = _mm512_load_si512(order.bytes[1]);
+  const __mmask64 live = order.live;
+  for (int64_t row = 0; row < band.rows; ++row) {
+    const uint8_t* from = rows + row * c.y.step * row_bytes;
+    uint8_t* to = patches + row * patch_row(band);
+    for (int64_t i = 0; i < band.columns; i += 4, from += step, to += 4 * kPatchBytes) {
+      const auto part = [&](int64_t at) RK_UNROLLED {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + at));
+      };
+      const __m512i a = _mm512_inserti64x4(_mm512_castsi256_si512(part(0)), part(next), 1);
+      const __m512i b = _mm512_castsi256_si512(part(2 * next));
+      _mm512_store_si512(to, _mm512_maskz_permutex2var_epi8(live, a, first, b));
+      _mm512_store_si512(to + 64, _mm512_maskz_permutex2var_epi8(live, a, second, b));
+    }
+  }
+}
+
+// totals of patches; reads and writes up to 15 pixels more.
+inline void sum_patches(const Band& band, const uint8_t* patches, int32_t* totals) {
+  const __m512i order = _mm512_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15);
+  for (int64_t row = 0; row < band.rows; ++row, totals += band.columns) {
+    const uint8_t* from = patches + row * patch_row(band);
+    for (int64_t i = 0; i < band.columns; i += 16, from += 16 * kPatchBytes) {
+      const auto pair = [&](int at) RK_UNROLLED {
+        return _mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_load_si512(from + at * 64),
+                                   _mm512_set1_epi8(1));
+      };
+      // Halves of pixels 0 2 4 6 in one quarter each, those of 1 3 5 7 in the next two.
+      const __m512i a = join_fours(pair(0), pair(1), pair(2), pair(3));
+      const __m512i b = join_fours(pair(4), pair(5), pair(6), pair(7));
+      const __m512i sum =
+          _mm512_add_epi32(_mm512_shuffle_i64x2(a, b, 0x88), _mm512_shuffle_i64x2(a, b, 0xdd));
+      _mm512_storeu_si512(totals + i, as_pair(_mm512_permutexvar_epi32(order, sum)));
+    }
+  }
+}
+
 // Offsets of four bytes each of the kernel's rows; returns their number.
 inline int64_t squeezed_offsets(const Context& c, const Band& band, int32_t* offsets) {
   int64_t count = 0;
+  if (c.constants.patches) {
+    for (; count * 4 < 3 * c.x.kernel * c.filter.in_channels; ++count)
+      offsets[count] = static_cast<int32_t>(count * 4);
+    return count;
+  }
   for (int64_t ky = 0; ky < c.y.kernel; ++ky) {
     const int64_t row = c.y.tap(ky) * band.scratch_columns * c.filter.in_channels;
     for (int64_t quad = 0; quad < squeezed_quads(c.filter); ++quad)

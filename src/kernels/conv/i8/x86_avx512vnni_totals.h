@@ -89,14 +89,18 @@ inline void sum_parts(const Context& c, const Band& band, Scratch& scratch) {
   sum_taps(c, band, sums, scratch.totals);
 }
 
-// Sums of four pixels in four parts each, of 16 pixels, to one sum for each.
-RK_INLINE __m512i join_quarters(__m512i a, __m512i b, __m512i c, __m512i d) {
+// The sums of the four lanes of each quarter: of a, b, c and d side by side.
+RK_INLINE __m512i join_fours(__m512i a, __m512i b, __m512i c, __m512i d) {
   const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
   const __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
-  const __m512i mixed =
-      _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+  return _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
+}
+
+// Sums of four pixels in four parts each, of 16 pixels, to one sum for each.
+RK_INLINE __m512i join_quarters(__m512i a, __m512i b, __m512i c, __m512i d) {
   return _mm512_permutexvar_epi32(
-      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), mixed);
+      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+      join_fours(a, b, c, d));
 }
 
 // totals of neighboring pixels under a kernel of one tap, read where they lie; writes up to 15 more.
