@@ -408,12 +408,15 @@ bool pays_biased(const Context& c) {
 // The same for a biased copy of the band.
 void biased_band(const Context& c, const Band& band, TileRange tiles, int64_t n, Scratch& scratch) {
   const int8_t* const pixels = c.image(n) + band.ox * kHostBlock;
-  if (c.constants.sums) sum_pixels(c, pixels, band.columns, scratch.totals);
   const BlockRange blocks = {0, channel_blocks(c.filter.in_channels)};
-  const __m128i keep = _mm_set1_epi8(-1);
-  for (int32_t block = 0; block < blocks.end; ++block) {
-    copy_pixels<true>(pixels + block * c.in_plane, kHostBlock,
-                      scratch.pixels + block * band.columns * kHostBlock, band.columns, keep);
+  if (c.constants.sums) {
+    bias_and_sum(c, pixels, band.columns, scratch.pixels, scratch.totals);
+  } else {
+    const __m128i keep = _mm_set1_epi8(-1);
+    for (int32_t block = 0; block < blocks.end; ++block) {
+      copy_pixels<true>(pixels + block * c.in_plane, kHostBlock,
+                        scratch.pixels + block * band.columns * kHostBlock, band.columns, keep);
+    }
   }
   const int64_t quads = fill_offsets(c, band, blocks, band.columns * kHostBlock, scratch.offsets);
   for (int32_t index = tiles.begin; index < tiles.end; ++index)

@@ -103,36 +103,95 @@ RK_INLINE __m512i join_quarters(__m512i a, __m512i b, __m512i c, __m512i d) {
       join_fours(a, b, c, d));
 }
 
+// Bytes of sixteen pixels, in fours, of which those up to `count` exist.
+struct SixteenPixels {
+  __mmask64 exist[4];
+  explicit SixteenPixels(int64_t count) {
+    for (int64_t q = 0; q < 4; ++q) {
+      const int64_t bytes = (count - q * 4) * kHostBlock;
+      exist[q] = bytes >= 64 ? ~uint64_t{0} : bytes <= 0 ? 0 : (uint64_t{1} << bytes) - 1;
+    }
+  }
+};
+
+// The lanes of four pixels that are channels of the last input block.
+inline __mmask64 last_lanes(const Context& c) {
+  const int32_t channels = c.filter.in_channels;
+  const int32_t lanes = lanes_of_block(channels, channel_blocks(channels) - 1);
+  return ((uint64_t{1} << (lanes - 1)) * 2 - 1) * 0x0001000100010001u;
+}
+
+// Sixteen totals of pixels that lie where the input has them. kWhole: all of them exist.
+template <bool kWhole>
+RK_INLINE __m512i sum_sixteen(const Context& c, const int8_t* from, __mmask64 last,
+                              const SixteenPixels& pixels) {
+  const __m512i one = _mm512_set1_epi8(1);
+  __m512i part[4] = {};
+  const auto add = [&](__mmask64 lanes) RK_UNROLLED {
+    unroll<4>([&](auto q) RK_UNROLLED {
+      const __mmask64 mask = kWhole ? lanes : lanes & pixels.exist[q];
+      part[q] = _mm512_dpbusd_epi32(part[q], one, _mm512_maskz_loadu_epi8(mask, from + q * 64));
+    });
+  };
+  for (int32_t block = channel_blocks(c.filter.in_channels); block > 1; --block) {
+    add(~__mmask64{0});
+    from += c.in_plane;
+  }
+  add(last);
+  const __m512i bias = _mm512_set1_epi32(c.filter.in_channels * 128);
+  return as_pair(_mm512_add_epi32(join_quarters(part[0], part[1], part[2], part[3]), bias));
+}
+
 // totals of neighboring pixels under a kernel of one tap, read where they lie; writes up to 15 more.
 inline void sum_pixels(const Context& c, const int8_t* pixels, int64_t count, int32_t* totals) {
-  const int32_t channels = c.filter.in_channels, blocks = channel_blocks(channels);
-  const int32_t lanes = lanes_of_block(channels, blocks - 1);
-  const __mmask64 last = ((uint64_t{1} << (lanes - 1)) * 2 - 1) * 0x0001000100010001u;
-  const __m512i one = _mm512_set1_epi8(1), bias = _mm512_set1_epi32(channels * 128);
-  for (int64_t i = 0; i < count; i += 16) {
-    const int8_t* from = pixels + i * kHostBlock;
-    __m512i part[4] = {};
-    // Bytes of pixels that exist.
-    const auto live = [&](int64_t first) {
-      const int64_t bytes = (count - first) * kHostBlock;
-      return bytes >= 64 ? ~uint64_t{0} : bytes <= 0 ? 0 : (uint64_t{1} << bytes) - 1;
-    };
-    const __mmask64 exist[4] = {live(i), live(i + 4), live(i + 8), live(i + 12)};
-    int32_t block = 0;
-    for (; i + 16 <= count && block + 1 < blocks; ++block, from += c.in_plane) {
-      unroll<4>([&](auto q) RK_UNROLLED {
-        part[q] = _mm512_dpbusd_epi32(part[q], one, _mm512_loadu_si512(from + q * 64));
-      });
-    }
-    for (; block < blocks; ++block, from += c.in_plane) {
-      const __mmask64 mask = block + 1 == blocks ? last : ~uint64_t{0};
-      unroll<4>([&](auto q) RK_UNROLLED {
-        const __m512i v = _mm512_maskz_loadu_epi8(mask & exist[q], from + q * 64);
-        part[q] = _mm512_dpbusd_epi32(part[q], one, v);
-      });
-    }
-    const __m512i sum = _mm512_add_epi32(join_quarters(part[0], part[1], part[2], part[3]), bias);
-    _mm512_store_si512(totals + i, as_pair(sum));
+  const __mmask64 last = last_lanes(c);
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    _mm512_store_si512(totals + i,
+                       sum_sixteen<true>(c, pixels + i * kHostBlock, last, SixteenPixels(16)));
+  }
+  if (i < count) {
+    _mm512_store_si512(
+        totals + i, sum_sixteen<false>(c, pixels + i * kHostBlock, last, SixteenPixels(count - i)));
+  }
+}
+
+// Copies sixteen pixels, x + 128, to blocks that are `plane` bytes apart and returns their totals.
+template <bool kWhole>
+RK_INLINE __m512i bias_sixteen(const Context& c, const int8_t* from, __m512i last,
+                               const SixteenPixels& pixels, uint8_t* to, int64_t plane) {
+  const __m512i one = _mm512_set1_epi8(1), flip = _mm512_set1_epi8(-128);
+  __m512i part[4] = {};
+  for (int32_t block = channel_blocks(c.filter.in_channels); block > 0; --block) {
+    const __m512i keep = block == 1 ? last : _mm512_set1_epi8(-1);
+    unroll<4>([&](auto q) RK_UNROLLED {
+      const __mmask64 exist = kWhole ? ~__mmask64{0} : pixels.exist[q];
+      const __m512i v = _mm512_maskz_loadu_epi8(exist, from + q * 64);
+      const __m512i biased = _mm512_ternarylogic_epi32(keep, v, flip, 0x60);  // (v ^ flip) & keep
+      _mm512_mask_storeu_epi8(to + q * 64, exist, biased);
+      part[q] = _mm512_dpbusd_epi32(part[q], biased, one);
+    });
+    from += c.in_plane;
+    to += plane;
+  }
+  return as_pair(join_quarters(part[0], part[1], part[2], part[3]));
+}
+
+// A biased copy of neighboring pixels, block after block, and their totals; writes up to 15 more.
+inline void bias_and_sum(const Context& c, const int8_t* pixels, int64_t count, uint8_t* to,
+                         int32_t* totals) {
+  const __m512i last = _mm512_movm_epi8(last_lanes(c));
+  const int64_t plane = count * kHostBlock;
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16) {
+    _mm512_store_si512(totals + i,
+                       bias_sixteen<true>(c, pixels + i * kHostBlock, last, SixteenPixels(16),
+                                          to + i * kHostBlock, plane));
+  }
+  if (i < count) {
+    _mm512_store_si512(
+        totals + i, bias_sixteen<false>(c, pixels + i * kHostBlock, last, SixteenPixels(count - i),
+                                        to + i * kHostBlock, plane));
   }
 }
 
