@@ -58,12 +58,10 @@ void tile_rows(const Strip& rows, const Ending& at, const FloatConstants& stages
   __m512i w[kKernel * kGroups * kPlanes];
   unroll<kKernel * kGroups * kPlanes>(
       [&](auto i) RK_UNROLLED { w[i] = _mm512_load_si512(strip.weights + i * 64); });
-  for (int64_t next = 0; next < strip.columns; next += kColumns) {
-    const int64_t column = smaller(next, strip.columns - kColumns);
-    const int64_t left = column * kStep - strip.pad;
-    int edge = left < 0 || left + kReach > strip.width;
-    __mmask8 live[kColumns * kGroups] = {};
-    if (edge != 0) {
+  const auto tile = [&](int64_t column, auto at_edge) RK_UNROLLED {
+    int64_t left = column * kStep - strip.pad;
+    __mmask8 live[kColumns * kGroups];
+    if constexpr (at_edge != 0) {
       unroll<kColumns * kGroups>([&](auto i) RK_UNROLLED {
         live[i] = live_halves(left + i / kGroups * kStep + i % kGroups * 4, strip.width);
       });
@@ -73,11 +71,11 @@ void tile_rows(const Strip& rows, const Ending& at, const FloatConstants& stages
                                  RK_UNROLLED { acc[i / kColumns][i % kColumns] = strip.start; });
     unroll<kInRows * kColumns * kGroups>([&](auto j) RK_UNROLLED {
       constexpr int i = j / kGroups / kColumns, x = j / kGroups % kColumns, group = j % kGroups;
+      // Opaque, or the compiler would compute all addresses first, for both kinds of tiles.
+      asm volatile("" : "+r"(left));
       const int8_t* const from = strip.rows[i] + (left + x * kStep + group * 4) * kHostBlock;
       __m512i v;
-      // Opaque, or the compiler would make two tiles of one.
-      asm("" : "+r"(edge));
-      if (edge != 0) {
+      if constexpr (at_edge != 0) {
         v = _mm512_mask_loadu_epi64(border, live[x * kGroups + group], from);
       } else {
         v = _mm512_loadu_si512(from);
@@ -98,6 +96,15 @@ void tile_rows(const Strip& rows, const Ending& at, const FloatConstants& stages
           route.apply(acc[r][2], lanes, nullptr), route.apply(acc[r][3], lanes, nullptr));
       _mm512_storeu_si512(k.output + r * strip.output_row + column * kHostBlock, bytes);
     });
+  };
+  for (int64_t next = 0; next < strip.columns; next += kColumns) {
+    const int64_t column = smaller(next, strip.columns - kColumns);
+    const int64_t left = column * kStep - strip.pad;
+    if (left < 0 || left + kReach > strip.width) {
+      tile(column, Index<1>{});
+    } else {
+      tile(column, Index<0>{});
+    }
   }
 }
 
