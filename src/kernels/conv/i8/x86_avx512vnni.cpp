@@ -5,6 +5,7 @@
 #if defined(__x86_64__)
 
 #include "kernels/conv/i8/x86_avx512vnni_band.h"
+#include "kernels/conv/i8/x86_avx512vnni_quarters.h"
 #include "kernels/conv/i8/x86_avx512vnni_rows.h"
 #include "kernels/conv/i8/x86_avx512vnni_squeeze.h"
 #include "kernels/conv/i8/x86_avx512vnni_totals.h"
@@ -428,9 +429,11 @@ void run_pointwise(const Context& c, IndexRange units, Scratch& scratch) {
   scratch.places.fill({0, 0, 1, kBandPixels, 1, kBandPixels}, 1, 1, kBandPixels);
   const int64_t width = c.extents.out.w;
   const bool biased = !is_matrix(c) && pays_biased(c);
+  const bool quarters = !is_matrix(c) && takes_quarters(c);
   for_each_region({c.params.filter, c.args.extents, kTile}, c.extents.out.h, units,
                   [&](int64_t n, TileRange tiles, int64_t oy, int64_t rows) {
                     const int64_t end = (oy + rows) * width;
+                    if (quarters) return multiply_quarters(c, n, oy * width, rows * width);
                     // Whole tiles of 6, 8 and 12 pixels.
                     const int64_t most =
                         (even_part(rows * width, kBandPixels / 24 * 24) + 23) / 24 * 24;

@@ -185,7 +185,13 @@ struct FloatRoute : FloatConstants {
     return {_mm512_load_ps(multiplier + channel), _mm512_load_ps(addend + channel)};
   }
 
-  __m512i apply(__m512i sum, const Lanes& k, const int8_t* residual) const {
+  RK_INLINE __m512i apply(__m512i sum, const Lanes& k, const int8_t* residual) const {
+    __m512i e = _mm512_setzero_si512();
+    if constexpr (kResidual)
+      e = _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(residual)));
+    return apply_to(sum, k, e);
+  }
+  RK_INLINE __m512i apply_to(__m512i sum, const Lanes& k, __m512i residual) const {
     if constexpr (kStages == Stages::kLookup) {
       // What is too large for an exact index keeps its order, and lies beyond both ends of the table.
       const __m512 scaled =
@@ -197,10 +203,8 @@ struct FloatRoute : FloatConstants {
     __m512 v = _mm512_fmadd_round_ps(_mm512_castsi512_ps(sum), k.multiplier, k.addend, kNearest);
     if constexpr (kResidual) {
       v = _mm512_min_ps(_mm512_max_ps(v, first_low), first_high);
-      const __m512i e =
-          _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(residual)));
-      const __m512 term = _mm512_fmadd_round_ps(
-          _mm512_add_ps(_mm512_cvtepi32_ps(e), residual_offset), residual_scale, magic, kNearest);
+      const __m512 wide = _mm512_add_ps(_mm512_cvtepi32_ps(residual), residual_offset);
+      const __m512 term = _mm512_fmadd_round_ps(wide, residual_scale, magic, kNearest);
       v = _mm512_add_ps(_mm512_sub_ps(v, magic), _mm512_sub_ps(term, magic));
     } else if constexpr (kStages == Stages::kApart) {
       v = _mm512_sub_ps(v, magic);
