@@ -117,9 +117,8 @@ struct TileSums {
                          RK_UNROLLED { o[v] = _mm512_load_si512(offset_pair + v * kVector); });
     unroll<kPixels>([&](auto p) RK_UNROLLED {
       const __m512i total = _mm512_set1_epi32(totals[p]);
-      unroll<kVectors>([this, p, &total, &o](auto v) RK_UNROLLED {
-        asm("vpdpwssd %2, %1, %0" : "+v"(sum[p][v]) : "v"(total), "v"(o[v]));
-      });
+      unroll<kVectors>(
+          [&](auto v) RK_UNROLLED { sum[p][v] = _mm512_dpwssd_epi32(sum[p][v], total, o[v]); });
     });
   }
   // The products of four channels.
