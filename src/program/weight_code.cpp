@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <numeric>
+#include <optional>
 
 #include "base/checked_math.h"
 
@@ -218,6 +221,316 @@ Result<uint64_t> decode_stream(WeightCode code, ByteSpan coded, uint64_t count, 
                 : decode_runs(coded, offset, count, places);
 }
 
+// Bits from the lowest of each byte on.
+class BitWriter {
+ public:
+  void put(uint32_t bits, int count) {
+    word_ |= uint64_t{bits} << filled_;
+    for (filled_ += count; filled_ >= 8; filled_ -= 8, word_ >>= 8)
+      bytes_.push_back(static_cast<uint8_t>(word_));
+  }
+  std::vector<uint8_t> release() {
+    constexpr size_t kWord = 4;
+    if (filled_ > 0) bytes_.push_back(static_cast<uint8_t>(word_));
+    bytes_.resize(align_up(bytes_.size(), kWord));
+    return std::move(bytes_);
+  }
+
+ private:
+  std::vector<uint8_t> bytes_;
+  uint64_t word_ = 0;
+  int filled_ = 0;
+};
+
+// A stream's differences from its offset, its most frequent value.
+struct Differences {
+  int32_t offset = 0;
+  std::vector<int8_t> values;
+};
+
+struct StreamCode {
+  std::vector<uint8_t> header, data;
+  size_t size() const { return header.size() + data.size(); }
+};
+
+int size_of(int8_t d) { return std::bit_width(static_cast<uint8_t>(d < 0 ? ~d : d)); }
+
+// Ranks by class, the most used first, and their order as the header has it; kClasses: no rank. The
+// wanted class is brought to its rank by an exchange, as in vendor files.
+struct Ranking {
+  Order order{};
+  std::array<uint8_t, kClasses + 1> rank{};
+
+  explicit Ranking(std::span<const uint64_t> uses) {
+    std::vector<uint8_t> classes(uses.size());
+    std::iota(classes.begin(), classes.end(), uint8_t{0});
+    rank.fill(kClasses);
+    for (size_t i = 0; i < kClasses; ++i) {
+      const auto most = std::max_element(classes.begin() + static_cast<ptrdiff_t>(i), classes.end(),
+                                         [&](uint8_t a, uint8_t b) { return uses[a] < uses[b]; });
+      std::swap(classes[i], *most);
+      order[i] = classes[i];
+      rank[classes[i]] = static_cast<uint8_t>(i);
+    }
+  }
+  uint64_t bits(size_t of_class) const { return kPrefixes[rank[of_class]].length; }
+  void put(size_t of_class, BitWriter& to) const {
+    const Prefix& prefix = kPrefixes[rank[of_class]];
+    to.put(prefix.bits, prefix.length);
+  }
+};
+
+std::vector<uint8_t> make_header(int32_t first_word, const Order& order) {
+  std::vector<uint8_t> out(kHeaderBytes);
+  for (size_t i = 0; i < 4; ++i)
+    out[i] = static_cast<uint8_t>(static_cast<uint32_t>(first_word) >> (8 * i));
+  for (size_t i = 0; i < kClasses; ++i)
+    out[4 + i / 2] = static_cast<uint8_t>(out[4 + i / 2] | order[i] << (4 * (i % 2)));
+  return out;
+}
+
+// Form, offset and 0 of one of eight or sixteen streams.
+int32_t first_word(int form, int32_t offset) { return form | (offset & 0xffff) << 8; }
+
+StreamCode encode_singly(const Differences& from) {
+  std::array<uint64_t, kClasses> uses{};
+  for (const int8_t d : from.values) ++uses[static_cast<size_t>(size_of(d))];
+  const Ranking ranking(uses);
+  BitWriter bits;
+  for (const int8_t d : from.values) {
+    const int size = size_of(d);
+    ranking.put(static_cast<size_t>(size), bits);
+    bits.put(d < 0 ? 1 : 0, 1);
+    if (size == 0) continue;
+    const auto magnitude = static_cast<uint32_t>(d < 0 ? ~d : d);
+    bits.put(magnitude & ((1u << (size - 1)) - 1), size - 1);
+  }
+  return {make_header(first_word(0, from.offset), ranking.order), bits.release()};
+}
+
+StreamCode encode_groups(const Differences& from) {
+  std::array<uint64_t, kClasses> uses{};
+  const auto group_at = [&](size_t at) {
+    return std::span(from.values).subspan(at, std::min<size_t>(kGroup, from.values.size() - at));
+  };
+  const auto size_at = [&](size_t at) {
+    int size = 0;
+    for (const int8_t d : group_at(at)) size = std::max(size, size_of(d));
+    return size;
+  };
+  for (size_t i = 0; i < from.values.size(); i += kGroup) ++uses[static_cast<size_t>(size_at(i))];
+  const Ranking ranking(uses);
+  BitWriter bits;
+  for (size_t i = 0; i < from.values.size(); i += kGroup) {
+    std::array<int8_t, kGroup> group{};
+    std::ranges::copy(group_at(i), group.begin());
+    const int size = size_at(i);
+    ranking.put(static_cast<size_t>(size), bits);
+    for (const int8_t d : group) bits.put(d < 0 ? 1 : 0, 1);
+    for (const int8_t d : group) bits.put(static_cast<uint32_t>(d < 0 ? ~d : d), size);
+  }
+  return {make_header(-from.offset, ranking.order), bits.release()};
+}
+
+// Vendor files have no longer run, and no list of more bits.
+constexpr size_t kLongestRun = 256;
+constexpr int kListedBits = 4;
+using RunUses = std::array<uint64_t, kLongestRun + 1>;  // by length
+
+// Calls value(d) for differences and run(length) for runs of none of them, long ones in parts.
+template <typename Value, typename Run>
+void walk_runs(const std::vector<int8_t>& values, const Value& value, const Run& run) {
+  for (size_t i = 0; i < values.size();) {
+    if (values[i] != 0) {
+      value(values[i++]);
+      continue;
+    }
+    size_t length = 1;
+    while (length < kLongestRun && i + length < values.size() && values[i + length] == 0) ++length;
+    run(length);
+    i += length;
+  }
+}
+
+size_t listed_lengths(int index_bits) { return 2 + (size_t{1} << index_bits); }
+
+// Lengths of runs as a header lists them: the two most used ones first, then others, rising. A run
+// that is not listed is put together of those that are.
+class RunList {
+ public:
+  // 1 is one of `lengths`, which are two at least; further ones that fill the list are not used.
+  RunList(const RunUses& runs, int index_bits, std::vector<uint16_t> lengths)
+      : index_bits_(index_bits), lengths_(std::move(lengths)) {
+    std::ranges::sort(lengths_);
+    find_best();
+    const std::vector<uint64_t> uses = uses_of(runs);
+    std::vector<size_t> order(lengths_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, [&](size_t i, size_t k) { return uses[i] > uses[k]; });
+    std::sort(order.begin() + 2, order.end());
+    std::vector<uint16_t> listed;
+    for (const size_t i : order) listed.push_back(lengths_[i]);
+    lengths_ = std::move(listed);
+    find_best();
+    for (uint16_t more = 1; lengths_.size() < listed_lengths(index_bits); ++more) {
+      if (std::ranges::find(lengths_, more) == lengths_.end()) lengths_.push_back(more);
+    }
+  }
+
+  int index_bits() const { return index_bits_; }
+  const std::vector<uint16_t>& lengths() const { return lengths_; }
+  // Calls use(index) for each entry that makes up the run.
+  template <typename Use>
+  void split(size_t length, const Use& use) const {
+    while (length > 0) {
+      const size_t index = best_[length];
+      use(index);
+      length -= lengths_[index];
+    }
+  }
+  std::vector<uint64_t> uses_of(const RunUses& runs) const {
+    std::vector<uint64_t> out(lengths_.size());
+    for (size_t length = 1; length <= kLongestRun; ++length) {
+      if (runs[length] != 0) split(length, [&](size_t index) { out[index] += runs[length]; });
+    }
+    return out;
+  }
+
+ private:
+  // The longest entry within each length.
+  void find_best() {
+    best_.fill(0);
+    for (size_t length = 1; length <= kLongestRun; ++length) {
+      for (size_t i = 0; i < lengths_.size(); ++i) {
+        const bool longer =
+            lengths_[best_[length]] > length || lengths_[i] > lengths_[best_[length]];
+        if (lengths_[i] <= length && longer) best_[length] = i;
+      }
+    }
+  }
+
+  int index_bits_;
+  std::vector<uint16_t> lengths_;
+  std::array<size_t, kLongestRun + 1> best_{};
+};
+
+// Class 7 has all bits of -128 but its highest, which is said by 0.
+int magnitude_of(int8_t d) { return d < 0 ? -int{d} : d; }
+size_t class_in_runs(int8_t d) {
+  return d == INT8_MIN
+             ? 7
+             : static_cast<size_t>(std::bit_width(static_cast<unsigned>(magnitude_of(d))));
+}
+
+size_t stored_bits(size_t of_class) { return of_class == 7 ? 7 : of_class - 1; }
+
+// The `kept` most used lengths, then the shortest ones: 1 is one of them.
+std::vector<uint16_t> most_used(const RunUses& runs, size_t listed, size_t kept) {
+  std::vector<uint16_t> out(kLongestRun);
+  std::iota(out.begin(), out.end(), uint16_t{1});
+  std::ranges::stable_sort(out, [&](uint16_t a, uint16_t b) { return runs[a] > runs[b]; });
+  std::sort(out.begin() + static_cast<ptrdiff_t>(kept), out.end());
+  out.resize(listed);
+  return out;
+}
+
+using RunClassUses = std::array<uint64_t, kClasses + 1>;
+
+// A list and what comes of it.
+struct RunPlan {
+  RunList list;
+  Ranking ranking;
+  uint64_t bits = 0;  // header included
+};
+
+// Nothing where all nine classes are in use. `uses` is that of differences.
+std::optional<RunPlan> plan_runs(RunClassUses uses, const RunUses& runs, RunList list) {
+  const int index_bits = list.index_bits();
+  const std::vector<uint64_t> entries = list.uses_of(runs);
+  for (size_t i = 0; i < entries.size(); ++i) uses[i < 2 ? 0 : kRunClass] += entries[i];
+  const Ranking ranking(uses);
+  uint64_t bits = 8 * align_up<uint64_t>(8 + 2 * entries.size(), kHeaderBytes);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    if (uses[i] == 0) continue;
+    if (ranking.rank[i] == kClasses) return std::nullopt;
+    const size_t rest = i == 0           ? 1
+                        : i == kRunClass ? static_cast<size_t>(index_bits)
+                                         : 1 + stored_bits(i);
+    bits += uses[i] * (ranking.bits(i) + rest);
+  }
+  return RunPlan{std::move(list), ranking, bits};
+}
+
+StreamCode encode_runs(const Differences& from, const RunPlan& plan) {
+  const int index_bits = plan.list.index_bits();
+  BitWriter bits;
+  walk_runs(
+      from.values,
+      [&](int8_t d) {
+        const size_t kind = class_in_runs(d);
+        plan.ranking.put(kind, bits);
+        bits.put(d < 0 ? 1 : 0, 1);
+        const auto stored = static_cast<int>(stored_bits(kind));
+        bits.put(static_cast<uint32_t>(magnitude_of(d)) & ((1u << stored) - 1), stored);
+      },
+      [&](size_t length) {
+        plan.list.split(length, [&](size_t index) {
+          plan.ranking.put(index < 2 ? 0 : kRunClass, bits);
+          bits.put(static_cast<uint32_t>(index < 2 ? index : index - 2),
+                   index < 2 ? 1 : index_bits);
+        });
+      });
+  StreamCode out{make_header(first_word(1 | index_bits << 4, from.offset), plan.ranking.order),
+                 bits.release()};
+  out.header.resize(8);
+  for (const uint16_t length : plan.list.lengths()) {
+    out.header.push_back(static_cast<uint8_t>(length));
+    out.header.push_back(static_cast<uint8_t>(length >> 8));
+  }
+  out.header.resize(align_up<size_t>(out.header.size(), kHeaderBytes));
+  return out;
+}
+
+// Singly or with runs, whichever is shorter.
+StreamCode encode_one_of_many(const Differences& from) {
+  RunUses runs{};
+  RunClassUses uses{};
+  walk_runs(
+      from.values, [&](int8_t d) { ++uses[class_in_runs(d)]; },
+      [&](size_t length) { ++runs[length]; });
+  std::optional<RunPlan> best;
+  const auto consider = [&](int index_bits, std::vector<uint16_t> lengths) {
+    std::optional<RunPlan> plan = plan_runs(uses, runs, {runs, index_bits, std::move(lengths)});
+    if (plan && (!best || plan->bits < best->bits)) best = std::move(plan);
+  };
+  for (int index_bits = 1; index_bits <= kListedBits; ++index_bits) {
+    const size_t listed = listed_lengths(index_bits);
+    for (const size_t kept : {size_t{2}, listed - 2, listed - 1})
+      consider(index_bits, most_used(runs, listed, kept));
+  }
+  // Two lengths leave class 8 out, which all the others may need.
+  for (uint16_t length = 2; length <= kLongestRun; length = static_cast<uint16_t>(2 * length))
+    consider(1, {1, length});
+  StreamCode singly = encode_singly(from);
+  if (!best || singly.size() * 8 <= best->bits) return singly;
+  return encode_runs(from, *best);
+}
+
+Differences differences_of(ByteSpan blocks, uint64_t stream, const Streams& form) {
+  Differences out;
+  std::array<uint64_t, 256> uses{};
+  for (uint64_t at = stream * form.unit; at < blocks.size(); at += form.count * form.unit) {
+    for (const uint8_t byte : blocks.subspan(at, form.unit)) {
+      ++uses[byte];
+      out.values.push_back(static_cast<int8_t>(byte));
+    }
+  }
+  const auto most = std::ranges::max_element(uses) - uses.begin();
+  out.offset = static_cast<int8_t>(most);
+  for (int8_t& value : out.values) value = static_cast<int8_t>(value - out.offset);
+  return out;
+}
+
 }  // namespace
 
 Result<uint64_t> native_weight_bytes(std::span<const int32_t> native_shape) {
@@ -259,6 +572,27 @@ Result<std::vector<uint8_t>> decode_weights(WeightCode code, ByteSpan coded, uin
   }
   if (at != coded.size())
     return damaged(str("the streams take ", at, " bytes, the file has ", coded.size()));
+  return out;
+}
+
+Result<CodedWeights> encode_weights(WeightCode code, ByteSpan blocks) {
+  if (code == WeightCode::kNone) return unsupported("compressed weights: this chip has none");
+  const Streams form = streams_of(code);
+  if (blocks.size() % (form.count * form.unit) != 0)
+    return unsupported(
+        str("compressed weights: ", blocks.size(), " bytes in ", form.count, " streams"));
+  CodedWeights out;
+  for (uint64_t i = 0; i < form.count; ++i) {
+    const Differences from = differences_of(blocks, i, form);
+    const StreamCode stream =
+        code == WeightCode::kTwoStreams ? encode_groups(from) : encode_one_of_many(from);
+    out.streams.push_back({static_cast<uint32_t>(out.bytes.size()),
+                           static_cast<uint32_t>(stream.header.size()),
+                           static_cast<uint32_t>(stream.data.size())});
+    out.bytes.insert(out.bytes.end(), stream.header.begin(), stream.header.end());
+    out.bytes.insert(out.bytes.end(), stream.data.begin(), stream.data.end());
+    out.bytes.resize(align_up<size_t>(out.bytes.size(), kStreamAlign));
+  }
   return out;
 }
 

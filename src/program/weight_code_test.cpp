@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string_view>
 
 #include "base/checked_math.h"
@@ -146,6 +148,83 @@ TEST(WeightCodeTest, DamagedStreamsAreRefused) {
   EXPECT_THAT(refusal(WeightCode::kTwoStreams, with(0, 0x7f), 32), HasSubstr("the file has 512"));
   EXPECT_THAT(refusal(WeightCode::kTwoStreams, with(1, 0x7f), 32), HasSubstr("another form"));
   EXPECT_THAT(refusal(WeightCode::kNone, good, 32), HasSubstr("this chip has none"));
+}
+
+// The code of `blocks`, from which they come back.
+CodedWeights coded(WeightCode code, const Bytes& blocks) {
+  const auto out = encode_weights(code, blocks);
+  EXPECT_TRUE(out.ok()) << out.status().message();
+  if (!out.ok()) return {};
+  const auto back = decode_weights(code, out->bytes, blocks.size());
+  EXPECT_TRUE(back.ok()) << back.status().message();
+  EXPECT_TRUE(back.ok() && *back == blocks);
+  for (const CodedStream& stream : out->streams) EXPECT_EQ(stream.begin % 64, 0U);
+  const CodedStream& last = out->streams.back();
+  EXPECT_EQ(out->bytes.size(),
+            align_up<size_t>(last.begin + last.header_bytes + last.data_bytes, 64));
+  return *out;
+}
+
+// Of `size` bytes: 0 with the given probability, else normal with the given deviation.
+Bytes random_blocks(size_t size, double zeros, double deviation, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(0, deviation);
+  std::bernoulli_distribution zero(zeros);
+  Bytes out(size);
+  for (uint8_t& byte : out) {
+    const double value = zero(random) ? 0 : normal(random);
+    byte = static_cast<uint8_t>(static_cast<int8_t>(std::clamp(value, -128.0, 127.0)));
+  }
+  return out;
+}
+
+TEST(WeightCodeTest, WhatIsEncodedComesBack) {
+  for (const WeightCode code : {WeightCode::kEightStreams, WeightCode::kTwoStreams}) {
+    for (const size_t size : {32U, 64U, 96U, 512U, 9216U, 102400U}) {
+      for (const double zeros : {0.0, 0.3, 0.9, 0.999}) {
+        for (const double deviation : {0.5, 20.0, 300.0})
+          coded(code, random_blocks(size, zeros, deviation, static_cast<uint32_t>(size)));
+      }
+    }
+    for (const int value : {0, 5, -128, 127, -1}) {
+      Bytes blocks(4608, static_cast<uint8_t>(value));
+      EXPECT_LT(coded(code, blocks).bytes.size(), blocks.size() / 4);
+      // The differences of 127 from -128 and back wrap around.
+      blocks[7] = 0x7f, blocks[100] = 0x80, blocks[4607] = 0;
+      coded(code, blocks);
+    }
+    Bytes every(65536);
+    for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<uint8_t>(i * 7 / 4);
+    coded(code, every);
+  }
+}
+
+TEST(WeightCodeTest, SparseWeightsTakeRunsWhereThatIsShorter) {
+  const CodedWeights sparse = coded(WeightCode::kEightStreams, random_blocks(73728, 0.97, 30, 1));
+  EXPECT_LT(sparse.bytes.size(), 73728U / 6);
+  for (const CodedStream& stream : sparse.streams) EXPECT_EQ(sparse.bytes[stream.begin] & 15, 1);
+  const CodedWeights dense = coded(WeightCode::kEightStreams, random_blocks(73728, 0, 12, 1));
+  EXPECT_LT(dense.bytes.size(), 73728U);
+  for (const CodedStream& stream : dense.streams) EXPECT_EQ(dense.bytes[stream.begin] & 15, 0);
+  EXPECT_LT(coded(WeightCode::kTwoStreams, random_blocks(73728, 0, 12, 1)).bytes.size(), 73728U);
+}
+
+TEST(WeightCodeTest, RunsOfManyLengthsArePutTogetherOfListedOnes) {
+  // One value, then a run one longer than the last, in each stream.
+  Bytes blocks(32768);
+  for (size_t i = 0, next = 0; i < 4096; next += ++i) {
+    for (size_t stream = 0; stream < 8 && next < 4096; ++stream)
+      blocks[next / 4 * 32 + stream * 4 + next % 4] = static_cast<uint8_t>(1 + stream);
+  }
+  const CodedWeights out = coded(WeightCode::kEightStreams, blocks);
+  EXPECT_EQ(out.bytes[0] & 15, 1);
+  EXPECT_LT(out.bytes.size(), blocks.size() / 8);
+}
+
+TEST(WeightCodeTest, WhatDoesNotDealOutEvenlyIsNotEncoded) {
+  EXPECT_FALSE(encode_weights(WeightCode::kEightStreams, Bytes(24)).ok());
+  EXPECT_FALSE(encode_weights(WeightCode::kTwoStreams, Bytes(25)).ok());
+  EXPECT_FALSE(encode_weights(WeightCode::kNone, Bytes(64)).ok());
 }
 
 TEST(WeightCodeTest, NativeShapesAreCountedWithinOneObject) {
