@@ -6,6 +6,8 @@
 #include "base/checked_math.h"
 #include "base/half.h"
 #include "emulator/units.h"
+#include "program/weight_code.h"
+#include "target/weight_code_registers.h"
 
 namespace rk::emulator {
 namespace {
@@ -73,7 +75,6 @@ Result<Geometry> read_geometry(const RegisterFile& r) {
     g.deconv_w = r.get(reg::CNA_CONV_CON3__DECONV_X_STRIDE) + 1;
   }
   RK_ASSIGN(g.conversion, read_conversion(r));
-  if (r.is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL)) return unsupported("compressed weights");
   g.in_channels = r.get(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL);
   g.real_in_channels = r.get(reg::CNA_DATA_SIZE1__DATAIN_CHANNEL_REAL) + 1;
   g.in_height = r.get(reg::CNA_DATA_SIZE0__DATAIN_HEIGHT);
@@ -168,6 +169,45 @@ WeightBlocks weight_blocks(const Chip& chip, const Geometry& g) {
   return {chip.kernel_group / bytes, inputs, least};
 }
 
+bool has_coded_weights(const Unit& unit) {
+  return unit.listed != nullptr && unit.listed->is_on(reg::CNA_DCOMP_CTRL__DECOMP_CONTROL);
+}
+
+// Where the code of a task's weights begins, and how long it is.
+struct CodePlace {
+  uint32_t address = 0;
+  uint64_t size_bytes = 0;
+};
+
+Result<CodePlace> read_code_place(const Unit& unit) {
+  const auto* const known = target::weight_code_registers(unit.weight_code);
+  if (known == nullptr) return unsupported("compressed weights");
+  const RegisterFile& r = *unit.listed;
+  if (r.get(reg::CNA_DCOMP_CTRL) != known->control || r.get(reg::CNA_DCOMP_REGNUM) != known->number)
+    return unsupported("compressed weights of another form");
+  constexpr uint64_t kStreamAlign = 64;
+  CodePlace out{r.get(known->begins.front()), 0};
+  for (size_t i = 0; i < known->lengths.size(); ++i) {
+    if (i < known->begins.size() && r.get(known->begins[i]) != out.address + out.size_bytes)
+      return invalid_model(str("stream ", i, " of the weights does not follow the one before"));
+    const uint64_t units = uint64_t{r.get(known->lengths[i])} + 1;
+    out.size_bytes = align_up(out.size_bytes + units * known->unit_bytes, kStreamAlign);
+  }
+  return out;
+}
+
+// `size_bytes` of blocks, decoded where the list says that they are coded.
+Result<std::vector<uint8_t>> fetch_weights(const Unit& unit, uint64_t size_bytes) {
+  if (has_coded_weights(unit)) {
+    RK_ASSIGN(const CodePlace place, read_code_place(unit));
+    RK_ASSIGN(const std::span<uint8_t> code, unit.memory.at(place.address, place.size_bytes));
+    return program::decode_weights(unit.weight_code, code, size_bytes);
+  }
+  RK_ASSIGN(const std::span<uint8_t> memory,
+            unit.memory.at(unit.registers.get(reg::CNA_DCOMP_ADDR0), size_bytes));
+  return std::vector<uint8_t>(memory.begin(), memory.end());
+}
+
 // Depthwise weights with their offsets between them, w0 w1 o0 o1, or w0 o0 w1 o1 of RV1106: [C, taps]
 // of the sums. An offset of -128 is 128.
 template <typename T>
@@ -225,26 +265,32 @@ Result<std::vector<T>> read_weights_in_rows(const Unit& unit, const Geometry& g)
 // [OC, IC, taps], or [C, taps] for a depthwise weight.
 template <typename T>
 Result<std::vector<T>> read_weights(const Unit& unit, const Geometry& g) {
-  if (g.depthwise && has_paired_offsets(unit)) return read_paired_weights<T>(unit, g);
+  const bool is_paired = g.depthwise && has_paired_offsets(unit);
+  if (has_coded_weights(unit) && (is_paired || unit.weights_in_rows))
+    return unsupported("compressed weights that do not lie in blocks");
+  if (is_paired) return read_paired_weights<T>(unit, g);
   if (unit.weights_in_rows) return read_weights_in_rows<T>(unit, g);
-  const RegisterFile& r = unit.registers;
   const int64_t bytes = element_bytes(g.precision);
   const WeightBlocks blocks = weight_blocks(unit.chip, g);
   const int64_t rows = g.depthwise ? 1 : g.out_channels;
   std::vector<T> out(static_cast<size_t>(rows * g.in_channels * g.taps()));
-  uint64_t at = r.get(reg::CNA_DCOMP_ADDR0);
+  // Lanes of the block that begins at an input channel.
+  const auto width_at = [&](int64_t ic0) {
+    const int64_t left = g.in_channels - ic0;
+    int64_t width = blocks.ic;
+    while (width / 2 >= std::max(left, blocks.least)) width /= 2;
+    if (g.depthwise && unit.chip.is_rk3576) width = std::min(width, align_up(left, blocks.least));
+    return width;
+  };
+  int64_t lanes = 0;
+  for (int64_t ic0 = 0; ic0 < g.in_channels; ic0 += blocks.ic) lanes += width_at(ic0);
+  RK_ASSIGN(const std::vector<uint8_t> memory,
+            fetch_weights(unit, static_cast<uint64_t>(rows * lanes * g.taps() * bytes)));
+  const uint8_t* from = memory.data();
   for (int64_t oc0 = 0; oc0 < rows; oc0 += blocks.oc) {
     const int64_t oc_end = std::min(oc0 + blocks.oc, rows);
     for (int64_t ic0 = 0; ic0 < g.in_channels; ic0 += blocks.ic) {
-      const int64_t left = g.in_channels - ic0;
-      int64_t width = blocks.ic;
-      while (width / 2 >= std::max(left, blocks.least)) width /= 2;
-      if (g.depthwise && unit.chip.is_rk3576) width = std::min(width, align_up(left, blocks.least));
-      const int64_t block_bytes = g.taps() * (oc_end - oc0) * width * bytes;
-      RK_ASSIGN(const std::span<uint8_t> memory,
-                unit.memory.at(static_cast<uint32_t>(at), static_cast<uint64_t>(block_bytes)));
-      at += static_cast<uint64_t>(block_bytes);
-      const uint8_t* from = memory.data();
+      const int64_t left = g.in_channels - ic0, width = width_at(ic0);
       for (int64_t tap = 0; tap < g.taps(); ++tap) {
         for (int64_t oc = oc0; oc < oc_end; ++oc) {
           for (int64_t lane = 0; lane < width; ++lane, from += bytes) {

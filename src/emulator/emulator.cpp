@@ -216,6 +216,9 @@ Result<TaskResult> Emulator::execute(const format::Task& task, Core& core) {
   if (chip.is_rk3562 && (task.units & format::kUnitCna) != 0) RK_TRY(core.buffer.fetch(raw));
   Unit unit{registers, core.tables, memory_, ties_, chip};
   unit.weights_in_rows = chip.is_rk3576 && core.registers.is_on(target::rk3576_reg::kWeightsInRows);
+  RK_ASSIGN(const target::Target* const described, target::find_target(model_->platform));
+  unit.weight_code = described->weight_code;
+  unit.listed = &core.registers;
   if ((task.units & format::kUnitPpu) != 0) {
     RK_TRY(pool(unit));
     return writes_output(task, target::reg::PPU_DST_BASE_ADDR) ? TaskResult::kDone

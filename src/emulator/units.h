@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "emulator/emulator.h"
 #include "target/registers.h"
+#include "target/target.h"
 
 namespace rk::emulator {
 
@@ -63,6 +64,10 @@ struct Unit {
   TieRule ties;
   const Chip& chip;
   bool weights_in_rows = false;  // RK3576: of a picture, four columns of the kernel after another
+  // How the chip codes weights, and the registers as the list wrote them, which say where the code
+  // lies.
+  target::WeightCode weight_code = target::WeightCode::kNone;
+  const target::RegisterFile* listed = nullptr;
 };
 
 // The registers of a task of RK3566 in the positions of RK3588, strides in atoms.
