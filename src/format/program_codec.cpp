@@ -416,6 +416,14 @@ void describe(Io& io, As<Io, RemovedWeight>& value) {
 }
 
 template <typename Io>
+void describe(Io& io, As<Io, CodedWeight>& value) {
+  io.record(value, [](auto& of, auto& coded) {
+    of.field(1, coded.weight);
+    of.field(2, coded.size_bytes);
+  });
+}
+
+template <typename Io>
 void describe(Io& io, As<Io, std::vector<ProgramTensor>>& tensors) {
   io.records(tensors, "tensors");
 }
@@ -430,6 +438,11 @@ void describe(Io& io, As<Io, std::vector<InputInfo>>& inputs) {
 template <typename Io>
 void describe(Io& io, As<Io, std::vector<RemovedWeight>>& removed) {
   io.records(removed, "constants left out");
+}
+
+template <typename Io>
+void describe(Io& io, As<Io, std::vector<CodedWeight>>& coded) {
+  io.records(coded, "coded constants");
 }
 
 // A variant as it is stored: what differs between variants that share steps lies apart.
@@ -587,6 +600,7 @@ void describe(Io& io, As<Io, Program>& value) {
     of.field(9, p.removed);
     of.field(10, p.inputs);
     of.field(11, p.variants);
+    of.added(12, p.coded);
   });
 }
 

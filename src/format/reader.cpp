@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/reader.h"
 
+#include "format/coded_weights.h"
 #include "format/container.h"
 #include "format/program_codec.h"
 #include "format/removed_weights.h"
@@ -30,6 +31,7 @@ Result<program::Program> read_rknn(ByteSpan file, std::shared_ptr<const void> ow
   RK_ASSIGN(const FileModel model, read_model(container));
   if (!container.section) return lift_model(model, owner, {.describe_only = options.info_only});
   RK_ASSIGN(program::Program program, read_section(container, model, owner));
+  RK_TRY(decode_constants(program));
   if (!program.removed.empty()) {
     if (options.weights_from != nullptr) {
       RK_TRY(take_weights(program, *options.weights_from));

@@ -263,6 +263,12 @@ struct RemovedWeight {
   uint32_t crc32 = 0;
 };
 
+// A constant whose blob is code (weight_code.h), as a file stores it. Readers decode it.
+struct CodedWeight {
+  int32_t weight = kNone;   // index into Program::weights
+  uint64_t size_bytes = 0;  // of the blocks that the code stands for
+};
+
 struct Program {
   std::string target;  // "rk3588"
   std::string framework = "ONNX";
@@ -276,6 +282,7 @@ struct Program {
   int32_t batch = 1;
   std::vector<Blob> weights;  // element 0 is empty, as in the file
   std::vector<RemovedWeight> removed;
+  std::vector<CodedWeight> coded;
   std::vector<InputInfo> inputs;
   std::vector<Variant> variants;
 

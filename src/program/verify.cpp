@@ -652,6 +652,8 @@ Status verify(const Program& program) {
                              " constants were left out (remove_weight): load the model with "
                              "RKNN_FLAG_SHARE_WEIGHT_MEM and a context that has them"));
   }
+  if (!program.coded.empty())
+    return invalid_model(str(program.coded.size(), " constants have not been decoded"));
   if (program.variants.empty()) return invalid_model("the program has no variant");
   for (const InputInfo& info : program.inputs) {
     for (const float value : info.std) {
