@@ -58,6 +58,11 @@ class TableReader {
   void stray_vector(int slot, std::vector<T>& out) {
     if (auto found = table_.vector<T>(slot); found.ok()) out = std::move(*found);
   }
+  // Of no other form in any known file, and nothing that a model depends on.
+  template <typename T>
+  void lenient_vector(int slot, std::vector<T>& out) {
+    stray_vector(slot, out);
+  }
   void attribute(const ParamsSlot& slot, std::vector<Attribute>& out) {
     Attribute attribute{slot.name, int64_t{0}};
     if (slot.type == ParamsSlot::kInteger) {

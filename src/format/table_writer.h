@@ -42,6 +42,10 @@ class TableWriter {
     // As vendor files have them: the first of the two always, the second when there is something.
     if (slot == 11 || !values.empty()) vector(slot, values);
   }
+  template <typename T>
+  void lenient_vector(int slot, const std::vector<T>& values) {
+    vector(slot, values);
+  }
   void attribute(const ParamsSlot& slot, const std::vector<Attribute>& attributes) {
     for (const Attribute& a : attributes) {
       if (a.name != slot.name) continue;

@@ -44,6 +44,10 @@ struct FileTensor {
   uint32_t buffer = 0;              // index into FileModel::buffers, 0 = no data
   uint32_t plane_align = 0;         // pixels of one NC1HWC2 plane are padded to this
   uint32_t width_align = 0;         // inputs: width stride alignment in pixels
+  // Coded weights, by stream (program/weight_code.h): bytes of data, where it begins, bytes of its
+  // header.
+  uint32_t is_coded = 0;
+  std::vector<uint32_t> stream_data, stream_begins, stream_headers;
   bool operator==(const FileTensor&) const = default;
 };
 

@@ -81,7 +81,10 @@ void describe(Io& io, FileTensor& t) {
   io.vector(11, t.zero_point);
   io.scalar(12, t.size_bytes);
   io.scalar(13, t.offset_in_internal);
-  for (const int slot : {15, 16, 17}) io.empty_vector(slot);
+  io.scalar(14, t.is_coded);
+  io.lenient_vector(15, t.stream_data);
+  io.lenient_vector(16, t.stream_begins);
+  io.lenient_vector(17, t.stream_headers);
   io.scalar(18, t.buffer);
   io.scalar(19, t.plane_align);
   io.scalar(20, t.width_align);

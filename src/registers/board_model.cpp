@@ -12,12 +12,14 @@
 #include "format/trailer.h"
 #include "format/vendor/tasks.h"
 #include "format/writer.h"
+#include "registers/coded_weights.h"
 #include "registers/layer_tasks.h"
 #include "registers/places.h"
 #include "registers/pooling.h"
 #include "registers/rk3562.h"
 #include "registers/rv1106.h"
 #include "registers/softmax.h"
+#include "target/weight_code_registers.h"
 
 namespace rk::registers {
 namespace {
@@ -107,8 +109,11 @@ void append(std::vector<uint8_t>& bytes, T value) {
 
 class BoardBuilder {
  public:
-  explicit BoardBuilder(const program::Program& program)
-      : program_(program), variant_(program.main_variant()), chip_(*find_chip(program.target)) {}
+  BoardBuilder(const program::Program& program, const BoardOptions& options)
+      : program_(program),
+        options_(options),
+        variant_(program.main_variant()),
+        chip_(*find_chip(program.target)) {}
 
   Result<BoardModel> build() {
     RK_ASSIGN(out_.model, format::to_file_model(program_));
@@ -135,6 +140,7 @@ class BoardBuilder {
     }
     RK_TRY(make_room());
     RK_TRY(place_features(variant_, scratch_, out_.model));
+    RK_TRY(code_weights());
     write_lists();
     write_tasks();
     RK_TRY(add_tables());
@@ -207,6 +213,44 @@ class BoardBuilder {
       tensor.size_bytes = std::max(tensor.size_bytes, static_cast<uint32_t>(end));
     }
     return ok_status();
+  }
+
+  // Weights in coded form where that is shorter.
+  Status code_weights() {
+    RK_ASSIGN(const target::Target* const chip, target::find_target(program_.target));
+    const auto* const registers = target::weight_code_registers(chip->weight_code);
+    if (!options_.compress_weight || registers == nullptr) return ok_status();
+    WeightUsers users;
+    for (PlacedList& placed : placed_) users.add(placed.bound);
+    for (size_t i = 1; i < out_.model.buffers.size(); ++i) {
+      const ByteSpan blocks = out_.model.buffers[i].data;
+      const auto buffer = static_cast<uint32_t>(i);
+      // Blocks that the chip does not know are our section's alone.
+      constexpr size_t kLeastOfOurs = 1024;
+      const bool is_ours = blocks.size() >= kLeastOfOurs &&
+                           std::ranges::none_of(graph().tensors, [&](const FileTensor& tensor) {
+                             return tensor.buffer == buffer;
+                           });
+      const auto tensors = users.codable_tensors(graph(), buffer, blocks.size());
+      if (tensors.empty() && !is_ours) continue;
+      auto code = program::encode_weights(chip->weight_code, blocks);
+      if (!code.ok() || code->bytes.size() >= blocks.size()) continue;
+      for (const size_t index : tensors) set_coded(users, *registers, *code, index);
+      if (i < program_.weights.size())
+        out_.coded.push_back({static_cast<int32_t>(i), blocks.size()});
+      out_.helpers.push_back(std::move(code->bytes));
+      out_.model.buffers[i].data = ByteSpan(out_.helpers.back());
+    }
+    return ok_status();
+  }
+
+  void set_coded(const WeightUsers& users, const target::WeightCodeRegisters& registers,
+                 const program::CodedWeights& code, size_t index) {
+    FileTensor& tensor = graph().tensors[index];
+    for (RegisterTask* const list : users.lists(tensor.name)) code_list(registers, code, *list);
+    out_.model.memory.weight_bytes -= align_up<uint64_t>(tensor.size_bytes, kPlaceAlign);
+    code_tensor(code, tensor);
+    out_.model.memory.weight_bytes += tensor.size_bytes;
   }
 
   // RK3576: the lists once more for the second core, which has other banks, and those of two cores.
@@ -559,6 +603,7 @@ class BoardBuilder {
   }
 
   const program::Program& program_;
+  const BoardOptions& options_;
   const program::Variant& variant_;
   const Chip& chip_;
   std::vector<PlacedList> placed_;
@@ -590,21 +635,28 @@ bool BoardModel::complete() const {
                       [](const LayerReport& layer) { return layer.form == LayerForm::kAbsent; });
 }
 
-Result<BoardModel> make_board_model(const program::Program& program) {
+Result<BoardModel> make_board_model(const program::Program& program, const BoardOptions& options) {
   if (find_chip(program.target) == nullptr)
     return unsupported(str("no register form for the chip ", program.target));
   if (program.variants.size() != 1)
     return unsupported("no register form for a model of several input shapes");
   if (program.batch != 1) return unsupported("no register form for samples in batches");
   RK_TRY(program::verify(program));
-  return BoardBuilder(program).build();
+  return BoardBuilder(program, options).build();
 }
 
 Result<std::vector<uint8_t>> write_board_file(const program::Program& given,
-                                              std::vector<LayerReport>* layers) {
+                                              std::vector<LayerReport>* layers,
+                                              const BoardOptions& options) {
   RK_TRY(program::verify(given));
-  const program::Program program = with_numbers_of_lists(given);
-  RK_ASSIGN(BoardModel board, make_board_model(program));
+  program::Program program = with_numbers_of_lists(given);
+  RK_ASSIGN(BoardModel board, make_board_model(program, options));
+  // Our section has the same weights as the board.
+  program.coded = board.coded;
+  for (const program::CodedWeight& coded : board.coded) {
+    const auto i = static_cast<size_t>(coded.weight);
+    program.weights[i] = {nullptr, board.model.buffers[i].data};
+  }
   if (layers != nullptr) *layers = board.layers;
   if (find_chip(program.target)->is_rv1106) {
     RK_ASSIGN(const std::vector<uint8_t> body, format::write_small_model(board.model));

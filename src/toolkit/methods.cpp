@@ -138,11 +138,12 @@ Result<Json> platforms(const Json& options) {
 }
 
 // The file with register lists. The log says of each layer what its lists are; layers without one are warnings.
-Status export_for_board(const Toolkit& toolkit, bool built, const std::string& path) {
+Status export_for_board(const Toolkit& toolkit, bool built, const registers::BoardOptions& options,
+                        const std::string& path) {
   if (!built) return invalid_argument("export_rknn: build the model first");
   std::vector<registers::LayerReport> layers;
   RK_ASSIGN(const std::vector<uint8_t> bytes,
-            registers::write_board_file(toolkit.program(), &layers));
+            registers::write_board_file(toolkit.program(), &layers, options));
   for (const registers::LayerReport& layer : layers) {
     const bool absent = layer.form == registers::LayerForm::kAbsent;
     log(absent ? LogLevel::kWarning : LogLevel::kInfo,
@@ -163,9 +164,10 @@ Result<Json> Methods::config(const Json& options) {
         str("target_platform is not set: building for the default, ", kDefaultPlatform));
   }
   const std::vector<bool> rgb2bgr = config.quant_img_rgb2bgr;
-  const bool removes_weights = config.remove_weight;
+  const bool removes_weights = config.remove_weight, compresses_weights = config.compress_weight;
   RK_TRY(toolkit_.config(std::move(config)));
   removes_weights_ = removes_weights;
+  compresses_weights_ = compresses_weights;
   rgb2bgr_ = rgb2bgr;
   return Json();
 }
@@ -279,7 +281,9 @@ Result<Json> Methods::export_rknn(const Json& options) {
   if (path.empty()) return invalid_argument("export_path is empty: the path of the file to write");
   if (for_board && removes_weights_)
     return invalid_argument("for_board does not go with remove_weight: lists name every weight");
-  RK_TRY(for_board ? export_for_board(toolkit_, built_, path) : toolkit_.export_rknn(path));
+  const registers::BoardOptions for_chip{.compress_weight = compresses_weights_};
+  RK_TRY(for_board ? export_for_board(toolkit_, built_, for_chip, path)
+                   : toolkit_.export_rknn(path));
   std::error_code error;
   rknn_path_ = std::filesystem::absolute(path, error).string();
   return Json();

@@ -59,6 +59,7 @@ class Methods {
   Toolkit toolkit_;
   bool built_ = false;
   bool removes_weights_ = false;              // as config() said
+  bool compresses_weights_ = false;           // likewise
   std::vector<bool> rgb2bgr_;                 // of config, for codegen's pictures
   std::optional<std::vector<uint8_t>> file_;  // of load_rknn
   std::string rknn_path_;                     // the file last written or loaded, absolute

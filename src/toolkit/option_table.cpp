@@ -69,8 +69,8 @@ std::span<const Option<Config>> config_options() {
       {.name = "compress_weight",
        .member = &Config::compress_weight,
        .flag = {"", "", ""},
-       .doc = "a smaller file at the vendor's",
-       .has_effect = false},
+       .doc = "codes the weights of files for a board where the chip reads that; others stay as "
+              "they are"},
       {.name = "inputs_yuv_fmt",
        .member = &Config::inputs_yuv_fmt,
        .flag = {"", "", "a,b"},

@@ -36,6 +36,7 @@ PICTURE = ["--mean", "0,0,0", "--std", "255,255,255"]
 
 # Other chips with lists. The first two are of one design: a file for either says rk3566.
 CHIPS = ["rk3566", "rk3568", "rk3562", "rk3576", "rv1126b", "rv1106", "rv1103"]
+CODED_CHIPS = ["rk3566", "rk3562", "rk3576", "rv1106"]  # with coded weights, too
 HALF_CHIPS = ["rk3566", "rk3568", "rk3562", "rk3576", "rv1126b"]  # with lists of float16, too
 
 # What nothing writes, said in the summary and not judged: lists are asked for chips whose registers are of RK3588's family, for
@@ -68,6 +69,13 @@ class Network:
         for path, options in zip(paths, (["--dataset", self.dataset], ["--float"])):
             self.write(build, path, options, chip)
         return paths
+
+    def coded_for_chip(self, build, chip):
+        """int8 with coded weights, and the file without, which for_chip() wrote."""
+        plain = self.int8.replace(".rknn", f"_{chip}.rknn")
+        path = plain.replace(".rknn", "_coded.rknn")
+        self.write(build, path, ["--dataset", self.dataset, "--compress-weight"], chip)
+        return path, plain
 
     def write_int8(self, build):
         self.write(build, self.int8, ["--dataset", self.dataset])
@@ -156,6 +164,14 @@ def main():
             for kind, others in zip(kinds, zip(*[network.for_chip(build, chip, len(kinds)) for network in networks])):
                 commands.append([os.path.join(programs, "own_lists"), "--tasks", kind] + list(others))
                 files += others
+        coded = [networks[0].coded_for_chip(build, chip) for chip in CODED_CHIPS]
+        for chip, (path, plain) in zip(CODED_CHIPS, coded):
+            commands.append([os.path.join(programs, "own_lists"), "--tasks", chip + " with coded weights", path])
+        smaller = sum(os.path.getsize(path) < os.path.getsize(plain) for path, plain in coded)
+        ok = "ok" if smaller == len(coded) else "SHORT"
+        commands.append([sys.executable, "-c", f"print('FIGURE files with coded weights that are smaller than those without | "
+                         f"{smaller} of {len(coded)} | all | {ok}')"])
+        files += [path for path, plain in coded]
         if peer:
             commands.append([peer, os.path.join(HERE, "load_check.py")] + files)
         else:

@@ -25,7 +25,7 @@ def figure(name, value, bar, ok):
 def digits(quantize=True, **config):
     """An RKNN object after build."""
     rknn = RKNN()
-    rknn.config(mean_values=[[127.5]], std_values=[[64]], target_platform="rk3588", **config)
+    rknn.config(mean_values=[[127.5]], std_values=[[64]], **{"target_platform": "rk3588", **config})
     assert rknn.load_onnx(model=DIGITS_ONNX) == 0
     assert rknn.build(do_quantization=quantize, dataset=DIGITS_DATASET if quantize else None) == 0
     return rknn

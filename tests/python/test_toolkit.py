@@ -297,6 +297,17 @@ class Mistakes(unittest.TestCase):
             self.assertIn("remove_weight", self.failing("export_rknn", lambda: rknn.export_rknn(path, for_board=True)))
             self.assertFalse(os.path.exists(path))
 
+    def test_weights_for_a_board_are_coded_where_that_is_asked_for(self):
+        sizes = []
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "digits.rknn")
+            for coded in (False, True):
+                rknn = models.digits(target_platform="rk3562", compress_weight=coded)
+                self.assertEqual(rknn.export_rknn(path, for_board=True), 0)
+                sizes.append(os.path.getsize(path))
+            self.assertEqual(RKNN().load_rknn(path), 0)
+        self.assertLess(sizes[1], sizes[0])
+
     def test_files_that_are_not_there(self):
         rknn = RKNN()
         rknn.config(target_platform="rk3588")

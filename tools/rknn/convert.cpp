@@ -53,9 +53,11 @@ Status write_placement(const toolkit::Toolkit& toolkit, const std::string& page)
 }
 
 // One line for each layer.
-Status write_for_board(const program::Program& program, const std::string& path) {
+Status write_for_board(const program::Program& program, const registers::BoardOptions& options,
+                       const std::string& path) {
   std::vector<registers::LayerReport> layers;
-  RK_ASSIGN(const std::vector<uint8_t> bytes, registers::write_board_file(program, &layers));
+  RK_ASSIGN(const std::vector<uint8_t> bytes,
+            registers::write_board_file(program, &layers, options));
   RK_TRY(write_file(path, bytes, Durability::kPower));
   size_t absent = 0;
   for (const registers::LayerReport& layer : layers) {
@@ -109,7 +111,8 @@ Status convert_command(const std::vector<std::string>& words) {
     if (request.config.remove_weight)
       return invalid_argument(
           "--for-board does not go with remove_weight: lists name every weight");
-    RK_TRY(write_for_board(toolkit.program(), request.output));
+    const registers::BoardOptions options{.compress_weight = request.config.compress_weight};
+    RK_TRY(write_for_board(toolkit.program(), options, request.output));
   } else {
     RK_TRY(toolkit.export_rknn(request.output));
   }
