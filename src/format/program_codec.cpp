@@ -517,9 +517,9 @@ static uint64_t held_bytes(const Variant& variant) {
   for (const Step& step : variant.steps) {
     const auto* const op = std::get_if<OpParams>(&step.params);
     if (op == nullptr) continue;
-    for (const auto& [name, attr] : op->attrs) {
-      bytes += sizeof(name) + sizeof(attr) + 4 * sizeof(void*);  // a node of the map
-      const auto* const texts = std::get_if<std::vector<std::string>>(&attr);
+    for (const AttrMap::value_type& attr : op->attrs) {
+      bytes += sizeof attr + 4 * sizeof(void*);  // a node of the map
+      const auto* const texts = std::get_if<std::vector<std::string>>(&attr.second);
       if (texts != nullptr) bytes += texts->size() * sizeof(std::string);
     }
   }
