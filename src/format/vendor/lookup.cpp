@@ -8,7 +8,6 @@ namespace rk::format {
 namespace {
 
 using program::kLookupEntries;
-using program::kNone;
 using program::LookupStage;
 using target::RegisterFile;
 namespace reg = target::reg;

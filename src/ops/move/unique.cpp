@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unique: the distinct slices along an axis (or elements), where each is first met, which of them
 // every slice is, and how often each occurs. Room for all of them to differ; see bounded.h.
+#include <cmath>
 #include <numeric>
+#include <type_traits>
 
 #include "ops/shared/bounded.h"
 #include "ops/shared/data_move.h"
@@ -27,6 +29,12 @@ struct Groups {
   std::vector<int64_t> inverse;  // per slice
 };
 
+template <typename T>
+bool is_nan(T value) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  return false;
+}
+
 // -1, 0 or 1: slice a before, equal to or behind slice b. A NaN is behind everything and equal to
 // none.
 template <typename T>
@@ -36,7 +44,7 @@ int compare_slices(const T* x, const AxisSplit& split, int64_t a, int64_t b) {
     for (int64_t i = 0; i < split.inner; ++i) {
       const T va = row[a * split.inner + i], vb = row[b * split.inner + i];
       if (va == vb) continue;
-      const bool nan_a = va != va, nan_b = vb != vb;
+      const bool nan_a = is_nan(va), nan_b = is_nan(vb);
       if (nan_a && nan_b) return a == b ? 0 : a < b ? -1 : 1;
       if (nan_a || nan_b) return nan_a ? 1 : -1;
       return va < vb ? -1 : 1;
