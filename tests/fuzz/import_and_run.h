@@ -16,14 +16,16 @@ struct Outcome {
 
 inline bool is_small(const Graph& graph) {
   constexpr int64_t kMostElements = 1 << 20;
-  constexpr uint64_t kMostMacs = 50'000'000;
+  constexpr uint64_t kMostWork = 50'000'000;  // of multiply-adds and other operations
   int64_t elements = 0;
-  uint64_t macs = 0;
+  uint64_t work = 0;
   for (const Value* value : graph.values()) elements += value->shape().elements();
   for (const Node* node : graph.nodes()) {
-    if (node->def().cost != nullptr) macs += node->def().cost(*node).macs;
+    if (node->def().cost == nullptr) continue;
+    const Cost cost = node->def().cost(*node);
+    work += cost.macs + cost.ops;
   }
-  return elements < kMostElements && macs < kMostMacs;
+  return elements < kMostElements && work < kMostWork;
 }
 
 inline Outcome import_and_run(std::span<const frontends::ModelFile> files, std::string_view format,

@@ -24,6 +24,13 @@ std::span<const OpCase> average_pool_cases() {
           input %x: f32[1,1,5] = [1, 9, 2, 8, 3]
           %y = AveragePool(%x) {kernel_shape=[2], dilations=[2]}
           expect %y: f32[1,1,3] = [1.5, 8.5, 2.5])"},
+      {"a window far larger than the picture takes no longer than the picture", R"(
+          input %x: f32[1,1,3] = [1, 2, 6]
+          %y = AveragePool(%x) {kernel_shape=[1000000001], pads=[1000000000,1000000000], strides=[1000000000]}
+          %z = AveragePool(%x) {kernel_shape=[500000001], pads=[1000000000,1000000000], strides=[1000000000],
+                                dilations=[2]}
+          expect %y: f32[1,1,2] = [1, 3]
+          expect %z: f32[1,1,2] = [1, 3.5])"},
       {"SAME_UPPER keeps the extent", R"(
           input %x: f32[1,1,3] = [1, 2, 3]
           %y = AveragePool(%x) {kernel_shape=[2], auto_pad="SAME_UPPER"}

@@ -44,8 +44,9 @@ Status lrn_compute(const EvalCall& call) {
 Status lrn_reference(const EvalCall& call) { return in_f32(call, lrn_compute); }
 
 Cost lrn_cost(const Node& node) {
-  const auto elements = static_cast<uint64_t>(node.output().shape().elements());
-  return {.ops = elements * (static_cast<uint64_t>(node.i64("size")) + 2)};
+  const Shape& shape = node.output().shape();
+  const auto summed = static_cast<uint64_t>(std::min(node.i64("size"), shape[1]));
+  return {.ops = static_cast<uint64_t>(shape.elements()) * (summed + 2)};
 }
 
 }  // namespace

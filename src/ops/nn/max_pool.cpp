@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxPool: the largest value of each window, padding never chosen. The optional second output holds
 // flat indices into the whole input tensor, batch and channel included.
+#include <algorithm>
 #include <limits>
 
 #include "ops/shared/elementwise.h"
@@ -116,8 +117,11 @@ std::vector<AttrDef> pool_attr_defs() {
 }
 
 Cost pool_cost(const Node& node) {
-  const auto outputs = static_cast<uint64_t>(node.output().shape().elements());
-  return {.ops = outputs * static_cast<uint64_t>(pool_attrs(node).window.kernel.product())};
+  const Extent kernel = pool_attrs(node).window.kernel, in = spatial_extent(node.input(0).shape());
+  auto ops = static_cast<uint64_t>(node.output().shape().elements());
+  for (int axis = 0; axis < 3; ++axis)  // no more taps than the picture has places
+    ops *= static_cast<uint64_t>(std::min(kernel.at(axis), in.at(axis)));
+  return {.ops = ops};
 }
 
 OpDef max_pool() {

@@ -3,6 +3,8 @@
 // share.
 #pragma once
 
+#include <algorithm>
+
 #include "ops/shared/window.h"
 
 namespace rk::ops {
@@ -51,16 +53,18 @@ void for_each_place(const Window& window, const Extent& in, const Extent& out, V
   }
 }
 
-// Calls tap(offset in the input plane) for the window's taps that lie inside the picture.
+// Calls tap(offset in the input plane) for the window's taps that lie inside the picture. A window may be much larger.
 template <typename Tap>
 void for_each_tap(const PoolPlace& place, const Window& window, const Extent& in, Tap tap) {
-  for (int64_t d = place.begin.d; d < place.end.d; d += window.dilation.d) {
-    if (d < 0 || d >= in.d) continue;
-    for (int64_t h = place.begin.h; h < place.end.h; h += window.dilation.h) {
-      if (h < 0 || h >= in.h) continue;
-      for (int64_t w = place.begin.w; w < place.end.w; w += window.dilation.w) {
-        if (w >= 0 && w < in.w) tap((d * in.h + h) * in.w + w);
-      }
+  Extent first, end;
+  for (int axis = 0; axis < 3; ++axis) {
+    const int64_t begin = place.begin.at(axis), dilation = window.dilation.at(axis);
+    first.at(axis) = begin >= 0 ? begin : begin + (dilation - 1 - begin) / dilation * dilation;
+    end.at(axis) = std::min(place.end.at(axis), in.at(axis));
+  }
+  for (int64_t d = first.d; d < end.d; d += window.dilation.d) {
+    for (int64_t h = first.h; h < end.h; h += window.dilation.h) {
+      for (int64_t w = first.w; w < end.w; w += window.dilation.w) tap((d * in.h + h) * in.w + w);
     }
   }
 }

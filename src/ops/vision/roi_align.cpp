@@ -117,7 +117,12 @@ Status roi_align_compute(const EvalCall& call) {
 Status roi_align_reference(const EvalCall& call) { return in_f32(call, roi_align_compute); }
 
 Cost roi_align_cost(const Node& node) {
-  return {.ops = 16 * static_cast<uint64_t>(node.output().shape().elements())};
+  const Shape &picture = node.input(0).shape(), &out = node.output().shape();
+  const int64_t ratio = node.i64("sampling_ratio");
+  // Without a ratio about as many as a region has pixels, here all of them.
+  const int64_t pixels = picture[2] * picture[3], cells = out[2] * out[3];
+  const int64_t samples = ratio > 0 ? ratio * ratio : std::max<int64_t>(1, pixels / cells);
+  return {.ops = 16 * static_cast<uint64_t>(samples) * static_cast<uint64_t>(out.elements())};
 }
 
 }  // namespace
