@@ -60,10 +60,9 @@ struct QuarterTile {
     });
     unroll<4>([&](auto quad) RK_UNROLLED {
       if (quad >= quads) return;
+      constexpr auto order = static_cast<_MM_PERM_ENUM>(quad * 0x55);
       __m512i spread[kFours];
-      unroll<kFours>([&](auto q) RK_UNROLLED {
-        spread[q] = _mm512_shuffle_epi32(x[q], static_cast<_MM_PERM_ENUM>(quad * 0x55));
-      });
+      unroll<kFours>([&](auto q) RK_UNROLLED { spread[q] = _mm512_shuffle_epi32(x[q], order); });
       unroll<kGroups>([&](auto g) RK_UNROLLED {
         const __m512i w = quarter(weights + quad * kBlocks * 64 + g * 16);
         unroll<kFours>([&](auto q) RK_UNROLLED {
