@@ -35,6 +35,7 @@ help:
 	@echo "make check-report  pages of rknn report in a browser (needs ../shared and chromium)"
 	@echo "make check-speed  the benchmark judged against its bars (about 6 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
+	@echo "make check-hardening  unit tests under valgrind: no decision by memory that nobody wrote (about 20 minutes)"
 	@echo "make check-install  packages in freshly installed systems, first steps, pages in a browser (needs mmdebstrap, chromium, ../shared)"
 	@echo "make check-house  the tree itself: words, sizes, guides, options, variants, golden files, install, other builds"
 	@echo "make fuzz     libFuzzer programs of every reader (clang from Debian), run for SECONDS=240"
@@ -349,6 +350,13 @@ check-sound: configure-release fuzzers coverage-run
 	  -- ctest --test-dir $(BUILD)/release -R '^python_(signatures|wheel)$$' --no-tests=error --output-on-failure \
 	  -- $(PYTHON) tests/sound/coverage.py $(COVERED) $(COVERAGE_BARS) \
 	  -- $(FUZZ) fuzz --programs $(BUILD)/fuzz/tests/fuzz --corpus $(BUILD)/fuzz/corpus --seconds $(SECONDS)
+
+# Memory that was never written: the sanitizers of the dev build do not see it, valgrind does.
+.PHONY: check-hardening
+check-hardening: configure-memcheck
+	@$(call INSTALL,valgrind)
+	@$(call NINJA,memcheck,units)
+	@$(PYTHON) tests/check.py check-hardening -- $(PYTHON) tests/sound/memcheck.py $(BUILD)/memcheck/src/units
 
 # Pages of `rknn report` in a real browser (Debian's chromium); screenshots are left in $(BUILD)/check-report.
 REPORT_MODELS = $(wildcard $(foreach name,digits/digits fastestdet/FastestDet ort_mnist/mnist rk_concat_block/concat_block \

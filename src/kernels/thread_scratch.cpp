@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <memory>
 
 namespace rk::kernels {
 namespace {
@@ -21,13 +22,16 @@ thread_local void* own = nullptr;
 void* own_piece() {
   static const pthread_key_t owner = make_key();
   if (own != nullptr || owner == PTHREAD_KEYS_MAX) return own;
-  void* const fresh = std::aligned_alloc(kAlignment, ThreadScratch::kBytes);
+  // Zeros, which cost nothing until they are used: lanes that a kernel leaves out of its results are numbers at least.
+  void* const fresh = std::calloc(1, ThreadScratch::kBytes + kAlignment);
   if (fresh == nullptr) return nullptr;
   if (pthread_setspecific(owner, fresh) != 0) {
     std::free(fresh);
     return nullptr;
   }
-  own = fresh;
+  void* place = fresh;
+  size_t space = ThreadScratch::kBytes + kAlignment;
+  own = std::align(kAlignment, ThreadScratch::kBytes, place, space);
   return own;
 }
 
