@@ -162,23 +162,33 @@ class Parser {
   }
 
   Result<Literal> literal() {
+    if (peek() == '[') return list();
+    if (!accept_word("tensor")) return scalar();
+    Literal out = {.kind = Literal::kTensor};
+    RK_ASSIGN(const TensorType type, tensor_type());
+    RK_ASSIGN(out.tensor, tensor_values(type));
+    return out;
+  }
+
+  Result<Literal> scalar() {
     Literal out;
     if (peek() == '"') {
       out.kind = Literal::kString;
       RK_ASSIGN(out.text, string());
-    } else if (accept_word("tensor")) {
-      out.kind = Literal::kTensor;
-      RK_ASSIGN(const TensorType type, tensor_type());
-      RK_ASSIGN(out.tensor, tensor_values(type));
-    } else if (accept("[")) {
-      out.kind = Literal::kList;
-      while (!accept("]")) {
-        RK_ASSIGN(Literal item, literal());
-        out.items.push_back(std::move(item));
-        if (peek() != ']') RK_TRY(expect(","));
-      }
     } else {
       RK_ASSIGN(out.text, number());
+    }
+    return out;
+  }
+
+  // No list holds another, so that no text is deeper than the stack.
+  Result<Literal> list() {
+    Literal out = {.kind = Literal::kList};
+    RK_TRY(expect("["));
+    while (!accept("]")) {
+      RK_ASSIGN(Literal item, scalar());
+      out.items.push_back(std::move(item));
+      if (peek() != ']') RK_TRY(expect(","));
     }
     return out;
   }
@@ -187,7 +197,7 @@ class Parser {
     RK_ASSIGN(const std::string name, word());
     const auto dtype = parse_dtype(name);
     if (!dtype) return invalid_model(str("'", name, "' is not a dtype"));
-    RK_ASSIGN(const Literal dims, literal());
+    RK_ASSIGN(const Literal dims, list());
     std::vector<int64_t> extents;
     for (const Literal& item : dims.items) extents.push_back(to_i64(item.text));
     RK_ASSIGN(const Shape shape, Shape::make(extents));
@@ -207,7 +217,10 @@ class Parser {
 
   Result<Tensor> tensor_values(const TensorType& type) {
     if (peek() == '<') return invalid_model("the constant's values were left out of this text");
-    RK_ASSIGN(const Literal values, literal());
+    Literal values;
+    if (peek() == '[') {
+      RK_ASSIGN(values, list());
+    }
     if (values.kind != Literal::kList ||
         static_cast<int64_t>(values.items.size()) != type.shape.elements()) {
       return invalid_model(

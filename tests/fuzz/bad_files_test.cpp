@@ -59,6 +59,8 @@ TEST(BadFiles, EachIsReadWithinItsLimits) {
         fuzz_hybrid(bytes);
       } else if (kind == ".json") {
         fuzz_options(bytes);
+      } else if (kind == ".graph") {
+        fuzz_graph_text(bytes);
       } else {
         EXPECT_EQ(kind, ".xz") << path;  // unpacked and tried by tests/sound/bombs.py
         continue;
