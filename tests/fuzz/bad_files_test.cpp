@@ -48,6 +48,8 @@ TEST(BadFiles, EachIsReadWithinItsLimits) {
       const std::string kind = path.extension().string();
       if (kind == ".rknn") {
         fuzz_rknn(bytes);
+        fuzz_info(bytes);
+        fuzz_lift(bytes);
         fuzz_program(bytes);
       } else if (kind == ".onnx") {
         fuzz_onnx(bytes);

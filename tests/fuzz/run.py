@@ -27,8 +27,9 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 # Share of the time: what reads files of strangers and runs them gets most.
-SHARES = {"rknn": 3, "program": 4, "onnx": 4, "tflite": 2, "tensorflow": 2, "darknet": 1, "caffe": 2, "torchscript": 2,
-          "graph_text": 2, "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1, "options": 1, "formula": 1, "capi": 3}
+SHARES = {"rknn": 3, "info": 2, "lift": 1, "program": 4, "onnx": 4, "tflite": 2, "tensorflow": 2, "darknet": 1,
+          "caffe": 2, "torchscript": 2, "graph_text": 2, "json": 1, "bson": 1, "npy": 1, "picture": 2, "hybrid": 1,
+          "options": 1, "formula": 1, "capi": 3}
 FRONTENDS = ("tflite", "tensorflow", "darknet", "caffe", "torchscript")
 SEED = 20261115  # of libFuzzer's first round
 LIMIT_SECONDS = 20
@@ -173,6 +174,8 @@ def make_seeds(replay, corpus):
                 write(os.path.join(corpus, "onnx"), os.path.relpath(path, ROOT).replace("/", "_"), file.read())
     make_frontend_seeds(corpus)
     make_shared_seeds(corpus)
+    for target in ("info", "lift"):
+        shutil.copytree(os.path.join(corpus, "rknn"), os.path.join(corpus, target), dirs_exist_ok=True)
     for path in glob.glob(os.path.join(ROOT, "src", "media", "testdata", "*")):
         with open(path, "rb") as file:
             data = file.read()

@@ -16,6 +16,8 @@ inline constexpr uint64_t kMaxWork = 20'000'000;
 
 #define RK_FUZZ_TARGETS(X) \
   X(rknn)                  \
+  X(info)                  \
+  X(lift)                  \
   X(program)               \
   X(onnx)                  \
   X(tflite)                \

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole models: .rknn files loaded and run, ONNX files imported, compiled and run, and our section of a .rknn file with
-// its checksum set right, since that would otherwise stop every change at the door.
+// Whole models: .rknn files loaded and run, told of, or made ONNX of again; ONNX files imported, compiled and run; and our
+// section of a .rknn file with its checksum set right, since that would otherwise stop every change at the door.
 #include <algorithm>
 #include <cstring>
 
 #include "base/crc32.h"
 #include "base/log.h"
 #include "compiler/compile.h"
+#include "format/inspect.h"
+#include "format/inspect_vendor.h"
+#include "format/reader.h"
 #include "frontends/frontend.h"
 #include "ops/registry.h"
 #include "passes/pipeline.h"
 #include "runtime/session/session.h"
 #include "target/target.h"
 #include "tests/fuzz/target.h"
+#include "toolkit/program_graph.h"
 
 namespace rk::fuzz {
 namespace {
@@ -49,6 +53,23 @@ void run(const std::shared_ptr<const runtime::LoadedModel>& model) {
 void fuzz_rknn(Bytes bytes) {
   const auto model = runtime::LoadedModel::from_bytes(bytes, {});
   if (model.ok()) run(*model);
+}
+
+// All that `rknn info` tells of a file.
+void fuzz_info(Bytes bytes) {
+  (void)format::inspect_text(bytes, {.tensors = true, .program = true});
+  (void)format::tasks_text(bytes);
+  (void)format::registers_text(bytes);
+  (void)format::sizes_text(bytes);
+  (void)format::diff_text(bytes, bytes);
+}
+
+// As `rknn lift`, which writes no file of what is illegal: one may be without outputs.
+void fuzz_lift(Bytes bytes) {
+  const auto program = format::read_rknn({bytes.begin(), bytes.end()});
+  if (!program.ok() || work_of(*program) > kMaxWork) return;
+  const auto graph = toolkit::graph_of(*program, ops::registry());
+  if (graph.ok() && verify(*graph).ok()) (void)frontends::export_onnx(*graph);
 }
 
 void fuzz_program(Bytes bytes) {
