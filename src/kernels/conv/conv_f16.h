@@ -3,7 +3,9 @@
 // per output.
 //   v = bias + sum x * w ; activation ; + residual ; relu_after_add ; round to fp16
 // The sum runs over input channel block, kernel row, kernel column, channel in block, with groups over kernel row, kernel
-// column, channel of the group: its order depends on the filter only. Bound against exact arithmetic: 1 fp16 ulp + K * 2^-24 * sum |x * w|.
+// column, channel of the group. 3x3 filters of stride 1 may be multiplied in Winograd's form instead (f16/winograd_form.h).
+// Which of the two it is depends on the filter and the pictures' size, and nothing in a sum on threads, batch or
+// neighbors. Bound against exact arithmetic: 1 fp16 ulp + K * 2^-24 * sum |x * w|.
 // Taps outside the input are 0.
 #pragma once
 

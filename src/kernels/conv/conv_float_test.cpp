@@ -216,6 +216,23 @@ std::vector<Case> cases() {
       {"Depthwise3x3WideBorder", {35, 35, 35, {3, 3}}, {1, {9, 12}, {11, 14}, {2, 2}}},
       {"Depthwise3x3OnePixel", {17, 17, 17, {3, 3}}, {1, {1, 1}, {1, 1}, {1, 1}}},
       {"WholeBorder", {4, 6, 1, {3, 3}}, {1, {2, 1}, {9, 8}, {4, 4}}},
+      // Patches of two by two.
+      {"PatchesResidual",
+       {37, 50, 1, {3, 3}},
+       {2, {9, 7}, {9, 7}, {1, 1}},
+       WeightOrder::kOihw,
+       Activation::kRelu,
+       true,
+       true},
+      {"PatchesInside",
+       {32, 48, 1, {3, 3}},
+       {1, {10, 12}, {8, 10}},
+       WeightOrder::kOihw,
+       Activation::kClip},
+      {"PatchesWideBorder", {16, 33, 1, {3, 3}}, {1, {6, 9}, {8, 11}, {2, 2}}},
+      {"PatchesCrop", {20, 16, 1, {3, 3}}, {1, {11, 12}, {7, 8}, {-1, -2}}},
+      {"PatchesLongSums", {300, 16, 1, {3, 3}}, {1, {6, 8}, {6, 8}, {1, 1}}},
+      {"PatchesUneven", {18, 130, 1, {3, 3}}, {1, {29, 5}, {29, 5}, {1, 1}}},
   };
 }
 
@@ -409,6 +426,57 @@ KERNEL_TEST(ConvF16Test, InfinityInOneGroupDoesNotReachItsNeighbor) {
     for (size_t c = 0; c < 4; ++c) EXPECT_EQ(half_to_float(output[c]), each) << c;
     for (size_t c = 4; c < 8; ++c) EXPECT_EQ(output[c], infinity) << c;
   }
+}
+
+// Of 1s with weights of 1: as many as the window sees of them.
+KERNEL_TEST(ConvF16Test, RowsOfManyPatchesAreWholeAtTheirSeams) {
+  const ConvFilter filter = {.in_channels = 20, .out_channels = 16, .kernel = {3, 3}};
+  const std::vector<uint16_t> weights(size_t(20 * 16 * 9), 0x3c00);
+  const auto packed = pack_conv_f16({.filter = filter, .weights_f16 = weights.data()});
+  ASSERT_TRUE(packed.ok());
+  const ConvExtents extents = {1, {3, 611}, {3, 611}, {1, 1}};
+  const ActivationShape in = {1, 20, extents.in}, out = {1, 16, extents.out};
+  const std::vector<uint16_t> input(size_t(blocked_elements(in)), 0x3c00);
+  std::vector<uint16_t> output(size_t(blocked_elements(out)));
+  const ConvF16Args args = {&*packed, extents, input.data(), nullptr, output.data()};
+  conv_f16(args, {0, conv_f16_units(args)});
+  for (int y = 0; y < 3; ++y) {
+    for (int x = 0; x < 611; ++x) {
+      const int seen = (y == 1 ? 3 : 2) * (x == 0 || x == 610 ? 2 : 3);
+      ASSERT_EQ(half_to_float(output[size_t(blocked_index(out, 0, 5, y, x))]), 20 * seen)
+          << y << " " << x;
+    }
+  }
+}
+
+// What sees an infinity is infinite with the sign of its weight, as direct sums are; what does not is as without it.
+KERNEL_TEST(ConvF16Test, InfinityReachesNothingButTheWindowsThatSeeIt) {
+  std::mt19937 random(3);
+  const ConvFilter filter = {.in_channels = 19, .out_channels = 40, .kernel = {3, 3}};
+  const ConvExtents extents = {1, {11, 10}, {11, 10}, {1, 1}};
+  const ActivationShape in = {1, 19, extents.in}, out = {1, 40, extents.out};
+  const std::vector<float> weights = noise(size_t(40 * 19 * 9), random);
+  const auto packed = pack_conv_f16({.filter = filter, .weights_f32 = weights.data()});
+  ASSERT_TRUE(packed.ok());
+  std::vector<uint16_t> input =
+      to_blocked(noise(size_t(19 * in.pixels()), random), in);  // NaN where there is no channel
+  std::vector<uint16_t> finite(size_t(blocked_elements(out))), found(finite.size());
+  ConvF16Args args = {&*packed, extents, input.data(), nullptr, finite.data()};
+  conv_f16(args, {0, conv_f16_units(args)});
+  constexpr int kY = 4, kX = 7, kChannel = 17;
+  input[size_t(blocked_index(in, 0, kChannel, kY, kX))] = 0x7c00;
+  args.output = found.data();
+  conv_f16(args, {0, conv_f16_units(args)});
+  for_each_output({"", filter, extents}, [&](int, int oc, int y, int x) {
+    const auto at = size_t(blocked_index(out, 0, oc, y, x));
+    const int ky = kY - y + 1, kx = kX - x + 1;
+    if (ky < 0 || ky > 2 || kx < 0 || kx > 2) {
+      ASSERT_NEAR(half_to_float(found[at]), half_to_float(finite[at]), 0.02) << y << " " << x;
+      return;
+    }
+    const float weight = weights[size_t(((oc * 19 + kChannel) * 3 + ky) * 3 + kx)];
+    ASSERT_EQ(found[at], weight > 0 ? 0x7c00 : 0xfc00) << weight << " " << y << " " << x;
+  });
 }
 
 KERNEL_TEST(ConvF16Test, HalfWeightsComeBackAsTheyWere) {

@@ -94,7 +94,7 @@ void conv_f16__avx2(const ConvF16Args& args, IndexRange units) {
   const ConvFilter& filter = args.packed->params.filter;
   const IsaRounding mode;
   if (avx2_dense::takes(filter)) {
-    run_dense(args, units);
+    if (!avx2_f16::winograd(args, units)) run_dense(args, units);
   } else if (!avx2_f16::depthwise(args, units) && !avx2_f16::grouped(args, units)) {
     lanes_f16_accept(filter) ? run_lanes_f16<LanesF16<IsaF32, IsaHalf>>(args, units)
                              : conv_f16__generic(args, units);

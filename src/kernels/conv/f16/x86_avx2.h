@@ -17,6 +17,9 @@ bool depthwise(const ConvF16Args& args, IndexRange units);
 // Units of a filter with groups of several channels; false, and nothing is done, where it does not suit.
 bool grouped(const ConvF16Args& args, IndexRange units);
 
+// Units of a 3x3 filter in Winograd's form; false, and nothing is done, where direct sums take less time.
+bool winograd(const ConvF16Args& args, IndexRange units);
+
 }  // namespace rk::kernels::avx2_f16
 
 RK_ISA_BEGIN

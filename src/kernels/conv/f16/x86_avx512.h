@@ -17,13 +17,16 @@ void depthwise(const ConvF16Args& args, IndexRange units);
 // Units of a filter with groups of several channels; false, and nothing is done, where it does not suit.
 bool grouped(const ConvF16Args& args, IndexRange units);
 // Units of a kernel of one tap that reads nothing but pixels of the picture and has no very long sums; false, and nothing
-// is done, of others. In both forms that x86_avx512_pointwise.inc is compiled in.
+// is done, of others. `winograd`: of a 3x3 filter in Winograd's form, likewise. In both forms that x86_avx512_pointwise.inc
+// is compiled in.
 namespace by_operand {
 bool pointwise(const ConvF16Args& args, IndexRange units);
-}
+bool winograd(const ConvF16Args& args, IndexRange units);
+}  // namespace by_operand
 namespace by_instruction {
 bool pointwise(const ConvF16Args& args, IndexRange units);
-}
+bool winograd(const ConvF16Args& args, IndexRange units);
+}  // namespace by_instruction
 
 inline constexpr int32_t kLanes = kHostBlock;
 inline constexpr int32_t kVectors = kConvF16Tile / kLanes;
