@@ -135,7 +135,7 @@ struct Group {
 
 // The heaviest first, each to the first group that has room.
 void group(const Steps& steps, std::vector<Group>& groups) {
-  constexpr size_t kTries = 16;  // groups that wait for more; what is older has little room
+  constexpr size_t kTries = 32;  // groups that wait for more; what is older has little room
   std::array<uint32_t, kSafe + 2> begin{};
   for (uint32_t i = 0; i < steps.count; ++i)
     ++begin[static_cast<size_t>(kSafe - steps.step[i].heaviest) + 1];
