@@ -37,6 +37,7 @@ struct ConvF16Params {
 struct PackedConvF16 {
   ConvF16Params params;  // its pointers are null
   bool half = false;     // weights are fp16
+  bool moderate = true;  // no weight is infinite, no number or beyond 2^96: they may be added up
   Buffer weights;
   Buffer bias;
 };

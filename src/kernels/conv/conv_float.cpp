@@ -2,6 +2,7 @@
 // Packing and dispatch of conv_f16, dispatch of conv_f32.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/checked_math.h"
 #include "base/half.h"
@@ -79,6 +80,7 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
   }
   const ConvFilter& filter = params.filter;
   const bool grouped = filter.groups > 1;
+  constexpr uint16_t kHalfInfinity = 0x7c00;
   PackedConvF16 packed;
   packed.half = packs_half(params);
   const int64_t extents[] = {channel_blocks(filter.out_channels),
@@ -96,12 +98,16 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params) {
   RK_ASSIGN(packed.bias, Buffer::try_make(bias_bytes, kMaxObjectBytes));
   if (packed.half) {
     auto* const weights = reinterpret_cast<uint16_t*>(packed.weights.data());
-    visit_weights(filter, params.order,
-                  [&](int64_t plain, int64_t at) { weights[at] = plain_half(params, plain); });
+    visit_weights(filter, params.order, [&](int64_t plain, int64_t at) {
+      weights[at] = plain_half(params, plain);
+      packed.moderate &= (weights[at] & kHalfInfinity) != kHalfInfinity;
+    });
   } else {
     auto* const weights = reinterpret_cast<float*>(packed.weights.data());
-    visit_weights(filter, params.order,
-                  [&](int64_t plain, int64_t at) { weights[at] = plain_weight(params, plain); });
+    visit_weights(filter, params.order, [&](int64_t plain, int64_t at) {
+      weights[at] = plain_weight(params, plain);
+      packed.moderate &= std::abs(weights[at]) <= 0x1p96f;  // false of what is no number
+    });
   }
   if (params.bias != nullptr) {
     auto* const bias = reinterpret_cast<float*>(packed.bias.data());

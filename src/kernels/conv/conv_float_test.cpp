@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -476,6 +477,28 @@ KERNEL_TEST(ConvF16Test, InfinityReachesNothingButTheWindowsThatSeeIt) {
     }
     const float weight = weights[size_t(((oc * 19 + kChannel) * 3 + ky) * 3 + kx)];
     ASSERT_EQ(found[at], weight > 0 ? 0x7c00 : 0xfc00) << weight << " " << y << " " << x;
+  });
+}
+
+// One weight of +infinity over inputs of 1. (Over the border it may meet a 0.)
+KERNEL_TEST(ConvF16Test, AnInfiniteWeightReachesItsChannelOnly) {
+  const ConvFilter filter = {.in_channels = 16, .out_channels = 32, .kernel = {3, 3}};
+  const ConvExtents extents = {1, {10, 10}, {10, 10}, {1, 1}};
+  const ActivationShape shape = {1, 16, extents.in}, out = {1, 32, extents.out};
+  std::vector<uint16_t> weights(size_t(16 * 32 * 9), 0x3c00);
+  weights[size_t((5 * 16 + 3) * 9)] = 0x7c00;  // of the first row and column of the window
+  const auto packed = pack_conv_f16({.filter = filter, .weights_f16 = weights.data()});
+  ASSERT_TRUE(packed.ok());
+  const std::vector<uint16_t> input(size_t(blocked_elements(shape)), 0x3c00);
+  std::vector<uint16_t> output(size_t(blocked_elements(out)));
+  const ConvF16Args args = {&*packed, extents, input.data(), nullptr, output.data()};
+  conv_f16(args, {0, conv_f16_units(args)});
+  for_each_output({"", filter, extents}, [&](int, int oc, int y, int x) {
+    const int seen = (y % 9 == 0 ? 2 : 3) * (x % 9 == 0 ? 2 : 3);
+    const float found = half_to_float(output[size_t(blocked_index(out, 0, oc, y, x))]);
+    if (oc == 5 && (y == 0 || x == 0)) return;
+    ASSERT_EQ(found, oc == 5 ? std::numeric_limits<float>::infinity() : float(16 * seen))
+        << oc << " " << y << " " << x;
   });
 }
 

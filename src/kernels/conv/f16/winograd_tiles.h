@@ -436,7 +436,8 @@ class Convolution {
 // Units of a filter where it pays; false, and nothing is done, of others.
 template <typename Isa>
 inline bool run(const ConvF16Args& args, IndexRange units) {
-  if (args.interleaved_input || !pays(args.packed->params.filter, args.extents)) return false;
+  if (args.interleaved_input || !args.packed->moderate) return false;
+  if (!pays(args.packed->params.filter, args.extents)) return false;
   const ThreadScratch scratch;
   using Work = typename Convolution<Isa>::Work;
   Convolution<Isa>(args, *static_cast<Work*>(scratch.data())).run(units);
