@@ -323,7 +323,7 @@ coverage-run: configure-coverage
 	@find $(COVERED) -name '*.gcda' -delete
 	@-$(COVERED)/src/units >$(COVERED)/units.log 2>&1
 	@-$(COVERED)/tests/e2e/e2e >$(COVERED)/e2e.log 2>&1
-	@-$(COVERED)/tests/fuzz/fuzz >$(COVERED)/fuzz.log 2>&1
+	@-env -u LONG $(COVERED)/tests/fuzz/fuzz >$(COVERED)/fuzz.log 2>&1
 	@-$(COVERED)/tests/frontends/frontend_cases >$(COVERED)/frontends.log 2>&1
 	@-$(COVERED)/tests/matmul/matmul_check --gtest_filter=-GpuOp.* >$(COVERED)/matmul.log 2>&1
 	@-$(COVERED)/tests/golden/golden_lift >$(COVERED)/golden.log 2>&1
