@@ -16,6 +16,9 @@
 // first-level cache. Where one pixel is left after whole vectors (7x7 pictures have 49), it goes
 // with the last of them by vectors of four steps, not of eight pixels.
 //
+// First layers of one to three channels would leave a quarter of each quad empty: their pixels lie side by side in
+// scratch, and a row of the kernel is cut into quads as it comes.
+//
 // Short sums have heavy weights. Theirs is a row for each way to make pairs of a quad's channels,
 // and a step takes the one under which its heaviest sum is lightest.
 #pragma once
@@ -43,15 +46,30 @@ inline constexpr int32_t kSafe =
 inline constexpr int32_t kMostOrders = 3;
 inline constexpr uint8_t kOrders[kMostOrders][4] = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 3, 1, 2}};
 
-// A spot is one block of inputs under one tap; it has a row per quad of channels and order.
+// Bytes of one row of the input that the pixels of a piece read.
+inline constexpr int64_t kSpanBytes = 2048, kSpanSlack = 16;
+inline bool takes_squeezed(const ConvFilter& f) {
+  const int64_t row = int64_t{f.kernel.w} * f.in_channels;
+  return f.groups == 1 && !f.transposed && f.in_channels < 4 && f.kernel.w > 1 &&
+         f.dilation.w == 1 && f.kernel.h <= kChunkSpots &&
+         f.kernel.h * ((row + 3) / 4) <= kChunkRows &&
+         (kPixels + 7) * int64_t{f.stride.w} * f.in_channels + row <= kSpanBytes;
+}
+
+// A spot is one block of inputs under one tap, or a row of the kernel where it is squeezed; it has a row per quad of
+// channels and order.
 struct Rows {
-  int64_t taps, full,
-      last;  // spots whose block has all four quads, and rows of those that have not
+  bool squeezed;
+  int64_t row_bytes;   // of a kernel that is squeezed
+  int64_t taps;        // spots of a block
+  int64_t full, last;  // spots whose block has all four quads, and rows of those that have not
 
   explicit Rows(const ConvFilter& f)
-      : taps(int64_t{f.kernel.h} * f.kernel.w),
-        full(int64_t{f.in_channels / kHostBlock} * taps),
-        last((f.in_channels % kHostBlock + 3) / 4) {}
+      : squeezed(takes_squeezed(f)),
+        row_bytes(int64_t{f.kernel.w} * f.in_channels),
+        taps(squeezed ? f.kernel.h : int64_t{f.kernel.h} * f.kernel.w),
+        full(squeezed ? 0 : int64_t{f.in_channels / kHostBlock} * taps),
+        last(((squeezed ? row_bytes : f.in_channels % kHostBlock) + 3) / 4) {}
 
   int64_t spots() const { return full + (last != 0 ? taps : 0); }
   int64_t chunks() const { return (spots() + kChunkSpots - 1) / kChunkSpots; }
@@ -94,6 +112,7 @@ struct Constants {
 };
 
 bool accepts(const PackedConvI8& packed);
+bool takes_interleaved(const PackedConvI8& packed);
 bool pays(const ConvI8Params& params);
 Status pack(const ConvI8Params& source, PackedConvI8& packed);
 void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* plain);

@@ -236,6 +236,21 @@ int32_t sum_of_channel(const ConvI8Params& source, bool fold, int32_t oc) {
   return sum + (fold ? weight_offset_of(source, oc) * static_cast<int32_t>(count) : 0);
 }
 
+// Of a row of a squeezed kernel: the bytes of one output channel from number `first` on.
+Bytes squeezed_quad(const ConvI8Params& source, const Rows& rows, int32_t oc, int64_t ky,
+                    int64_t first) {
+  const ConvFilter& f = source.filter;
+  Bytes four = 0;
+  for (int64_t k = 0; k < 4 && first + k < rows.row_bytes; ++k) {
+    const auto channel = static_cast<int32_t>((first + k) % f.in_channels);
+    const int64_t tap = ky * f.kernel.w + (first + k) / f.in_channels;
+    const auto byte =
+        static_cast<uint8_t>(source.weights[plain_weight_index(f, source.order, oc, channel, tap)]);
+    four |= Bytes{byte} << (8 * k);
+  }
+  return four;
+}
+
 // The steps of one pair of output channels in one chunk.
 void steps_of_pair(const ConvI8Params& source, bool fold, int32_t first, int64_t chunk,
                    Steps& steps) {
@@ -262,9 +277,14 @@ void steps_of_pair(const ConvI8Params& source, bool fold, int32_t first, int64_t
     const int64_t in = block * kHostBlock;
     const int8_t* const from = source.weights + first * out_step + in * in_step + tap;
     for (int64_t quad = 0; quad < rows.quads(spot); ++quad) {
-      const int64_t channels = std::min<int64_t>(4, f.in_channels - in - 4 * quad);
+      const int64_t channels =
+          std::min<int64_t>(4, (rows.squeezed ? rows.row_bytes : f.in_channels - in) - 4 * quad);
       Step step;
       for (int32_t lane = 0; lane < pair; ++lane) {
+        if (rows.squeezed) {
+          step.weights |= squeezed_quad(source, rows, first + lane, tap, 4 * quad) << (32 * lane);
+          continue;
+        }
         const int8_t* const w = from + lane * out_step + 4 * quad * in_step;
         Bytes four = 0;
         if (channels == 4) {
@@ -348,6 +368,8 @@ bool accepts(const PackedConvI8& packed) {
          int64_t{f.kernel.h} * f.kernel.w <= kMaxTaps;
 }
 
+bool takes_interleaved(const PackedConvI8& packed) { return takes_squeezed(packed.params.filter); }
+
 // Not where Winograd's form takes a quarter of the products, where weights are too heavy or vectors of pixels too empty.
 bool pays(const ConvI8Params& params) {
   const ConvFilter& f = params.filter;
@@ -359,8 +381,8 @@ bool pays(const ConvI8Params& params) {
   if (out.h != 0 && out.w != 0 && int64_t{out.h} * out.w <= kFewPixels) return false;
   // Three colors would leave a quarter of each quad empty; pairs of int16 run over the row of a kernel without gaps.
   constexpr int32_t kColors = 3, kOneTile = 64;
-  if (f.in_channels <= kColors && f.kernel.w > 1 && f.dilation.w == 1 && !f.transposed &&
-      f.out_channels <= kOneTile)
+  if (!takes_squeezed(f) && f.in_channels <= kColors && f.kernel.w > 1 && f.dilation.w == 1 &&
+      !f.transposed && f.out_channels <= kOneTile)
     return false;
   // Measured on Zen 3: int16 factors take twice the loads and more scratch.
   constexpr double kWorth = 1.7;
@@ -468,10 +490,11 @@ void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* pl
   Constants constants;
   std::memcpy(&constants, packed.constants.data(), sizeof constants);
   const bool folded = constants.lanes.totals == nullptr;
+  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
   for (int32_t oc = 0; oc < f.out_channels; ++oc) {
     const int32_t added = folded && weight_offset != nullptr ? weight_offset[oc] : 0;
     for (int32_t i = 0; i < f.in_channels; ++i) {
-      for (int64_t tap = 0; tap < rows.taps; ++tap)
+      for (int64_t tap = 0; tap < taps; ++tap)
         plain[plain_weight_index(f, p.order, oc, i, tap)] = static_cast<int8_t>(-added);
     }
   }
@@ -489,10 +512,15 @@ void unpack(const PackedConvI8& packed, const int16_t* weight_offset, int8_t* pl
       const int64_t in = spot / rows.taps * kHostBlock + quad * 4;
       for (int32_t lane = 0; lane < kPair && first + lane < f.out_channels; ++lane) {
         for (int64_t k = 0; k < 4; ++k) {
-          const auto channel = static_cast<int32_t>(in + order[k]);
+          int64_t channel = in + order[k], tap = spot % rows.taps;
+          if (rows.squeezed) {
+            const int64_t byte = 4 * quad + order[k];
+            channel = byte < rows.row_bytes ? byte % f.in_channels : f.in_channels;
+            tap = tap * f.kernel.w + byte / f.in_channels;
+          }
           if (channel >= f.in_channels) continue;
-          int8_t& to =
-              plain[plain_weight_index(f, p.order, first + lane, channel, spot % rows.taps)];
+          int8_t& to = plain[plain_weight_index(f, p.order, first + lane,
+                                                static_cast<int32_t>(channel), tap)];
           to = add_bytes(to, weights[step * kStepBytes + static_cast<uint64_t>(lane * 4 + k)]);
         }
       }

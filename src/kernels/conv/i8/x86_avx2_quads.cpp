@@ -8,6 +8,7 @@
 #include "kernels/conv/common/bands.h"
 #include "kernels/conv/i8/lane_finish.h"
 #include "kernels/conv/i8/quads.h"
+#include "kernels/conv/i8/x86_avx2_squeeze.h"
 
 RK_ISA_BEGIN
 
@@ -34,7 +35,9 @@ struct QuadScratch {
   int64_t further[quads::kMaxTaps];
   int64_t sources[quads::kMaxTaps][kMostPixels];
   int64_t input_rows[quads::kMaxTaps][kMostPixels], input_columns[quads::kMaxTaps][kMostPixels];
+  uint8_t span[quads::kSpanBytes + quads::kSpanSlack];  // of one input row, squeezed
 };
+static_assert(kMostPixels == kPixels + 8, "quads::takes_squeezed counts them");
 constexpr int64_t kBorder = -1;  // all bits set
 static_assert(sizeof(QuadScratch) <= ThreadScratch::kBytes);
 
@@ -267,13 +270,15 @@ class QuadConv {
         points_(!units_.matrix_product && rows_.taps == 1 && !filter_.transposed &&
                 filter_.stride == Extent2{1, 1} && extents_.pad_before == Extent2{0, 0} &&
                 extents_.in == extents_.out),
+        step_(int64_t{filter_.stride.w} * filter_.in_channels),
+        eight_(step_),
         weights_(reinterpret_cast<const int8_t*>(args.packed->weights.data())) {
     const auto zero_point = static_cast<int8_t>(args.packed->params.input_zero_point);
     for (int8_t& lane : border_) lane = zero_point;
   }
 
   void run(IndexRange units, QuadScratch& scratch) const {
-    for (int64_t tap = 0; tap < rows_.taps; ++tap) {
+    for (int64_t tap = 0; tap < rows_.taps && !rows_.squeezed; ++tap) {
       const int64_t y = tap / filter_.kernel.w * filter_.dilation.h;
       const int64_t x = tap % filter_.kernel.w * filter_.dilation.w;
       scratch.further[tap] = (y * extents_.in.w + x) * kLanes;
@@ -282,8 +287,12 @@ class QuadConv {
                     [&](int64_t n, TileRange tiles, int64_t oy, int64_t rows) {
                       for (int64_t tile = tiles.begin; tile < tiles.end; tile += kMostTiles) {
                         const int64_t end = smaller(tiles.end, tile + kMostTiles);
-                        run_region(n, tile * kTileBlocks, smaller(end * kTileBlocks, blocks_),
-                                   oy * extents_.out.w, rows * extents_.out.w, scratch);
+                        // Squeezed pixels of a piece are of one row.
+                        const int64_t high = rows_.squeezed ? 1 : rows;
+                        for (int64_t y = oy; y < oy + rows; y += high) {
+                          run_region(n, tile * kTileBlocks, smaller(end * kTileBlocks, blocks_),
+                                     y * extents_.out.w, high * extents_.out.w, scratch);
+                        }
                       }
                     });
   }
@@ -327,11 +336,12 @@ class QuadConv {
   template <int kVectors>
   void run_piece(const Piece& piece, QuadScratch& scratch) const {
     const int64_t count = kVectors * 8 + (piece.single ? 1 : 0);
-    const bool inside = find_corners(piece, count, scratch);
+    const bool inside = rows_.squeezed || find_corners(piece, count, scratch);
     if (!inside) find_sources(piece, count, scratch);
     const int64_t chunks = rows_.chunks();
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-      load_chunk<kVectors>(piece, chunk, inside, scratch);
+      rows_.squeezed ? load_squeezed<kVectors>(piece, count, scratch)
+                     : load_chunk<kVectors>(piece, chunk, inside, scratch);
       for (int64_t block = piece.first_block; block < piece.end_block; ++block) {
         BlockSums& sums = scratch.sums[chunks == 1 ? 0 : block - piece.first_block];
         const BlockSteps& steps = constants_.blocks[chunk * blocks_ + block];
@@ -401,7 +411,9 @@ class QuadConv {
     }
   }
   int64_t in_stride() const {
-    const int64_t dense = channel_blocks(filter_.in_channels) * in_plane_;
+    const int64_t dense = args_.interleaved_input
+                              ? int64_t{extents_.in.h} * extents_.in.w * filter_.in_channels
+                              : channel_blocks(filter_.in_channels) * in_plane_;
     return args_.input_batch_stride != 0 ? args_.input_batch_stride : dense;
   }
 
@@ -445,10 +457,11 @@ class QuadConv {
                                   : scratch.sources[tap][8 * kVectors];
         load_single(!inside && at == kBorder ? border_ : plane + at, quads, orders,
                     row + kVectors * 32);
-        if (totals)
-          scratch.totals[8 * kVectors] += single_total(row + kVectors * 32, block, quads, orders);
       }
-      if (totals) add_totals<kVectors>(row, block, quads, orders, scratch.totals);
+      if (totals) {
+        const int64_t channels = lanes_of_block(filter_.in_channels, static_cast<int32_t>(block));
+        add_totals<kVectors>(piece, row, channels, quads, orders, scratch.totals);
+      }
       row += quads * orders * quads::kRowBytes;
       if (++tap == rows_.taps) tap = 0, ++block;
     }
@@ -483,17 +496,63 @@ class QuadConv {
     alignas(16) uint32_t quad[4];
     const __m128i flip = _mm_set1_epi8(static_cast<char>(0x80));
     _mm_store_si128(reinterpret_cast<__m128i*>(quad), _mm_xor_si128(load128(from), flip));
-    for (int64_t i = 0; i < quads * orders; ++i, to += quads::kRowBytes) {
-      const uint8_t(&order)[4] = quads::kOrders[i % orders];
+    for (int64_t i = 0; i < quads; ++i, to += orders * quads::kRowBytes)
+      store_single(quad[i], orders, to);
+  }
+  static void store_single(uint32_t quad, int64_t orders, uint8_t* to) {
+    for (int64_t i = 0; i < orders; ++i, to += quads::kRowBytes) {
       uint64_t both = 0;
       for (int k = 0; k < 4; ++k)
-        both |= (quad[i / orders] >> (8 * order[k]) & uint64_t{0xff}) << (8 * k);
+        both |= (quad >> (8 * quads::kOrders[i][k]) & uint64_t{0xff}) << (8 * k);
       both |= both << 32;
       __builtin_memcpy(to, &both, sizeof both);
     }
   }
-  int32_t single_total(const uint8_t* row, int64_t block, int64_t quads, int64_t orders) const {
-    const int64_t channels = lanes_of_block(filter_.in_channels, static_cast<int32_t>(block));
+
+  // load_chunk of squeezed pixels.
+  template <int kVectors>
+  void load_squeezed(const Piece& piece, int64_t count, QuadScratch& scratch) const {
+    const int64_t channels = filter_.in_channels, orders = rows_.orders();
+    const int64_t pixel = args_.interleaved_input ? channels : kLanes;
+    const int64_t oy = piece.pixel / extents_.out.w, ox = piece.pixel % extents_.out.w;
+    const int64_t left = ox * filter_.stride.w - extents_.pad_before.w;
+    const int64_t columns = (count - 1) * filter_.stride.w + filter_.kernel.w;
+    const RowPart part = row_part(left, columns, extents_.in.w);
+    const int border = static_cast<uint8_t>(border_[0]) ^ 0x80;
+    const bool totals = constants_.lanes.totals != nullptr;
+    if (totals) start_totals(scratch);
+    uint8_t* row = scratch.rows[0];
+    for (int64_t ky = 0; ky < filter_.kernel.h; ++ky) {
+      const int64_t iy = oy * filter_.stride.h - extents_.pad_before.h + ky * filter_.dilation.h;
+      const bool there = iy >= 0 && iy < extents_.in.h && part.body > 0;
+      const int64_t before = (there ? part.before : columns) * channels;
+      std::memset(scratch.span, border, static_cast<size_t>(before));
+      if (there) {
+        const int8_t* const from =
+            args_.input + piece.n * in_stride() + (iy * extents_.in.w + left + part.before) * pixel;
+        quads::squeeze_pixels(from, pixel, part.body, channels, scratch.span + before);
+        const int64_t end = before + part.body * channels;
+        std::memset(scratch.span + end, border, static_cast<size_t>(columns * channels - end));
+      }
+      for (int64_t quad = 0; quad < rows_.last; ++quad) {
+        uint8_t* const to = row + quad * orders * quads::kRowBytes;
+        const uint8_t* const from = scratch.span + 4 * quad;
+#pragma GCC unroll 3
+        for (int v = 0; v < kVectors; ++v)
+          store_orders(eight_.load(from + 8 * v * step_), orders, to + v * 32);
+        if (piece.single) {
+          uint32_t one;
+          __builtin_memcpy(&one, from + 8 * kVectors * step_, sizeof one);
+          store_single(one, orders, to + kVectors * 32);
+        }
+      }
+      if (totals)
+        add_totals<kVectors>(piece, row, rows_.row_bytes, rows_.last, orders, scratch.totals);
+      row += rows_.last * orders * quads::kRowBytes;
+    }
+  }
+
+  static int32_t single_total(const uint8_t* row, int64_t channels, int64_t quads, int64_t orders) {
     int32_t total = 0;
     for (int64_t c = 0; c < channels && c < 4 * quads; ++c)
       total += row[c / 4 * orders * quads::kRowBytes + c % 4];
@@ -503,12 +562,14 @@ class QuadConv {
   // The sum of all inputs, as stored, that each pixel reads.
   void start_totals(QuadScratch& scratch) const {
     for (int32_t& total : scratch.totals)
-      total = static_cast<int32_t>(-128 * filter_.in_channels * rows_.taps);
+      total =
+          static_cast<int32_t>(-128 * filter_.in_channels * filter_.kernel.h * filter_.kernel.w);
   }
   template <int kVectors>
-  void add_totals(const uint8_t* row, int64_t block, int64_t quads, int64_t orders,
-                  int32_t* totals) const {
-    const int64_t channels = lanes_of_block(filter_.in_channels, static_cast<int32_t>(block));
+  static void add_totals(const Piece& piece, const uint8_t* row, int64_t channels, int64_t quads,
+                         int64_t orders, int32_t* totals) {
+    if (piece.single)
+      totals[8 * kVectors] += single_total(row + kVectors * 32, channels, quads, orders);
     const __m256i ones = load256(kOnes);
     for (int64_t quad = 0; quad < quads; ++quad, row += orders * quads::kRowBytes) {
       const int64_t used = smaller(4, channels - 4 * quad);
@@ -581,6 +642,8 @@ class QuadConv {
   const int64_t in_plane_, out_plane_;  // elements
   const Extent2 reach_;                 // of the kernel
   const bool points_;                   // an output pixel reads the input pixel of its place
+  const int64_t step_;                  // bytes from one squeezed pixel to the next
+  const quads::QuadsOfPixels eight_;
   const int8_t* const weights_;
   alignas(16) int8_t border_[kLanes];
 };
@@ -617,6 +680,7 @@ const ConvI8Kernel conv_i8__avx2_quads = {
     .run = run_quads,
     .unpack = quads::unpack,
     .pays = quads::pays,
+    .takes_interleaved = quads::takes_interleaved,
     .large_ranges = true,
 };
 
