@@ -52,6 +52,8 @@ void sum_i8(const SumI8Args& args, IndexRange units) { RK_DISPATCH(sum_i8, args,
 
 void table_i8(const TableI8Args& args, IndexRange units) { RK_DISPATCH(table_i8, args, units); }
 
+void table_f16(const TableF16Args& args, IndexRange units) { RK_DISPATCH(table_f16, args, units); }
+
 void sum_f16(const SumF16Args& args, IndexRange units) { RK_DISPATCH(sum_f16, args, units); }
 
 void activate_f16(const ActivateF16Args& args, IndexRange units) {

@@ -41,6 +41,15 @@ struct TableI8Args {
 };
 void table_i8(const TableI8Args& args, IndexRange units);
 
+// y = table[the bits of x], of fp16.
+struct TableF16Args {
+  const uint16_t* input = nullptr;
+  uint16_t* output = nullptr;       // may be `input`
+  const uint16_t* table = nullptr;  // 65536 entries
+  int64_t elements = 0;
+};
+void table_f16(const TableF16Args& args, IndexRange units);
+
 // The table of sum_i8 with one input: 256 entries, entry i for x = i - 128. True if it changes
 // nothing, so that the caller can pass null where a table is optional, or drop the step.
 bool make_rescale_table(const InputStage& input, const OutputStage& output, int8_t* table);

@@ -139,6 +139,24 @@ KERNEL_TEST(TableI8Test, AnyLengthMatchesTheTable) {
   }
 }
 
+// The same of halves, in place too.
+KERNEL_TEST(TableF16Test, AnyLengthMatchesTheTable) {
+  std::mt19937 random(4);
+  std::vector<uint16_t> table(65536);
+  for (uint16_t& entry : table) entry = static_cast<uint16_t>(random());
+  for (size_t elements = 1; elements < 40; ++elements) {
+    std::vector<uint16_t> x(elements), y(elements + 1, 55);
+    for (uint16_t& value : x) value = static_cast<uint16_t>(random());
+    const auto count = static_cast<int64_t>(elements);
+    table_f16({x.data(), y.data(), table.data(), count}, {0, 1});
+    for (size_t i = 0; i < elements; ++i) ASSERT_EQ(y[i], table[x[i]]);
+    EXPECT_EQ(y[elements], 55);
+    table_f16({x.data(), x.data(), table.data(), count}, {0, 1});
+    y.pop_back();
+    EXPECT_EQ(x, y);
+  }
+}
+
 KERNEL_TEST(SumF16Test, AddsWithOneRoundingAndKeepsNaN) {
   const uint16_t a[] = {0x3c00, 0x7bff, 0x7e00, 0xc000, 0x0001};  // 1, 65504, NaN, -2, smallest
   const uint16_t b[] = {0x1000, 0x7bff, 0x3c00, 0x3c00, 0x0001};  // 2^-11: a tie against 1

@@ -44,6 +44,11 @@ void table_i8__generic(const TableI8Args& args, IndexRange units) {
   for (int64_t e = run.begin; e < run.end; ++e) args.output[e] = args.table[args.input[e] + 128];
 }
 
+void table_f16__generic(const TableF16Args& args, IndexRange units) {
+  const Run run = run_of(units, args.elements);
+  for (int64_t e = run.begin; e < run.end; ++e) args.output[e] = args.table[args.input[e]];
+}
+
 void sum_f16__generic(const SumF16Args& args, IndexRange units) {
   constexpr int kLanes = 16;
   const Run run = run_of(units, args.elements);

@@ -108,12 +108,10 @@ Result<StepFunction> half_table(const StepContext& context, const program::OpPar
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
   const auto elements = static_cast<int64_t>(context.host(output).size_bytes / 2);
   return StepFunction([=](const StepCall& call) {
-    const auto* const from = call.data<const uint16_t>(input);
-    auto* const to = call.data<uint16_t>(output);
-    call.parallel(elements, 1, [&](IndexRange range) {
-      const uint16_t* const entries = table->data();
-      for (int64_t i = range.begin; i < range.end; ++i) to[i] = entries[from[i]];
-    });
+    const kernels::TableF16Args args = {call.data<const uint16_t>(input),
+                                        call.data<uint16_t>(output), table->data(), elements};
+    call.parallel(kernels::eltwise_units(elements), kernels::kEltwiseRun,
+                  [&](IndexRange units) { kernels::table_f16(args, units); });
     return ok_status();
   });
 }
