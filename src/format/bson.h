@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,8 +17,14 @@
 namespace rk::format {
 
 struct Attribute {
-  using Value = std::variant<int64_t, double, std::string, std::vector<int64_t>,
-                             std::vector<double>, std::vector<std::string>>;
+  // A type of our own, so that Value may become valueless: of types that libstdc++ 12 knows never to, it ends a variant
+  // whose copy ran out of memory by an index that it does not have.
+  struct Texts : std::vector<std::string> {
+    using vector::vector;
+    Texts(std::vector<std::string> texts) : vector(std::move(texts)) {}
+  };
+  using Value =
+      std::variant<int64_t, double, std::string, std::vector<int64_t>, std::vector<double>, Texts>;
   std::string name;
   Value value;
   bool operator==(const Attribute&) const = default;
