@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "base/half.h"
+#include "kernels/conv/common/avx2_dense_form.h"
 #include "kernels/conv/common/blocking.h"
 #include "kernels/conv/conv_f16.h"
 #include "kernels/conv/conv_f32.h"
@@ -135,7 +136,11 @@ void unpack_conv_f16(const PackedConvF16& packed, float* weights_f32) {
 }
 
 bool takes_interleaved_input(const PackedConvF16& packed) {
-  return find_kernel("conv_f16_half") != nullptr && is_few(packed.params.filter);
+  const ConvFilter& filter = packed.params.filter;
+  if (find_kernel("conv_f16_half") != nullptr) return is_few(filter);
+  const KernelVariant* const variant = find_kernel("conv_f16");
+  return variant != nullptr && variant->name == "conv_f16__avx2" &&
+         avx2_dense::few_channels(filter);
 }
 
 int64_t conv_f16_units(const ConvF16Args& args) {

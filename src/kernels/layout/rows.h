@@ -119,6 +119,17 @@ void rows_to_blocked(const ActivationShape& shape, PlainLayout layout, int64_t w
   }
 }
 
+// kChannels: of the picture, so that a pixel is straight code; 0: any number.
+template <int kChannels, typename In, typename Out, typename Convert>
+void interleaved_row_of(const PlainRow<const In>& source, int64_t width, int32_t channels,
+                        const Convert convert, Out* to) {
+  const int32_t count = kChannels != 0 ? kChannels : channels;
+  for (int64_t w = 0; w < width; ++w, to += count) {
+    const In* const x = source.data + w * source.pixel_step;
+    for (int32_t c = 0; c < count; ++c) to[c] = convert(c, x[c * source.channel_step]);
+  }
+}
+
 // The same to [n][h][w][channels].
 template <typename In, typename Out, typename Convert>
 void rows_to_interleaved(const ActivationShape& shape, PlainLayout layout, int64_t w_stride,
@@ -127,11 +138,10 @@ void rows_to_interleaved(const ActivationShape& shape, PlainLayout layout, int64
   for (int64_t unit = units.begin; unit < units.end; ++unit) {
     const int64_t n = unit / shape.extent.h, h = unit % shape.extent.h;
     const PlainRow<const In> source = plain_row(input, shape, layout, w_stride, n, h);
-    Out* to = interleaved_row(output, shape, n, h);
-    for (int64_t w = 0; w < shape.extent.w; ++w) {
-      for (int32_t c = 0; c < shape.channels; ++c)
-        *to++ = convert(c, source.data[c * source.channel_step + w * source.pixel_step]);
-    }
+    Out* const to = interleaved_row(output, shape, n, h);
+    shape.channels == 3
+        ? interleaved_row_of<3>(source, shape.extent.w, 3, convert, to)
+        : interleaved_row_of<0>(source, shape.extent.w, shape.channels, convert, to);
   }
 }
 

@@ -17,30 +17,11 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
+#include "kernels/conv/common/avx2_dense_form.h"
 #include "kernels/conv/common/bands.h"
 #include "kernels/thread_scratch.h"
-
-namespace rk::kernels::avx2_dense {
-
-inline constexpr int64_t kScratchPixels = 6400;  // of 16 lanes: within the second-level cache
-inline bool takes(const ConvFilter& filter) {
-  return filter.groups == 1 && fits_bands(filter, kScratchPixels);
-}
-
-// Filters of few input channels, whose scratch has no gaps: their sums take a row of the kernel at a time.
-inline constexpr int32_t kFewChannels = 4;
-inline constexpr int64_t kFewWeights = 32768;
-inline bool few_channels(const ConvFilter& f) {
-  const int64_t taps = int64_t{f.kernel.h} * f.kernel.w;
-  return f.in_channels <= kFewChannels && taps > 1 && takes(f) && !f.transposed &&
-         f.dilation.w == 1 &&
-         f.kernel.h * (int64_t{f.kernel.w} * f.in_channels + 1) * channel_blocks(f.out_channels) *
-                 kHostBlock <=
-             kFewWeights;
-}
-
-}  // namespace rk::kernels::avx2_dense
 
 RK_ISA_BEGIN
 
@@ -295,7 +276,10 @@ class DenseConv {
         out_blocks_(channel_blocks(filter_.out_channels)),
         in_plane_(int64_t{extents_.in.h} * extents_.in.w * kLanes),
         out_plane_(int64_t{extents_.out.h} * extents_.out.w * kLanes),
-        in_stride_(args.input_batch_stride != 0 ? args.input_batch_stride : in_blocks_ * in_plane_),
+        in_stride_(args.input_batch_stride != 0 ? args.input_batch_stride
+                   : args.interleaved_input
+                       ? int64_t{extents_.in.h} * extents_.in.w * filter_.in_channels
+                       : in_blocks_ * in_plane_),
         out_stride_(args.output_batch_stride != 0 ? args.output_batch_stride
                                                   : out_blocks_ * out_plane_),
         few_(few_channels(filter_)),
@@ -572,6 +556,15 @@ class DenseConv {
       }
     }
   }
+  // Any number of elements; what is too much is overwritten, or is the slack of the scratch.
+  static void widen_all(const Stored* from, int64_t count, Lane* to) {
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) Kernel::widen(from + i, to + i);
+    if (i == count) return;
+    Stored rest[kLanes] = {};
+    std::memcpy(rest, from + i, static_cast<size_t>(count - i) * sizeof(Stored));
+    Kernel::widen(rest, to + i);
+  }
   void load_few(const Band& band, const Stored* image) {
     const int64_t channels = filter_.in_channels;
     const int64_t top = y_.lead(band.oy, extents_.pad_before.h);
@@ -585,10 +578,16 @@ class DenseConv {
         for (int64_t i = 0; i < pixels * channels; ++i) *to++ = border_;
       };
       fill(part.before);
-      const Stored* from = image + (iy * extents_.in.w + left + part.before) * kLanes;
-      // Four lanes each; what is too much is overwritten by the next.
-      for (int64_t i = 0; i < part.body; ++i, from += kLanes, to += channels)
-        Kernel::widen4(from, to);
+      const int64_t first = iy * extents_.in.w + left + part.before;
+      if (args_.interleaved_input) {
+        widen_all(image + first * channels, part.body * channels, to);
+        to += part.body * channels;
+      } else {
+        // Four lanes each; what is too much is overwritten by the next.
+        const Stored* from = image + first * kLanes;
+        for (int64_t i = 0; i < part.body; ++i, from += kLanes, to += channels)
+          Kernel::widen4(from, to);
+      }
       fill(band.scratch_columns - part.before - part.body);
     }
   }
