@@ -231,15 +231,17 @@ struct Loaded {
 Loaded load_blocks(const Context& c, const Band& band, int64_t n, BlockRange blocks, bool first,
                    bool last, Scratch& scratch) {
   const int64_t pixels = band.scratch_pixels();
-  if (c.constants.sums && first)
+  const bool in_parts = c.constants.sums && !(first && last);
+  if (in_parts && first)
     std::memset(scratch.parts, 0, static_cast<size_t>(pixels + 8) * sizeof scratch.parts[0]);
   for (int32_t block = blocks.begin; block < blocks.end; ++block) {
     uint8_t* const to = scratch.pixels + (block - blocks.begin) * pixels * kHostBlock;
     load_block<false>(c, band, c.image(n) + block * c.in_plane,
                       lanes_of_block(c.filter.in_channels, block), to);
-    if (c.constants.sums) add_parts(to, pixels, scratch.parts);
+    if (in_parts) add_parts(to, pixels, scratch.parts);
   }
-  if (last && c.constants.sums) sum_parts(c, band, scratch);
+  if (in_parts && last) sum_parts(c, band, scratch);
+  if (c.constants.sums && !in_parts) sum_blocks(c, band, blocks.end - blocks.begin, scratch);
   return {fill_offsets(c, band, blocks, pixels * kHostBlock, scratch.offsets),
           first,
           last,

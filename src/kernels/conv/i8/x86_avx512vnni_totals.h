@@ -37,42 +37,73 @@ inline void add_parts(const uint8_t* pixels, int64_t count, uint64_t (*parts)[2]
   }
 }
 
-// to[i] += from[i * step], or = with kFirst; may write and read up to 15 more.
-template <bool kFirst>
-inline void add_row(const int32_t* from, int64_t step, int64_t count, int32_t* to) {
-  if (step > 2) {
-    for (int64_t i = 0; i < count; ++i) to[i] = (kFirst ? 0 : to[i]) + from[i * step];
-    return;
-  }
-  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+inline constexpr int64_t kRowSlack = 64;  // what add_rows may read beyond the scratch pixels
+
+// to[i] = the sum of from[k * step + i] over k below `terms`; may write and read up to 15 more.
+inline void add_rows(const int32_t* from, int64_t step, int64_t terms, int64_t count, int32_t* to) {
   for (int64_t i = 0; i < count; i += 16) {
-    __m512i v = _mm512_loadu_si512(from + i * step);
-    if (step == 2) v = _mm512_permutex2var_epi32(v, even, _mm512_loadu_si512(from + i * 2 + 16));
-    if (!kFirst) v = _mm512_add_epi32(v, _mm512_loadu_si512(to + i));
+    __m512i v = _mm512_loadu_si512(from + i);
+    for (int64_t k = 1; k < terms; ++k)
+      v = _mm512_add_epi32(v, _mm512_loadu_si512(from + k * step + i));
     _mm512_storeu_si512(to + i, v);
   }
 }
 
-inline constexpr int64_t kRowSlack = 64;  // what add_row may read beyond the scratch pixels
+// The numbers at even places of 2 * count, and those at odd ones; may write 15 more of each and read 30 more.
+inline void part_places(const int32_t* from, int64_t count, int32_t* even, int32_t* odd) {
+  const __m512i evens =
+      _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i odds = _mm512_add_epi32(evens, _mm512_set1_epi32(1));
+  for (int64_t i = 0; i < count; i += 16) {
+    const __m512i a = _mm512_loadu_si512(from + 2 * i), b = _mm512_loadu_si512(from + 2 * i + 16);
+    _mm512_storeu_si512(even + i, _mm512_permutex2var_epi32(a, evens, b));
+    _mm512_storeu_si512(odd + i, _mm512_permutex2var_epi32(a, odds, b));
+  }
+}
+
+// to[i] = the sum of place 2 * i + k over k below `terms`; may write and read up to 15 more.
+inline void add_parted(const int32_t* even, const int32_t* odd, int64_t terms, int64_t count,
+                       int32_t* to) {
+  for (int64_t i = 0; i < count; i += 16) {
+    __m512i v = _mm512_loadu_si512(even + i);
+    for (int64_t k = 1; k < terms; ++k)
+      v = _mm512_add_epi32(v, _mm512_loadu_si512((k % 2 == 0 ? even : odd) + i + k / 2));
+    _mm512_storeu_si512(to + i, v);
+  }
+}
 
 // totals[pixel] = sum of the inputs that an output pixel reads, from the sums of scratch pixels: first down the kernel's
-// rows, then along them.
+// rows, then along them. All rows pass one stage before the next begins: what was stored a moment ago cannot be loaded
+// from another place in it before it has reached the cache.
 inline void sum_taps(const Context& c, const Band& band, const int32_t* sums, int32_t* totals) {
-  alignas(64) int32_t down[kScratchPixels + kRowSlack];
-  int32_t* to = totals;
-  for (int64_t row = 0; row < band.rows; ++row, to += band.columns) {
-    const int32_t* const first = sums + row * c.y.step * band.scratch_columns;
-    const int32_t* column_sums = first;
-    if (c.y.kernel > 1) {
-      add_row<true>(first, 1, band.scratch_columns, down);
-      for (int64_t ky = 1; ky < c.y.kernel; ++ky)
-        add_row<false>(first + ky * c.y.dilation * band.scratch_columns, 1, band.scratch_columns,
-                       down);
-      column_sums = down;
-    }
-    add_row<true>(column_sums, c.x.step, band.columns, to);
-    for (int64_t kx = 1; kx < c.x.kernel; ++kx)
-      add_row<false>(column_sums + kx * c.x.dilation, c.x.step, band.columns, to);
+  alignas(64) int32_t down[kScratchPixels + kRowSlack], even[kScratchPixels], odd[kScratchPixels];
+  const int64_t width = band.scratch_columns;
+  const auto each_row = [&](const auto& work) RK_UNROLLED {
+    for (int64_t row = 0; row < band.rows; ++row)
+      work(row, down + row * width, totals + row * band.columns);
+  };
+  each_row([&](int64_t row, int32_t* to, int32_t*) {
+    add_rows(sums + row * c.y.step * width, c.y.dilation * width, c.y.kernel, width, to);
+  });
+  if (c.x.step == 1) {
+    each_row([&](int64_t, const int32_t* from, int32_t* to) {
+      add_rows(from, c.x.dilation, c.x.kernel, band.columns, to);
+    });
+  } else if (c.x.step == 2 && c.x.dilation == 1) {
+    const int64_t half = band.columns + c.x.kernel / 2;
+    each_row([&](int64_t row, const int32_t* from, int32_t*) {
+      part_places(from, half, even + row * half, odd + row * half);
+    });
+    each_row([&](int64_t row, const int32_t*, int32_t* to) {
+      add_parted(even + row * half, odd + row * half, c.x.kernel, band.columns, to);
+    });
+  } else {
+    each_row([&](int64_t, const int32_t* from, int32_t* to) {
+      for (int64_t i = 0; i < band.columns; ++i) {
+        to[i] = 0;
+        for (int64_t kx = 0; kx < c.x.kernel; ++kx) to[i] += from[i * c.x.step + kx * c.x.dilation];
+      }
+    });
   }
   for (int64_t i = 0; i < band.pixels(); i += 16)
     _mm512_store_si512(totals + i, as_pair(_mm512_load_si512(totals + i)));
@@ -101,6 +132,26 @@ RK_INLINE __m512i join_quarters(__m512i a, __m512i b, __m512i c, __m512i d) {
   return _mm512_permutexvar_epi32(
       _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
       join_fours(a, b, c, d));
+}
+
+// The same from all blocks in scratch at once.
+inline void sum_blocks(const Context& c, const Band& band, int64_t blocks, Scratch& scratch) {
+  alignas(64) int32_t sums[kScratchPixels + kRowSlack];
+  const int64_t pixels = band.scratch_pixels(), plane = pixels * kHostBlock;
+  const __m512i one = _mm512_set1_epi8(1);
+  const __m512i bias = _mm512_set1_epi32(static_cast<int32_t>(128 * kHostBlock * blocks));
+  for (int64_t i = 0; i < pixels; i += 16) {
+    __m512i part[4] = {};
+    const uint8_t* from = scratch.pixels + i * kHostBlock;
+    for (int64_t block = 0; block < blocks; ++block, from += plane) {
+      unroll<4>([&](auto q) RK_UNROLLED {
+        part[q] = _mm512_dpbusd_epi32(part[q], one, _mm512_loadu_si512(from + q * 64));
+      });
+    }
+    const __m512i sum = join_quarters(part[0], part[1], part[2], part[3]);
+    _mm512_store_si512(sums + i, _mm512_add_epi32(sum, bias));
+  }
+  sum_taps(c, band, sums, scratch.totals);
 }
 
 // Bytes of sixteen pixels, in fours, of which those up to `count` exist.
