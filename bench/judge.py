@@ -23,7 +23,9 @@ SHARES = {"avx2": {"resnet18": 0.75, "resnet50": 0.75, "yolov5s_relu": 0.75},
           "avx512vnni": {"mobilenet_v2": 0.33, "resnet50": 0.68, "yolov5s_relu": 0.72}}
 MORE = 1.0  # the networks of networks.py over ONNX Runtime: as fp16 over its float32, from a QDQ file over the same file
 CONVERSION = {"time": 0.5, "memory": 4.0}  # of an int8 build: over the vendor's toolkit, over the ONNX file
-OWN_SLOWER = 1.06  # our quantizer's model over the QDQ file
+# Our quantizer's model over the QDQ file. Asymmetric weights need 15.4 % more dot products in MobileNetV2, 0.4 to 1.7 % in the
+# others (docs/performance.md).
+OWN_SLOWER = {"mobilenet_v2": 1.12, "others": 1.06}
 
 
 def figure(name, value, bar, ok):
@@ -52,12 +54,10 @@ def judge_row(row, engines):
 
 
 def judge_own(rows):
-    """Ours beside the QDQ file of the same network, both in one run."""
-    qdq = {(r["model"], r["threads"]): r for r in rows if r["kind"] == "qdq" and r["isa"] == "avx512vnni"}
-    for row in rows:
-        if row["kind"] == "own" and (row["model"], row["threads"]) in qdq:
-            ratio = row["general_ms"] / qdq[row["model"], row["threads"]]["general_ms"]
-            figure(f"{label(row)}: time over the QDQ file's", f"{ratio:.2f}", f"<= {OWN_SLOWER}", ratio <= OWN_SLOWER)
+    """Ours beside ours of the QDQ file, whose rounds took turns."""
+    for row in [r for r in rows if r["isa"] == "avx512vnni" and r["qdq_ratio"]]:
+        bar = OWN_SLOWER.get(row["model"], OWN_SLOWER["others"])
+        figure(f"{label(row)}: time over the QDQ file's", f"{row['qdq_ratio']:.3f}", f"<= {bar}", row["qdq_ratio"] <= bar)
 
 
 def tell_skipped(results, engines):

@@ -153,10 +153,15 @@ def measure(args, isa, pythons, folder, made, model, kind, threads):
     peers = {name: Engine([python, os.path.join(HERE, PEERS[name][1]),
                            os.path.join(folder, f"{model}.{ONNX_OF[kind]}.onnx"), str(threads)], threads, limits)
              for name, python in pythons.items()}
-    general, zero, peaks, perfs = [], [], [], []
+    # Our quantizer's model takes turns with ours of the QDQ file, too.
+    twin = Engine([os.path.join(args.build, "bench/network"), made[model, "qdq"]], threads, limits) \
+        if kind == "own" and (model, "qdq") in made else None
+    general, zero, peaks, perfs, twins = [], [], [], [], []
     others = {name: [] for name in peers}
     for _ in range(args.rounds):
         general.append(float(ours.ask(f"round {args.ms} general")))
+        if twin:
+            twins.append(float(twin.ask(f"round {args.ms} general")))
         for name, peer in peers.items():
             time.sleep(0.02)
             others[name].append(float(peer.ask(f"round {args.ms}")))
@@ -164,9 +169,8 @@ def measure(args, isa, pythons, folder, made, model, kind, threads):
         zero.append(float(ours.ask(f"round {args.ms} zero")))
         perfs.append(parse_perf(ours.ask(f"perf {args.ms}")))
         peaks.append([float(v) for v in ours.ask("peak").split()])
-    ours.close()
-    for peer in peers.values():
-        peer.close()
+    for engine in [ours, *peers.values(), *([twin] if twin else [])]:
+        engine.close()
     perf = sorted(perfs, key=lambda p: sum(r["us"] for r in p.values()))[len(perfs) // 2]
     peak = median([p[1 if kind == "fp16" else 0] for p in peaks]) * threads
     macs = sum(r["macs"] for r in perf.values())
@@ -179,6 +183,7 @@ def measure(args, isa, pythons, folder, made, model, kind, threads):
         **{f"{name}_ms": median(others.get(name)) for name in PEERS},
         **{key: median([o / g for o, g in zip(others.get(name, []), general)])
            for name, key in (("ort", "ratio"), ("openvino", "openvino_ratio"))},
+        "qdq_ratio": median([g / t for g, t in zip(general, twins)]),
         "peak_gmacs": peak, "macs": macs,
         "peak_share": macs / (median(general) * 1e6) / peak if peak else None,
         "conv_ms": conv_ms, "conv_peak_share": conv_macs / (conv_ms * 1e6) / peak if peak and conv_ms else None,
