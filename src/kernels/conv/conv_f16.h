@@ -47,6 +47,9 @@ Result<PackedConvF16> pack_conv_f16(const ConvF16Params& params);
 void unpack_conv_f16(const PackedConvF16& packed, uint16_t* weights_f16);
 void unpack_conv_f16(const PackedConvF16& packed, float* weights_f32);
 
+// A few large ranges of units are faster than many: weights are read, or transformed, anew for each.
+bool takes_large_ranges(const PackedConvF16& packed);
+
 struct ConvF16Args {
   const PackedConvF16* packed = nullptr;
   ConvExtents extents;

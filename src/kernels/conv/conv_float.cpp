@@ -143,6 +143,17 @@ bool takes_interleaved_input(const PackedConvF16& packed) {
          avx2_dense::few_channels(filter);
 }
 
+// Where all tiles are whole, equal ranges take equal time. Boards have cores of two speeds; there pieces are dealt out.
+bool takes_large_ranges(const PackedConvF16& packed) {
+#if defined(__x86_64__)
+  const ConvFilter& filter = packed.params.filter;
+  return filter.groups == 1 && filter.out_channels % kConvF16Tile == 0;
+#else
+  static_cast<void>(packed);
+  return false;
+#endif
+}
+
 int64_t conv_f16_units(const ConvF16Args& args) {
   return ConvUnits(args.packed->params.filter, args.extents, kConvF16Tile).count();
 }

@@ -332,8 +332,9 @@ Result<StepFunction> run_conv_f16(const StepContext& context,
     args.output = call.data<uint16_t>(operands.output);
     const int64_t units = kernels::conv_f16_units(args);
     const int64_t cost = unit_cost(packed->params.filter, extents, units, 16);
-    call.parallel_rows(rows_of(units, extents, cost), core_rows,
-                       [&](IndexRange range) { kernels::conv_f16(args, range); });
+    auto rows = rows_of(units, extents, cost);
+    rows.one_part = kernels::takes_large_ranges(*packed);
+    call.parallel_rows(rows, core_rows, [&](IndexRange range) { kernels::conv_f16(args, range); });
     return ok_status();
   });
 }
