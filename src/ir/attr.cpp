@@ -30,4 +30,10 @@ bool attr_equal(const Attr& a, const Attr& b) {
       a);
 }
 
+bool attrs_equal(const AttrMap& a, const AttrMap& b) {
+  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+    return x.first == y.first && attr_equal(x.second, y.second);
+  });
+}
+
 }  // namespace rk

@@ -19,5 +19,6 @@ using AttrMap = std::map<std::string, Attr, std::less<>>;
 std::string_view attr_kind(
     const Attr& value);  // "int", "float", "string", "ints", "floats", "strings", "tensor"
 bool attr_equal(const Attr& a, const Attr& b);
+bool attrs_equal(const AttrMap& a, const AttrMap& b);
 
 }  // namespace rk

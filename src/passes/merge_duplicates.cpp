@@ -15,15 +15,10 @@ bool same_value(const Value* a, const Value* b) {
   return a->type() == b->type() && std::ranges::equal(a->constant().bytes(), b->constant().bytes());
 }
 
-bool same_attrs(const AttrMap& a, const AttrMap& b) {
-  return std::ranges::equal(a, b, [](const auto& x, const auto& y) {
-    return x.first == y.first && attr_equal(x.second, y.second);
-  });
-}
-
 bool same_result(const Node& a, const Node& b) {
   return a.op() == b.op() && a.output_count() == b.output_count() &&
-         std::ranges::equal(a.inputs(), b.inputs(), same_value) && same_attrs(a.attrs(), b.attrs());
+         std::ranges::equal(a.inputs(), b.inputs(), same_value) &&
+         attrs_equal(a.attrs(), b.attrs());
 }
 
 // Takes over every use; an output of the graph keeps its own node and name.

@@ -96,15 +96,29 @@ std::optional<StepFunction> half_vectors(const StepContext& context, const progr
   });
 }
 
-Result<StepFunction> half_table(const StepContext& context, const program::OpParams& p) {
-  if (auto vectors = half_vectors(context, p)) return std::move(*vectors);
+Result<PackedConstants::HalfTable> make_half_table(const StepContext& context,
+                                                   const program::OpParams& p) {
   constexpr int64_t kHalves = 65536;
   Tensor numbers = Tensor::make({DType::kF32, {kHalves}});
   for (int64_t i = 0; i < kHalves; ++i)
     numbers.mutable_data<float>()[i] = half_to_float(static_cast<uint16_t>(i));
   RK_ASSIGN(const Tensor results, evaluate_all(context, p, numbers));
-  const auto table = std::make_shared<std::vector<uint16_t>>();
-  for (const float y : results.span<float>()) table->push_back(float_to_half(y));
+  PackedConstants::HalfTable table;
+  table.reserve(kHalves);
+  for (const float y : results.span<float>()) table.push_back(float_to_half(y));
+  return table;
+}
+
+Result<StepFunction> half_table(const StepContext& context, const program::OpParams& p) {
+  if (auto vectors = half_vectors(context, p)) return std::move(*vectors);
+  const auto make = [&] { return make_half_table(context, p); };
+  std::shared_ptr<const PackedConstants::HalfTable> table;
+  if (context.step.inputs.size() == 1) {
+    RK_ASSIGN(table, context.constants.half_table(p, make));
+  } else {  // constant operands are part of the function
+    RK_ASSIGN(PackedConstants::HalfTable own, make());
+    table = std::make_shared<const PackedConstants::HalfTable>(std::move(own));
+  }
   const int32_t input = context.step.inputs[0], output = context.step.outputs[0];
   const auto elements = static_cast<int64_t>(context.host(output).size_bytes / 2);
   return StepFunction([=](const StepCall& call) {

@@ -12,6 +12,7 @@
 
 #include "base/model_budget.h"
 #include "base/thread_pool.h"
+#include "ir/attr.h"
 #include "ir/tensor.h"
 #include "program/program.h"
 
@@ -96,6 +97,22 @@ class PackedConstants {
     return value;
   }
 
+  // What a function of one half makes of all 65536. Steps of the same function, its attributes included, read one table,
+  // which so stays in the cache from one to the next.
+  using HalfTable = std::vector<uint16_t>;
+  template <typename Make>
+  Result<std::shared_ptr<const HalfTable>> half_table(const program::OpParams& function,
+                                                      const Make& make) {
+    for (const HalfEntry& entry : half_tables_) {
+      if (entry.function.op == function.op && attrs_equal(entry.function.attrs, function.attrs))
+        return entry.table;
+    }
+    RK_ASSIGN(HalfTable made, make());
+    RK_TRY(take_budget(made.size() * sizeof made[0]));
+    half_tables_.push_back({function, std::make_shared<const HalfTable>(std::move(made))});
+    return half_tables_.back().table;
+  }
+
   // The operand that holds exactly these bytes of a weight; empty: there is none.
   Tensor tensor_of_bytes(int32_t weight, ByteSpan bytes) const {
     const auto found = tensors_.find(weight);
@@ -116,6 +133,10 @@ class PackedConstants {
     TensorKey key;
     Tensor value;
   };
+  struct HalfEntry {
+    program::OpParams function;
+    std::shared_ptr<const HalfTable> table;
+  };
   Status take_budget(uint64_t bytes) {
     if (left_bytes_ && bytes > *left_bytes_) {
       return out_of_memory(
@@ -130,6 +151,7 @@ class PackedConstants {
   int64_t spare_bytes_ = -1;  // before the first question
   std::map<int32_t, std::vector<ConvEntry>> convs_;
   std::map<int32_t, std::vector<TensorEntry>> tensors_;
+  std::vector<HalfEntry> half_tables_;
 };
 
 }  // namespace rk::runtime::host
