@@ -158,10 +158,10 @@ def measure(args, isa, pythons, folder, made, model, kind, threads):
         if kind == "own" and (model, "qdq") in made else None
     general, zero, peaks, perfs, twins = [], [], [], [], []
     others = {name: [] for name in peers}
-    for _ in range(args.rounds):
-        general.append(float(ours.ask(f"round {args.ms} general")))
-        if twin:
-            twins.append(float(twin.ask(f"round {args.ms} general")))
+    for number in range(args.rounds):
+        pair = [(ours, general), (twin, twins)] if twin else [(ours, general)]
+        for engine, times in pair if number % 2 == 0 else reversed(pair):  # none is always the first
+            times.append(float(engine.ask(f"round {args.ms} general")))
         for name, peer in peers.items():
             time.sleep(0.02)
             others[name].append(float(peer.ask(f"round {args.ms}")))
