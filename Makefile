@@ -33,7 +33,7 @@ help:
 	@echo "make check-runtime  the C interface: flows, threads, load, random calls, overhead (LONG=1: 20 minutes more)"
 	@echo "make check-server  rknn_server: same bytes (also for 64-bit ARM under qemu-user), faults, load, sanitized (about 10 minutes and builds)"
 	@echo "make check-report  pages of rknn report in a browser (needs ../shared and chromium)"
-	@echo "make check-speed  the benchmark judged against its bars (about 6 minutes)"
+	@echo "make check-speed  the benchmark judged against its bars (about 8 minutes)"
 	@echo "make check-sound  failing memory, killed exports, bombs, guard pages, pairs of features, fuzzing, coverage (LONG=1: four hours more)"
 	@echo "make check-hardening  unit tests under valgrind: no decision by memory that nobody wrote (about 20 minutes)"
 	@echo "make check-install  packages in freshly installed systems, first steps, pages in a browser (needs mmdebstrap, chromium, ../shared)"
