@@ -126,7 +126,7 @@ class Clamping {
       if constexpr (kExtremes) {
         low_[v] = y < low_[v] ? y : low_[v];
         high_[v] = y > high_[v] ? y : high_[v];
-        nan_[v] |= y != y;
+        nan_[v] |= ~((y <= 0.0f) | (y >= 0.0f));  // in neither half
       }
     }
   }
